@@ -1,14 +1,14 @@
 /**
  * Program that holds endpoint leases and sends nothing. It maintains the service's own leases
- * (`server/webhooks/arriendos.ts`) as a worker does. Reads DATABASE_URL and PORT; its argument is the number of
+ * (`server/domain/webhooks/leases.ts`) as a worker does. Reads DATABASE_URL and PORT; its argument is the number of
  * endpoints. `/readyz` answers after the process has taken all the leases; every response body is the number of leases
  * that the process holds.
  */
 import { PgBoss } from 'pg-boss'
-import { CUIDADO_S } from '../server/cola/trabajo.ts'
-import { crearColas } from '../server/cola/workers.ts'
-import { abrirDb } from '../server/db.ts'
-import { Arriendos } from '../server/webhooks/arriendos.ts'
+import { abrirDb } from '../server/data/db.ts'
+import { CUIDADO_S } from '../server/data/queue/job.ts'
+import { crearColas } from '../server/data/queue/workers.ts'
+import { Arriendos } from '../server/domain/webhooks/leases.ts'
 import { servir } from './arnes/hijo.ts'
 
 const cuantos = Number(process.argv[2])

@@ -5,16 +5,16 @@
  * machinery differs. Reads DATABASE_URL, MASTER_KEYS and PORT.
  */
 import Fastify, { type FastifyInstance } from 'fastify'
-import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/codigos/codigos.ts'
-import { abrirDb, SENTENCIAS, type Sentencia } from '../server/db.ts'
-import { huellasDe, normalizar } from '../server/guias/datos.ts'
-import { type FilaGuia, presentar } from '../server/guias/guia.ts'
-import '../server/guias/escritura.ts'
-import { crearAutenticadores } from '../server/llaves/autenticadores.ts'
-import { Usos } from '../server/llaves/usos.ts'
-import { crearLog } from '../server/log.ts'
-import { crearSecretos, leerClaves } from '../server/secretos.ts'
-import { leerTelefono } from '../server/telefonos/telefono.ts'
+import { abrirDb, SENTENCIAS, type Sentencia } from '../server/data/db.ts'
+import { huellasDe, normalizar } from '../server/domain/guias/datos.ts'
+import { type FilaGuia, presentar } from '../server/domain/guias/guia.ts'
+import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/platform/codes/codes.ts'
+import '../server/domain/guias/writing.ts'
+import { crearAutenticadores } from '../server/domain/llaves/autenticadores.ts'
+import { Usos } from '../server/domain/llaves/usos.ts'
+import { crearLog } from '../server/platform/log.ts'
+import { crearSecretos, leerClaves } from '../server/platform/secrets.ts'
+import { leerTelefono } from '../server/platform/telephones/telephone.ts'
 
 const visible = (maxLength: number) => ({
   type: 'string',
@@ -64,7 +64,7 @@ const COLUMNAS = [
 ] as const satisfies readonly (keyof FilaGuia)[] // biome-ignore format: a list
 const enJson = (fila: FilaGuia) =>
   JSON.stringify([Object.fromEntries(COLUMNAS.map((columna) => [columna, fila[columna] ?? undefined]))])
-// The import of `server/guias/escritura.ts` registers this statement.
+// The import of `server/domain/guias/writing.ts` registers this statement.
 const INSERTAR = SENTENCIAS.get('guias.insertar') as Sentencia<
   { comercio_id: string; guias: string },
   { id: string; webhooks: string[] | null }

@@ -6,7 +6,7 @@
 import { Logger, run } from 'graphile-worker'
 import pg from 'pg'
 import { Agent } from 'undici'
-import { crearGeneradorDeIds } from '../server/codigos/codigos.ts'
+import { crearGeneradorDeIds } from '../server/platform/codes/codes.ts'
 import { type Encargo, enviar } from './arnes/encargo.ts'
 import { servir } from './arnes/hijo.ts'
 

@@ -3,8 +3,8 @@
  * keys, security, cursors, validation or presentation. Reads DATABASE_URL and PORT; its argument is the merchant's id.
  */
 import pg from 'pg'
-import { COLUMNAS_DE_EVENTO } from '../server/eventos/evento.ts'
-import { COLUMNAS_DE_ENTREGA } from '../server/webhooks/entrega.ts'
+import { COLUMNAS_DE_EVENTO } from '../server/domain/eventos/evento.ts'
+import { COLUMNAS_DE_ENTREGA } from '../server/domain/webhooks/entrega.ts'
 import { servir } from './arnes/hijo.ts'
 
 const comercio = process.argv[2]

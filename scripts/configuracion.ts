@@ -1,10 +1,10 @@
 /**
- * Writes the table of configuration variables in `docs/operacion.md` from `server/config/variables.ts`. With
+ * Writes the table of configuration variables in `docs/operacion.md` from `server/platform/config/variables.ts`. With
  * `--comprobar`, writes nothing and fails if the table is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Tabla, Variable } from '../server/config/tabla.ts'
-import { VARIABLES } from '../server/config/variables.ts'
+import type { Tabla, Variable } from '../server/platform/config/table.ts'
+import { VARIABLES } from '../server/platform/config/variables.ts'
 
 const LIBRO = new URL('../docs/operacion.md', import.meta.url)
 const [PRINCIPIO, FIN] = ['<!-- variables: written by scripts/configuracion.ts -->\n', '<!-- /variables -->']

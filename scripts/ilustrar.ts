@@ -23,7 +23,7 @@ import { terminal } from './ilustrar/terminal.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = new URL('../', import.meta.url)
-const FOTO = fileURLToPath(new URL('server/simulador/muestras/foto.jpg', raiz))
+const FOTO = fileURLToPath(new URL('server/domain/simulador/muestras/foto.jpg', raiz))
 const MAXIMO_KB = 150
 /** Default port of the service, which the images show instead of the actual one. */
 const PUERTO = 3000

@@ -34,11 +34,11 @@ const GENERAR_TODO = process.argv[2] === 'generar'
 const CON_PRUEBAS = GENERAR_TODO || process.argv[2] === 'todo'
 /** Generated files. If one is missing, everything is generated again. */
 const SALIDAS = [
-  'server/contrato/generado/contrato.json',
-  'server/contrato/generado/prisma/client.ts',
-  'server/contrato/generado/paginas/ubicacion/navegador.js',
-  'server/contrato/generado/paginas/repartidor/navegador.js',
-  'server/contrato/generado/validadores.mjs',
+  'server/generado/contrato/contrato.json',
+  'server/generado/contrato/prisma/client.ts',
+  'server/generado/contrato/paginas/ubicacion/navegador.js',
+  'server/generado/contrato/paginas/repartidor/navegador.js',
+  'server/generado/contrato/validadores.mjs',
   'server/generado/main.mjs',
   'server/generado/worker.mjs',
   'server/generado/hilo.mjs',
@@ -104,8 +104,8 @@ const deseado = () => ({
     'scripts/generar.ts',
     'scripts/generar',
     'scripts/documentacion',
-    'server/paginas/docs/plantilla.hbs',
-    'server/paginas/docs/direccion.ts',
+    'server/pages/docs/plantilla.hbs',
+    'server/pages/docs/direccion.ts',
     'sdk',
   ]),
   servidor: huella(['server']),

@@ -13,9 +13,9 @@ import ts from 'typescript'
 /** Files whose regular expressions never see input from strangers. Their running time may be polynomial. */
 const DE_CASA: readonly string[] = [
   // The server's own configuration and page, read once at the start.
-  'server/config/lectores.ts',
-  'server/mensajeria/whatsapp.ts',
-  'server/paginas/docs/ruta.ts',
+  'server/platform/config/readers.ts',
+  'server/domain/mensajeria/whatsapp.ts',
+  'server/pages/docs/route.ts',
   // Values that a merchant passes to the SDK.
   'sdk/src/guias.ts',
   'sdk/src/reintentos.ts',
@@ -25,14 +25,14 @@ const DE_CASA: readonly string[] = [
 
 /** Modules that only files with a matching path may import. */
 const MODULOS: Record<string, RegExp> = {
-  'node:child_process': /^(?:server\/postgresEmbebido|sdk\/cli)\//,
+  'node:child_process': /^(?:server\/data\/embedded|sdk\/cli)\//,
   'node:vm': /^$/,
 }
 /** Files that run the statements of other modules, and so may call `query` with variable text. */
 const PUERTAS =
-  /^server\/(?:conexiones|db|arranque\/levantarWorkers|arranque\/migraciones|data\/citus\/(?:cluster|laying)|postgresEmbebido\/papel)\.ts$/
+  /^server\/(?:data\/(?:connections|db|citus\/(?:cluster|laying)|embedded\/role)|startup\/(?:startWorkers|migrations))\.ts$/
 /** Files whose statements' text depends on the presence of filters, but never on their values. */
-const LISTAS = /^server\/(?:guias\/guia|webhooks\/listarEntregas)\.ts$/
+const LISTAS = /^server\/domain\/(?:guias\/guia|webhooks\/listarEntregas)\.ts$/
 
 const fallas: string[] = []
 interface Patron {
@@ -79,7 +79,7 @@ function falta(ruta: string, nodo: ts.Node): string | undefined {
   const nombre = ts.isPropertyAccessExpression(funcion) ? funcion.name.text : funcion.getText()
   if (nombre === 'sentencia' && enFuncion(nodo)) return 'a statement is defined inside a function'
   if (nombre === 'sentenciaDe' && !LISTAS.test(ruta)) return 'the text of a statement depends on the request'
-  const esDePagina = ruta.startsWith('server/paginas/')
+  const esDePagina = ruta.startsWith('server/pages/')
   if (nombre === 'query' && !esDePagina && !PUERTAS.test(ruta) && dados[0] && !esFijo(dados[0]))
     return 'SQL text that is not constant'
   return undefined
@@ -163,7 +163,7 @@ for (const ruta of execFileSync('git', ['ls-files', 'server', 'sdk/src', 'sdk/cl
   mirar(ruta, archivo, archivo)
   if (ruta.startsWith('server/') && /^(?:\S.*| {2,4}\w+:.*)new RegExp\(/m.test(texto)) await cargar(ruta)
 }
-mirarContrato(JSON.parse(readFileSync('server/contrato/generado/contrato.json', 'utf8')))
+mirarContrato(JSON.parse(readFileSync('server/generado/contrato/contrato.json', 'utf8')))
 const buenos = juzgar(leerBuenos())
 mkdirSync(dirname(MEMORIA), { recursive: true })
 writeFileSync(MEMORIA, JSON.stringify(buenos))

@@ -17,7 +17,7 @@ const VERSIONES = 'versions, and changes since the last release'
 const PASOS: Record<string, string[]> = {
   'style and layers': ['biome', 'ci', '--error-on-warnings'],
   'types of the server, scripts and tests': tipos('.'),
-  'types of the browser code': tipos('server/paginas'),
+  'types of the browser code': tipos('server/pages'),
   'types of the SDK': tipos('sdk'),
   'types of its command line': tipos('sdk/cli'),
   'dead code': ['knip'],
@@ -31,7 +31,7 @@ const PASOS: Record<string, string[]> = {
   'the contract': [
     ...['redocly', 'lint', '--max-problems=50', 'comercios', 'operaciones', 'publico'],
     // The contract as the server publishes it, with its samples, and the workflow that uses it.
-    ...['server/contrato/generado/comercios.json', 'openapi/comercios/recorrido.arazzo.yaml'],
+    ...['server/generado/contrato/comercios.json', 'openapi/comercios/recorrido.arazzo.yaml'],
   ],
   'table of configuration variables': ['node', 'scripts/configuracion.ts', '--comprobar'],
   [VERSIONES]: ['node', 'scripts/compatibilidad.ts'],
@@ -39,7 +39,7 @@ const PASOS: Record<string, string[]> = {
     'spectral',
     'lint',
     '--fail-severity=hint',
-    ...['comercios', 'operaciones', 'publico'].map((d) => `server/contrato/generado/${d}.json`),
+    ...['comercios', 'operaciones', 'publico'].map((d) => `server/generado/contrato/${d}.json`),
   ],
 }
 

@@ -1,4 +1,4 @@
-import { correr } from './arranque/proceso.ts'
+import { correr } from './startup/process.ts'
 
 /**
  * Starts the API's process. Its workers run in it, too, unless `WORKERS=0`. With `API_PROCESSES`, this process is the
@@ -6,6 +6,6 @@ import { correr } from './arranque/proceso.ts'
  */
 await correr(async ({ procesosDeApi }, deVarios) =>
   procesosDeApi !== undefined && !deVarios
-    ? (await import('./arranque/procesos/iniciar.ts')).iniciarProcesos
-    : (await import('./arranque/servicio.ts')).iniciarServicio,
+    ? (await import('./startup/processes/start.ts')).iniciarProcesos
+    : (await import('./startup/service.ts')).iniciarServicio,
 )

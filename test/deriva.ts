@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { PrismaPg } from '@prisma/adapter-pg'
 import * as motor from '@prisma/schema-engine-wasm/schema_engine_bg'
-import { RAIZ } from '../server/contrato/raiz.ts'
+import { RAIZ } from '../server/platform/root.ts'
 
 const require = createRequire(import.meta.url)
 const { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } = createRequire(require.resolve('@prisma/adapter-pg'))(

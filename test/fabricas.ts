@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual, LoteParaCrear } from '@guias/sdk'
-import { ajustesDe } from '../server/arranque/crearDeps.ts'
-import { leerConfig } from '../server/config/config.ts'
-import type { Ajustes } from '../server/deps.ts'
-import { Fachada } from '../server/paginas/fachada.ts'
+import type { Ajustes } from '../server/domain/deps.ts'
+import { Fachada } from '../server/pages/front.ts'
+import { leerConfig } from '../server/platform/config/config.ts'
+import { ajustesDe } from '../server/startup/buildDeps.ts'
 
 /** Options of a test of how PostgreSQL itself does it; `test/citus/` has what Citus does instead. */
 export const EN_POSTGRES = { tags: ['postgres'] }

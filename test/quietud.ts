@@ -1,10 +1,10 @@
 import type pg from 'pg'
-import { type Db, enTransaccion, esRepartida } from '../server/db.ts'
-import type { DepsDeTrabajo } from '../server/deps.ts'
-import { TRABAJOS } from '../server/trabajos.ts'
-import { COLA_DE_ARRIENDOS } from '../server/webhooks/bombas.ts'
-import { hallarVencidas } from '../server/webhooks/vencidas.ts'
-import type { ClaveDeWebhook } from '../server/webhooks/webhook.ts'
+import { type Db, enTransaccion, esRepartida } from '../server/data/db.ts'
+import type { DepsDeTrabajo } from '../server/domain/deps.ts'
+import { hallarVencidas } from '../server/domain/webhooks/due.ts'
+import { COLA_DE_ARRIENDOS } from '../server/domain/webhooks/pumps.ts'
+import type { ClaveDeWebhook } from '../server/domain/webhooks/webhook.ts'
+import { TRABAJOS } from '../server/startup/jobs.ts'
 import { hasta } from './fabricas.ts'
 
 /**

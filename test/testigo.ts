@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { leerDocumento, leerOperaciones, type Operacion } from '../server/contrato/contrato.ts'
-import type { Problema } from '../server/contrato/generado/tipos/index.ts'
-import type { Testigo } from '../server/http/problemas.ts'
+import { leerDocumento, leerOperaciones, type Operacion } from '../server/api/contract/contract.ts'
+import type { Testigo } from '../server/api/http/problems.ts'
+import type { Problema } from '../server/generado/contrato/tipos/index.ts'
 
 const documento = leerDocumento()
 const operaciones = leerOperaciones(documento)

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import type { Modo } from '../../server/contrato/generado/tipos/index.ts'
-import { nuevoCodigoDeWebhook } from '../../server/webhooks/webhook.ts'
+import { nuevoCodigoDeWebhook } from '../../server/domain/webhooks/webhook.ts'
+import type { Modo } from '../../server/generado/contrato/tipos/index.ts'
 import type { Destino, Encargo } from './encargo.ts'
 import type { Base, Comercio } from './entorno.ts'
 import type { Corrida } from './pgbench.ts'
@@ -79,7 +79,7 @@ const deNumero = (k: string, comercio: string, modo: Modo = 'live'): Expresiones
 })
 
 const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)'
-/** Value that `server/guias/escritura.ts` writes to `foto` for such a guide. */
+/** Value that `server/domain/guias/writing.ts` writes to `foto` for such a guide. */
 const FOTO = `'${enJson({
   intentos: 0,
   advertencias: [],
@@ -109,7 +109,7 @@ commit;
 }
 
 /**
- * Columns of the service's own statement for a group (`server/guias/escritura.ts`), and a number `i` that makes the
+ * Columns of the service's own statement for a group (`server/domain/guias/writing.ts`), and a number `i` that makes the
  * keys of each row unique.
  */
 const COLUMNAS_EN_JSON = `i int, comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text,
@@ -278,7 +278,7 @@ export async function sembrarEntregasHechas(url: string, comercio: Comercio, cua
   return webhook
 }
 
-/** Attempt as `server/webhooks/asentarExitos.ts` stores it for an endpoint that answers without a body. */
+/** Attempt as `server/domain/webhooks/settleSuccesses.ts` stores it for an endpoint that answers without a body. */
 const EXITO = JSON.stringify({
   id: '01990000-0000-7000-8000-000000000000',
   causa: 'automatica',

@@ -1,6 +1,6 @@
 import type { Agent } from 'undici'
-import { cabecerasDe } from '../../server/webhooks/cabeceras.ts'
-import { claveDe, firmar } from '../../server/webhooks/firma.ts'
+import { cabecerasDe } from '../../server/domain/webhooks/headers.ts'
+import { claveDe, firmar } from '../../server/domain/webhooks/signature.ts'
 import type { Comercio } from './entorno.ts'
 
 // The references send the same POST as the service, without the service's safeguards. It has no checks of addresses, no

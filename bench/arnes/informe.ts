@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
-import type { Db } from '../../server/db.ts'
+import type { Db } from '../../server/data/db.ts'
 import { FLAGS, RAIZ } from './entorno.ts'
 import { numero } from './numero.ts'
 import type { Serie } from './rondas.ts'

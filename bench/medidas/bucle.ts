@@ -1,6 +1,6 @@
 import sharp from 'sharp'
-import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
-import { guardarOperadorConLlave } from '../../server/operadores/operador.ts'
+import { guardarOperadorConLlave } from '../../server/domain/operadores/operador.ts'
+import { crearGeneradorDeIds } from '../../server/platform/codes/codes.ts'
 import { type Carga, cargar } from '../arnes/carga.ts'
 import { nuevoLote } from '../arnes/datos.ts'
 import { type Banco, type Base, type Comercio, puertoLibre } from '../arnes/entorno.ts'

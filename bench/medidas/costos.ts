@@ -1,5 +1,5 @@
-import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
-import { guardarOperadorConLlave } from '../../server/operadores/operador.ts'
+import { guardarOperadorConLlave } from '../../server/domain/operadores/operador.ts'
+import { crearGeneradorDeIds } from '../../server/platform/codes/codes.ts'
 import type { Carga } from '../arnes/carga.ts'
 import { guiasAlAzar, nuevaGuia, nuevoLote } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'

@@ -1,5 +1,5 @@
-import { crearCursores } from '../../server/listas/cursor.ts'
-import { crearSecretos } from '../../server/secretos.ts'
+import { crearCursores } from '../../server/api/lists/cursor.ts'
+import { crearSecretos } from '../../server/platform/secrets.ts'
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
 import { ESTADOS_RAROS, guiasAlAzar, guionDeDetalle, sembrar, sembrarEntregasHechas } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'

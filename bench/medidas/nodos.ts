@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { esRepartida } from '../../server/db.ts'
+import { esRepartida } from '../../server/data/db.ts'
 import { type Carga, cargar } from '../arnes/carga.ts'
 import { nuevaGuia, nuevoLote } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'

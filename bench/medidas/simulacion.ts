@@ -1,4 +1,4 @@
-import { EN_VUELO } from '../../server/webhooks/cupos.ts'
+import { EN_VUELO } from '../../server/domain/webhooks/admission.ts'
 import type { Banco } from '../arnes/entorno.ts'
 import type { Fila } from '../arnes/informe.ts'
 import { miles, numero } from '../arnes/numero.ts'

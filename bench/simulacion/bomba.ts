@@ -1,9 +1,22 @@
-import { Anfitriones } from '../../server/webhooks/anfitriones.ts'
-import { A_LA_VEZ as ASIENTOS, GRUPO, MUCHAS, REUNION } from '../../server/webhooks/asiento.ts'
-import { FALLAS_PARA_FRENAR, FRENO_MAXIMO, FRENO_MINIMO, proximoIntento } from '../../server/webhooks/calendario.ts'
-import { Cupos, EN_ESPERA, type EnEspera, LENTO, Linea, POR_WEBHOOK, type Turno } from '../../server/webhooks/cupos.ts'
-import { PLAZO_DE_INTERCAMBIO } from '../../server/webhooks/envio.ts'
-import { A_LA_VEZ as LECTURAS, POR_LECTURA, UMBRAL } from '../../server/webhooks/lector.ts'
+import {
+  Cupos,
+  EN_ESPERA,
+  type EnEspera,
+  LENTO,
+  Linea,
+  POR_WEBHOOK,
+  type Turno,
+} from '../../server/domain/webhooks/admission.ts'
+import { A_LA_VEZ as LECTURAS, POR_LECTURA, UMBRAL } from '../../server/domain/webhooks/dueReader.ts'
+import { Anfitriones } from '../../server/domain/webhooks/hosts.ts'
+import {
+  FALLAS_PARA_FRENAR,
+  FRENO_MAXIMO,
+  FRENO_MINIMO,
+  proximoIntento,
+} from '../../server/domain/webhooks/schedule.ts'
+import { PLAZO_DE_INTERCAMBIO } from '../../server/domain/webhooks/sender.ts'
+import { A_LA_VEZ as ASIENTOS, GRUPO, MUCHAS, REUNION } from '../../server/domain/webhooks/settlement.ts'
 import type { Hilo, Maquina, Tiempo } from './tiempo.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */

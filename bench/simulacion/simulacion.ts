@@ -1,5 +1,5 @@
-import { VIGENCIA_S } from '../../server/webhooks/bombas.ts'
-import { PLAZO_DE_INTERCAMBIO } from '../../server/webhooks/envio.ts'
+import { VIGENCIA_S } from '../../server/domain/webhooks/pumps.ts'
+import { PLAZO_DE_INTERCAMBIO } from '../../server/domain/webhooks/sender.ts'
 import { Bomba, type Costos, type Entrega, type Punto, type Respuesta } from './bomba.ts'
 import { azarDe, Maquina, Tiempo } from './tiempo.ts'
 

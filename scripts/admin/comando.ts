@@ -1,6 +1,6 @@
-import { CONSOLA as NOMBRE } from '../../server/bitacora/bitacora.ts'
-import { ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
-import type { DepsDeOperacion } from '../../server/deps.ts'
+import { CONSOLA as NOMBRE } from '../../server/domain/bitacora/bitacora.ts'
+import type { DepsDeOperacion } from '../../server/domain/deps.ts'
+import { ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
 
 /** Names of the options with a value, as typed after `--`. */
 export const OPCIONES = [

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { conUnTelefono, SIN_NAVEGADOR } from './navegador.ts'
 
-const FOTO = new URL('../../server/simulador/muestras/foto.jpg', import.meta.url)
-const FIRMA = new URL('../../server/simulador/muestras/firma.png', import.meta.url)
+const FOTO = new URL('../../server/domain/simulador/muestras/foto.jpg', import.meta.url)
+const FIRMA = new URL('../../server/domain/simulador/muestras/firma.png', import.meta.url)
 
 /** Delivery that the courier makes. The guide must be in the state `recolectado`. */
 export interface Reparto {

@@ -1,5 +1,5 @@
 /** Operations for the documentation's API console: each with its parameters and the contract's own examples. */
-import type { Ejemplo, OperacionDeConsola, Parametro } from '../../server/paginas/consola/navegador/operacion.ts'
+import type { Ejemplo, OperacionDeConsola, Parametro } from '../../server/pages/consola/browser/operacion.ts'
 import { ejemplosDe, type Json, type Objeto, operacionesDe, parametrosDe, pideLlave, seguir } from './contrato.ts'
 import { enDireccion, sinMarcas } from './guia.ts'
 

@@ -1,5 +1,5 @@
 /** Search index of the documentation: one entry per chapter, part, operation, schema and error. */
-import type { Parte } from '../../server/paginas/docs/navegador/buscar.ts'
+import type { Parte } from '../../server/pages/docs/browser/buscar.ts'
 import { camposDe } from './campos.ts'
 import { esquemasDe, type Objeto, operacionesDe, parametrosDe } from './contrato.ts'
 import { enDireccion, leerGuia, sinMarcas } from './guia.ts'

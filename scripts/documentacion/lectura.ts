@@ -2,7 +2,7 @@
  * Prepares the contract for the reading view: adds the method and path of each operation, links to the console and to
  * Markdown, and the menu's groups.
  */
-import { DIRECCION } from '../../server/paginas/docs/direccion.ts'
+import { DIRECCION } from '../../server/pages/docs/direccion.ts'
 import { type Json, type Objeto, operacionesDe } from './contrato.ts'
 import { leerGuia } from './guia.ts'
 

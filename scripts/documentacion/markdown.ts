@@ -2,7 +2,7 @@
  * Writes the documentation as Markdown, for programs and language models: each chapter, each operation, and
  * `/llms.txt`.
  */
-import { DIRECCION } from '../../server/paginas/docs/direccion.ts'
+import { DIRECCION } from '../../server/pages/docs/direccion.ts'
 import { camposDe, tipoDe } from './campos.ts'
 import { ejemplosDe, type Json, type Objeto, type Operacion, operacionesDe, parametrosDe, seguir } from './contrato.ts'
 import { tabla } from './fragmentos.ts'

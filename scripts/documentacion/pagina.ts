@@ -62,7 +62,7 @@ export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Co
   const description = await conDiagramas(String(info.description))
   await writeFile(entrada, JSON.stringify(paraLeer({ ...contrato, info: { ...info, description } })))
   const [desde, hacia] = [entrada, pagina].map((url) => fileURLToPath(url)) as [string, string]
-  const plantilla = ['--template', 'server/paginas/docs/plantilla.hbs']
+  const plantilla = ['--template', 'server/pages/docs/plantilla.hbs']
   // The HTML rendered here and the program in the browser must have the same Spanish texts.
   await correr('redocly', ['build-docs', desde, '--output', hacia, '--inlineBundle', ...plantilla], {
     NODE_OPTIONS: `--import ${new URL('traducirRedoc.mjs', import.meta.url).href}`,

@@ -2,8 +2,9 @@
  * Adds examples for application/problem+json to each error response. They are the examples of application/json, with
  * the member names of RFC 9457.
  */
-import type { Problema } from '../../server/contrato/generado/tipos/index.ts'
-import { comoRfc9457 } from '../../server/http/rfc9457.ts'
+
+import { comoRfc9457 } from '../../server/api/http/rfc9457.ts'
+import type { Problema } from '../../server/generado/contrato/tipos/index.ts'
 import { ejemplosDe, type Json, type Objeto } from './contrato.ts'
 
 /** Returns the contract with examples for application/problem+json. */

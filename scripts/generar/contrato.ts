@@ -30,7 +30,7 @@ export async function generarContrato() {
   await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))
   const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`comercios.${tipo}`, CARPETA).pathname)
   await correr('redocly', ['bundle', json, '--output', yaml])
-  await exigir('server/contrato/generado/comercios.yaml')
+  await exigir('server/generado/contrato/comercios.yaml')
   const contrato = paraElServidor(unirContratos(completos))
   await escribir('contrato.json', JSON.stringify(contrato))
   await escribir('operaciones.ts', indiceDeOperaciones(contrato))
@@ -46,5 +46,5 @@ async function generarTipos(contrato: Objeto) {
     output: { path: new URL('tipos', CARPETA).pathname, module: { extension: '.ts' } },
     plugins: ['@hey-api/typescript'],
   })
-  await exigir('server/contrato/generado/tipos/types.gen.ts')
+  await exigir('server/generado/contrato/tipos/types.gen.ts')
 }

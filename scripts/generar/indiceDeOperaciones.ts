@@ -7,7 +7,7 @@ export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slic
  * Returns the source of the interface `Operaciones`, from which `Handler<'operationId'>` derives its types. For each
  * operationId it has the types, the security scheme and the headers of each response. The scheme is that of bearer keys
  * or cookies, which identify the caller; an operation verifies a signature itself. ETag headers of JSON, and the 304
- * for a client with the current version, are left out, because `server/http/condicional.ts` adds them.
+ * for a client with the current version, are left out, because `server/api/http/conditional.ts` adds them.
  */
 export function indiceDeOperaciones(contrato: Objeto): string {
   const esquemas = (contrato.components as Objeto).securitySchemes as Record<string, Objeto>

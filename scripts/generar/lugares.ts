@@ -4,7 +4,7 @@ import type { Objeto } from '../documentacion/contrato.ts'
 /** Root folder of the repository. */
 export const RAIZ = new URL('../../', import.meta.url)
 /** Folder for all files that the generators derive from the contract for the server. */
-export const CARPETA = new URL('server/contrato/generado/', RAIZ)
+export const CARPETA = new URL('server/generado/contrato/', RAIZ)
 
 /** Writes a file in {@link CARPETA}. */
 export const escribir = (archivo: string, texto: string) => writeFile(new URL(archivo, CARPETA), texto)

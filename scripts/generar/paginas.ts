@@ -2,13 +2,13 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsdown'
-import { COLOR_DE_SIEMPRE } from '../../server/marca/color.ts'
-import { pintarIconos } from '../../server/marca/icono.ts'
-import { rutaDeRecurso } from '../../server/paginas/archivos.ts'
+import { rutaDeRecurso } from '../../server/pages/assets.ts'
+import { COLOR_DE_SIEMPRE } from '../../server/platform/brand/color.ts'
+import { pintarIconos } from '../../server/platform/brand/icon.ts'
 import { comprimir } from './comprimir.ts'
 
 const raiz = new URL('../../', import.meta.url)
-const origen = new URL('server/paginas/', raiz)
+const origen = new URL('server/pages/', raiz)
 
 /** Empty image that Leaflet assigns to unused `img` elements. The Content Security Policy of the pages forbids it. */
 const IMAGEN_VACIA = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
@@ -45,7 +45,7 @@ const abreviar = (css: string) =>
 
 /** Writes a page's style sheet: the rules for all pages, followed by the page's own. */
 async function escribirEstilo(pagina: string, salida: URL) {
-  const hojas = ['base.css', `${pagina}/estilo.css`].map((hoja) => readFile(new URL(hoja, origen), 'utf8'))
+  const hojas = ['base.css', `${pagina}/style.css`].map((hoja) => readFile(new URL(hoja, origen), 'utf8'))
   await writeFile(new URL('estilo.css', salida), abreviar((await Promise.all(hojas)).join('\n')))
 }
 
@@ -55,25 +55,20 @@ async function escribirEstilo(pagina: string, salida: URL) {
  */
 async function generarUbicacion(salida: URL) {
   const leaflet = new URL('node_modules/leaflet/dist/', raiz)
-  await empaquetar(
-    { navegador: 'ubicacion/navegador/navegador.ts', mapa: 'ubicacion/navegador/mapa.ts' },
-    salida,
-    'esm',
-    {
-      alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
-      plugins: [
-        {
-          name: 'sin-imagen-vacia',
-          transform(codigo: string, id: string) {
-            if (!id.includes('leaflet-src')) return undefined
-            if (!codigo.includes(IMAGEN_VACIA))
-              throw new Error('Leaflet no longer contains the empty image that this plugin removes')
-            return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
-          },
+  await empaquetar({ navegador: 'ubicacion/browser/main.ts', mapa: 'ubicacion/browser/mapa.ts' }, salida, 'esm', {
+    alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
+    plugins: [
+      {
+        name: 'sin-imagen-vacia',
+        transform(codigo: string, id: string) {
+          if (!id.includes('leaflet-src')) return undefined
+          if (!codigo.includes(IMAGEN_VACIA))
+            throw new Error('Leaflet no longer contains the empty image that this plugin removes')
+          return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
         },
-      ],
-    },
-  )
+      },
+    ],
+  })
   const deLeaflet = await readFile(new URL('leaflet.css', leaflet), 'utf8')
   const sinImagenes = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
   await writeFile(new URL('mapa.css', salida), abreviar(sinImagenes))
@@ -86,9 +81,9 @@ async function generarUbicacion(salida: URL) {
  */
 async function generarRepartidor(salida: URL) {
   const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
-  await empaquetar({ navegador: 'repartidor/navegador/navegador.tsx' }, salida, 'esm', jsx)
-  await empaquetar({ lector: 'repartidor/navegador/lector.ts' }, salida, 'esm')
-  await empaquetar({ servicio: 'repartidor/navegador/servicio.ts' }, salida, 'iife')
+  await empaquetar({ navegador: 'repartidor/browser/main.tsx' }, salida, 'esm', jsx)
+  await empaquetar({ lector: 'repartidor/browser/lector.ts' }, salida, 'esm')
+  await empaquetar({ servicio: 'repartidor/browser/servicio.ts' }, salida, 'iife')
   await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
   const iconos = await pintarIconos(COLOR_DE_SIEMPRE)
   await Promise.all([...iconos].map(([nombre, png]) => writeFile(new URL(nombre, salida), png)))
@@ -102,7 +97,7 @@ async function generarRepartidor(salida: URL) {
 async function generarLectura(destino: URL) {
   const salida = new URL('docs/', destino)
   const hecha = new URL('../documentacion/', destino)
-  await empaquetar({ navegador: 'docs/navegador/navegador.ts', buscador: 'docs/navegador/buscador.ts' }, salida, 'esm')
+  await empaquetar({ navegador: 'docs/browser/main.ts', buscador: 'docs/browser/buscador.ts' }, salida, 'esm')
   const ruta = async (archivo: URL) =>
     rutaDeRecurso('docs/recursos/', archivo.pathname.split('/').at(-1)!, await readFile(archivo))
   const datos = {
@@ -130,10 +125,10 @@ const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   rastreo: async () => {},
   buzon: async () => {},
   consola: async (salida) => {
-    await empaquetar({ navegador: 'consola/navegador/navegador.ts' }, salida, 'esm')
+    await empaquetar({ navegador: 'consola/browser/main.ts' }, salida, 'esm')
     await comprimir(salida, ['navegador.js', 'estilo.css'])
   },
-  verificar: (salida) => empaquetar({ navegador: 'verificar/navegador/navegador.ts' }, salida, 'esm'),
+  verificar: (salida) => empaquetar({ navegador: 'verificar/browser/main.ts' }, salida, 'esm'),
   ubicacion: generarUbicacion,
   repartidor: generarRepartidor,
 }

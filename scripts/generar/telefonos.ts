@@ -66,9 +66,9 @@ export const PLANES: readonly Plan[] = ${JSON.stringify(planes, null, 2)}
 `
   await escribir('planes.ts', texto)
   await writeFile(new URL('planes.ts', salida), texto)
-  const lectura = await readFile(new URL('server/telefonos/interpretar.ts', RAIZ), 'utf8')
+  const lectura = await readFile(new URL('server/platform/telephones/interpret.ts', RAIZ), 'utf8')
   await writeFile(
     new URL('interpretar.ts', salida),
-    lectura.replace(/'\.\.\/contrato\/generado\/planes\.ts'/, "'./planes.js'"),
+    lectura.replace(/'\.\.\/\.\.\/generado\/contrato\/planes\.ts'/, "'./planes.js'"),
   )
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
-import type { Operacion, Parametro } from '../../server/contrato/contrato.ts'
+import type { Operacion, Parametro } from '../../server/api/contract/contract.ts'
 import { CARPETA, escribir } from './lugares.ts'
 
 /** Component schemas that operations validate themselves. */
@@ -19,10 +19,10 @@ const MODULOS = { largo: 'ajv/dist/runtime/ucs2length', igual: 'ajv/dist/runtime
 export async function generarValidadores() {
   // Dynamic imports, because these modules import files that earlier generators write.
   const [{ leerOperaciones }, esquemas, { FORMATOS }, { valeTelefono }] = await Promise.all([
-    import('../../server/contrato/contrato.ts'),
-    import('../../server/contrato/esquemas.ts'),
-    import('../../server/contrato/formatos.ts'),
-    import('../../server/contrato/telefonos.ts'),
+    import('../../server/api/contract/contract.ts'),
+    import('../../server/api/contract/schemas.ts'),
+    import('../../server/api/contract/formats.ts'),
+    import('../../server/api/contract/telephones.ts'),
   ])
   const texto = await readFile(new URL('contrato.json', CARPETA), 'utf8')
   const documento = JSON.parse(texto)
@@ -83,8 +83,8 @@ export async function generarValidadores() {
 ${Object.entries(MODULOS)
   .map(([nombre, modulo]) => `import ${nombre}DeAjv from '${modulo}.js'`)
   .join('\n')}
-import { FORMATOS } from '../formatos.ts'
-import { valeTelefono } from '../telefonos.ts'
+import { FORMATOS } from '../../api/contract/formats.ts'
+import { valeTelefono } from '../../api/contract/telephones.ts'
 const formatos = Object.fromEntries(Object.entries(FORMATOS).map(([nombre, { validate }]) => [nombre, validate]))
 ${Object.keys(MODULOS)
   // A bundler may have unwrapped the default export of the CommonJS module.
@@ -100,7 +100,7 @@ ${Object.entries(tablas)
   await escribir(
     'validadores.d.mts',
     `import type { ValidateFunction } from 'ajv'
-import type { OperationId } from '../contrato.ts'
+import type { OperationId } from '../../api/contract/contract.ts'
 
 /** SHA-256, in hexadecimal, of the contract that these were compiled of. */
 export declare const CONTRATO_SHA256: string

@@ -11,8 +11,8 @@ import { promisify } from 'node:util'
 import { type Guia, Guias } from '@guias/sdk'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
-import type { Estado } from '../../server/contrato/generado/tipos/index.ts'
-import { motivosDe } from '../../server/estados/estados.ts'
+import { motivosDe } from '../../server/domain/estados/estados.ts'
+import type { Estado } from '../../server/generado/contrato/tipos/index.ts'
 import { conUnTelefono } from '../demo/navegador.ts'
 import {
   comoOperador,

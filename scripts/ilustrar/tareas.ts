@@ -8,7 +8,7 @@ import { firmar } from '../demo/repartidor.ts'
 import { type Cuenta, Mano } from './mano.ts'
 import { comoOperador, conMosaicos, enlacesDelBuzon, esperarMensaje, type Fresco } from './servicio.ts'
 
-const FOTO = fileURLToPath(new URL('../../server/simulador/muestras/foto.jpg', import.meta.url))
+const FOTO = fileURLToPath(new URL('../../server/domain/simulador/muestras/foto.jpg', import.meta.url))
 const PANTALLA = { width: 360, height: 740 }
 const LUGAR = { lat: 14.71889, lng: -90.64417 }
 const AQUI = { latitude: LUGAR.lat, longitude: LUGAR.lng, accuracy: 8 }

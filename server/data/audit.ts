@@ -1,4 +1,4 @@
-import { type Db, esRepartida, sentencia } from '../db.ts'
+import { type Db, esRepartida, sentencia } from './db.ts'
 import { askThoseThere } from './spread.ts'
 
 // When merchants' rows lie in parts (Citus), a change's audit line is written in the change's part, in the same

@@ -1,4 +1,4 @@
-import { type Db, esRepartida, sentencia } from '../db.ts'
+import { type Db, esRepartida, sentencia } from './db.ts'
 import { askByPart } from './spread.ts'
 
 // Some requests name no merchant: a courier has a code, a recipient has a link. When merchants' rows lie in parts

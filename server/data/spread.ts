@@ -1,4 +1,4 @@
-import { type Db, esRepartida } from '../db.ts'
+import { type Db, esRepartida } from './db.ts'
 
 // Merchants' rows lie in one place, or in parts on several machines (Citus). Work on the rows of several merchants runs
 // in each part separately. A machine that is away then delays only its own merchants.

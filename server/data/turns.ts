@@ -1,4 +1,4 @@
-import { type Db, enTransaccion, sentencia } from '../db.ts'
+import { type Db, enTransaccion, sentencia } from './db.ts'
 
 const TAKE = sentencia<{ clave: string }>('turns.take', 'select pg_advisory_xact_lock(hashtextextended(:clave, 0))')
 

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer as crearTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ConfigDeS3 } from '../../server/archivos/almacenS3.ts'
+import type { ConfigDeS3 } from '../../server/platform/files/s3Store.ts'
 
 /** s3rver knows one account. */
 export const CREDENCIALES = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }

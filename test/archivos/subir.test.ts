@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as esperar } from 'node:timers/promises'
 import sharp from 'sharp'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
-import { barrerArchivos } from '../../server/archivos/barrer.ts'
-import { crearLog } from '../../server/log.ts'
+import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
+import { crearAlmacenLocal } from '../../server/platform/files/store.ts'
+import { crearLog } from '../../server/platform/log.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { HECHAS, NEGADAS } from './hostiles.ts'
@@ -348,7 +348,7 @@ describe('the sweeper', () => {
 
   it('tells an upload that it swept, so that no row names what is gone', async () => {
     const { rows } = await entorno.db.pool.query('select comercio_id, modo, id from guia limit 1')
-    const { guardarArchivo } = await import('../../server/archivos/archivo.ts')
+    const { guardarArchivo } = await import('../../server/domain/archivos/archivo.ts')
     const lento = {
       ...almacen(),
       async guardar(...args: Parameters<ReturnType<typeof almacen>['guardar']>) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { ErrorDeMigracion, leerMigraciones, migrar } from '../../server/arranque/migraciones.ts'
+import { ErrorDeMigracion, leerMigraciones, migrar } from '../../server/startup/migrations.ts'
 import { deriva } from '../deriva.ts'
 import { hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
@@ -43,7 +43,7 @@ describe('migrar()', () => {
     const nombres = (await leerMigraciones()).map(({ nombre }) => nombre)
     expect(nombres.length).toBeGreaterThan(0)
     const codigo = `
-      const { migrar } = await import('./server/arranque/migraciones.ts')
+      const { migrar } = await import('./server/startup/migrations.ts')
       console.log(JSON.stringify(await migrar(${JSON.stringify(url)})))`
     // All six ask for the lock before the first one gets it.
     const portero = new pg.Client({ connectionString: url })

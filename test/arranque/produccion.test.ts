@@ -4,7 +4,7 @@ import { cp, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { listo, pedir, usarProcesos } from '../procesos.ts'
 

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readKernelQueues } from '../../server/arranque/kernelQueues.ts'
-import { Servidor } from '../../server/arranque/servidor.ts'
-import { SlowReaders } from '../../server/arranque/slowReaders.ts'
+import { readKernelQueues } from '../../server/startup/kernelQueues.ts'
+import { Servidor } from '../../server/startup/server.ts'
+import { SlowReaders } from '../../server/startup/slowReaders.ts'
 import { hasta } from '../fabricas.ts'
 
 const porCerrar: (() => unknown)[] = []

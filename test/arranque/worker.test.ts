@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { expect, inject, it } from 'vitest'
-import { migrar } from '../../server/arranque/migraciones.ts'
-import { iniciarWorker } from '../../server/arranque/worker.ts'
-import { leerConfig } from '../../server/config/config.ts'
-import { crearLog } from '../../server/log.ts'
+import { leerConfig } from '../../server/platform/config/config.ts'
+import { crearLog } from '../../server/platform/log.ts'
+import { migrar } from '../../server/startup/migrations.ts'
+import { iniciarWorker } from '../../server/startup/workerProcess.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { admin } from '../postgres.ts'
 

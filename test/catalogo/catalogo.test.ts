@@ -8,9 +8,9 @@ import {
   departamentos,
   departamentosParecidos,
   municipiosDe,
-} from '../../server/catalogo/catalogo.ts'
-import { cercanos } from '../../server/catalogo/cercanos.ts'
-import { distanciaKm } from '../../server/mapas/punto.ts'
+} from '../../server/domain/catalogo/catalogo.ts'
+import { cercanos } from '../../server/domain/catalogo/cercanos.ts'
+import { distanciaKm } from '../../server/platform/maps/point.ts'
 import { lote100 } from '../fabricas.ts'
 
 /** The code that a destination has, or its suggestions. */

@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { SENTENCIAS } from '../../server/data/db.ts'
 import type { Part } from '../../server/data/parts.ts'
-import { SENTENCIAS } from '../../server/db.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { usarEntorno } from '../entorno.ts'
 import { partesDe } from '../postgres.ts'
 
@@ -81,7 +81,7 @@ it('each statement about rows of one part is PostgreSQL’s own there, and few a
   })
   for (const archivo of archivos) {
     const ruta = fileURLToPath(new URL(archivo, RAIZ))
-    if (!ruta.endsWith('server/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8'))) await import(ruta)
+    if (!ruta.endsWith('server/data/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8'))) await import(ruta)
   }
   const [parte] = (await partesDe(entorno.databaseUrl))!.parts()
   const halladas: Record<string, string> = {}

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { crearLog } from '../../server/log.ts'
-import { olvidarPersonas } from '../../server/personas/olvidar.ts'
-import { borrarPruebas } from '../../server/pruebasEntrega/borrar.ts'
-import { olvidarUbicaciones } from '../../server/ubicacion/olvidar.ts'
+import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
+import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
+import { crearLog } from '../../server/platform/log.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon } from '../fabricas.ts'
 

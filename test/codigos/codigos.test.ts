@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { leerDocumento } from '../../server/api/contract/contract.ts'
 import {
   base32AlAzar,
   crearGeneradorDeIds,
@@ -7,8 +8,7 @@ import {
   normalizarCodigoDeGuia,
   nuevoCodigoDeGuia,
   verificador,
-} from '../../server/codigos/codigos.ts'
-import { leerDocumento } from '../../server/contrato/contrato.ts'
+} from '../../server/platform/codes/codes.ts'
 
 describe('codes of guides', () => {
   it('agree with the vectors of the contract', () => {

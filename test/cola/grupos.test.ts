@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Dueno, Grupos, type Pedido } from '../../server/cola/grupos.ts'
+import { type Dueno, Grupos, type Pedido } from '../../server/data/queue/groups.ts'
 
 class Mala extends Error {}
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Memoria } from '../../server/cola/memoria.ts'
+import { Memoria } from '../../server/data/queue/memory.ts'
 
 it('what was fed lately is remembered for its time, the oldest forgotten first', () => {
   const memoria = new Memoria(1_000)

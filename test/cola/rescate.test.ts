@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Rescate } from '../../server/cola/rescate.ts'
-import { crearLog } from '../../server/log.ts'
-import { TRABAJOS } from '../../server/trabajos.ts'
+import { Rescate } from '../../server/data/queue/rescue.ts'
+import { crearLog } from '../../server/platform/log.ts'
+import { TRABAJOS } from '../../server/startup/jobs.ts'
 import { usarEntorno } from '../entorno.ts'
 
 /** No workers: only the tests claim jobs and look for dead workers. */

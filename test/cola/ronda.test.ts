@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Ronda } from '../../server/cola/ronda.ts'
+import { Ronda } from '../../server/data/queue/round.ts'
 
 describe('a round', () => {
   beforeEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALCANCES } from '../../server/contrato/generado/vocabulario.ts'
+import { ALCANCES } from '../../server/generado/contrato/vocabulario.ts'
 import { compartirEntorno } from '../entorno.ts'
 
 const entorno = compartirEntorno()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
+import { ErrorConfig, leerConfig } from '../../server/platform/config/config.ts'
 
 describe('configuration', () => {
   const base = {

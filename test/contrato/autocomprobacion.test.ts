@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { describe, expect, it } from 'vitest'
-import { crearAutocomprobacion } from '../../server/contrato/autocomprobacion.ts'
-import { cargarContrato } from '../../server/contrato/cargar.ts'
+import { cargarContrato } from '../../server/api/contract/load.ts'
+import { crearAutocomprobacion } from '../../server/api/contract/selfCheck.ts'
 
 describe('the check that validation is in force', () => {
   const { operaciones, validacion } = cargarContrato()

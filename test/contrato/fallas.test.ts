@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { explicar } from '../../server/contrato/fallas.ts'
+import { explicar } from '../../server/api/contract/faults.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 

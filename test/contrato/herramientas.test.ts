@@ -14,12 +14,12 @@ import {
   operacionesDe,
   seguir,
 } from '../../scripts/documentacion/contrato.ts'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { correr } from '../docs/correr.ts'
 import { COMPLETO, unaGuia } from '../fabricas.ts'
 import { PYTHON_CON_DATEUTIL } from '../interpretes.ts'
 
-const CONTRATO = fileURLToPath(new URL('server/contrato/generado/comercios.json', RAIZ))
+const CONTRATO = fileURLToPath(new URL('server/generado/contrato/comercios.json', RAIZ))
 const contrato: Objeto = JSON.parse(readFileSync(CONTRATO, 'utf8'))
 
 interface Caso {

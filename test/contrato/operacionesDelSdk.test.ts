@@ -8,7 +8,7 @@ import { OPERACIONES } from '../../sdk/src/generado/operaciones.ts'
 import type { EnsayoDeRecuperacion, Guia, PaginaDeGuias, Recuperacion } from '../../sdk/src/generado/types.gen.ts'
 import type { Listado } from '../../sdk/src/paginas.ts'
 import type { Solicitud } from '../../sdk/src/solicitud.ts'
-import contrato from '../../server/contrato/generado/comercios.json' with { type: 'json' }
+import contrato from '../../server/generado/contrato/comercios.json' with { type: 'json' }
 
 const comercios = contrato as unknown as Objeto
 const suyas = operacionesDe(comercios).filter(({ definicion }) =>

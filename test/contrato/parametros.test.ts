@@ -2,10 +2,10 @@ import { parse } from 'node:querystring'
 import type { Request } from 'express'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cargarContrato } from '../../server/contrato/cargar.ts'
-import type { Operacion } from '../../server/contrato/contrato.ts'
-import { CABECERAS, CONSULTAS, RUTAS } from '../../server/contrato/generado/validadores.mjs'
-import { crearJuezRapido, Parametros } from '../../server/contrato/parametros.ts'
+import type { Operacion } from '../../server/api/contract/contract.ts'
+import { cargarContrato } from '../../server/api/contract/load.ts'
+import { crearJuezRapido, Parametros } from '../../server/api/contract/parameters.ts'
+import { CABECERAS, CONSULTAS, RUTAS } from '../../server/generado/contrato/validadores.mjs'
 
 const { operaciones } = cargarContrato()
 const parametros = new Parametros(operaciones)

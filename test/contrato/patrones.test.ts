@@ -7,12 +7,12 @@ import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
 import type { Json, Objeto } from '../../scripts/documentacion/contrato.ts'
 import { INTERNAS } from '../../scripts/generar/publicar.ts'
-import { leerDocumento } from '../../server/contrato/contrato.ts'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { leerDocumento } from '../../server/api/contract/contract.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 
 const DOCUMENTOS = ['comercios', 'operaciones', 'publico']
 const leer = (documento: string): Objeto =>
-  JSON.parse(readFileSync(new URL(`server/contrato/generado/${documento}.json`, RAIZ), 'utf8'))
+  JSON.parse(readFileSync(new URL(`server/generado/contrato/${documento}.json`, RAIZ), 'utf8'))
 
 function* objetosDe(nodo: Json): Generator<Objeto> {
   if (nodo === null || typeof nodo !== 'object') return

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ejemplosDe, esquemasDe, type Objeto, operacionesDe, seguir } from '../../scripts/documentacion/contrato.ts'
-import { leerDocumento } from '../../server/contrato/contrato.ts'
-import { RAIZ } from '../../server/contrato/raiz.ts'
-import { comoRfc9457 } from '../../server/http/rfc9457.ts'
+import { leerDocumento } from '../../server/api/contract/contract.ts'
+import { comoRfc9457 } from '../../server/api/http/rfc9457.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { faltasDe } from '../testigo.ts'
 
 interface Medio {
@@ -13,7 +13,7 @@ interface Medio {
 }
 
 const leer = (nombre: string) =>
-  JSON.parse(readFileSync(new URL(`server/contrato/generado/${nombre}.json`, RAIZ), 'utf8')) as Objeto
+  JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, RAIZ), 'utf8')) as Objeto
 
 describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contract %s', (nombre) => {
   const contrato = leer(nombre)

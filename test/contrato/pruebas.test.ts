@@ -1,13 +1,13 @@
 // Tests stand where a reader looks for them: an operation's beside its handler's name, and none in a file that is too long.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 
 const leer = (archivo: string) => readFileSync(new URL(archivo, RAIZ), 'utf8')
 
 describe('an operation', () => {
-  const handlers = leer('server/handlers.ts')
+  const handlers = leer('server/startup/handlers.ts')
 
   it.each(leerOperaciones(leerDocumento()).map(({ id }) => id))(
     '%s has its tests at test/<slice>/<verb>.test.ts',

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cargarContrato, exigirCompilado } from '../../server/contrato/cargar.ts'
 import {
   leerDocumento,
   leerTextoDelContrato,
   type Operacion,
   type OperationId,
-} from '../../server/contrato/contrato.ts'
-import { deEntrada, llevaJson, refDelCuerpo, refDelEsquema } from '../../server/contrato/esquemas.ts'
-import { Explicador } from '../../server/contrato/explicador.ts'
-import { CUERPOS, ESQUEMAS, RUTAS } from '../../server/contrato/generado/validadores.mjs'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+} from '../../server/api/contract/contract.ts'
+import { Explicador } from '../../server/api/contract/explainer.ts'
+import { cargarContrato, exigirCompilado } from '../../server/api/contract/load.ts'
+import { deEntrada, llevaJson, refDelCuerpo, refDelEsquema } from '../../server/api/contract/schemas.ts'
+import { CUERPOS, ESQUEMAS, RUTAS } from '../../server/generado/contrato/validadores.mjs'
+import { RAIZ } from '../../server/platform/root.ts'
 
 const { operaciones } = cargarContrato()
 const conCuerpo = operaciones.filter(llevaJson)
@@ -23,7 +23,7 @@ type Json = null | boolean | number | string | Json[] | { [clave: string]: Json 
 /** The contracts as they are published: what the server reads has no examples. */
 const publicados = ['comercios', 'operaciones', 'publico'].map(
   (nombre) =>
-    JSON.parse(readFileSync(new URL(`server/contrato/generado/${nombre}.json`, RAIZ), 'utf8')) as ReturnType<
+    JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, RAIZ), 'utf8')) as ReturnType<
       typeof leerDocumento
     >,
 )

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { abrirDb, type Db, sentenciaDe } from '../../server/db.ts'
-import { traducirError } from '../../server/errores.ts'
+import { abrirDb, type Db, sentenciaDe } from '../../server/data/db.ts'
+import { traducirError } from '../../server/platform/errors.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 
 const BASE = 'errores'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
 import { enRuta, entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'

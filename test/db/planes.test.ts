@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { abrirDb, type Db, type OpcionesDeDb, SENTENCIAS, type Sentencia } from '../../server/db.ts'
-import { COMIENZO, leerFlujo } from '../../server/eventos/flujo.ts'
-import { listarEntregasDeWebhook } from '../../server/webhooks/listarEntregas.ts'
+import { abrirDb, type Db, type OpcionesDeDb, SENTENCIAS, type Sentencia } from '../../server/data/db.ts'
+import { COMIENZO, leerFlujo } from '../../server/domain/eventos/flujo.ts'
+import { listarEntregasDeWebhook } from '../../server/domain/webhooks/listarEntregas.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 

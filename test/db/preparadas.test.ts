@@ -1,9 +1,9 @@
 import { afterAll, expect, it } from 'vitest'
-import { abrirDb, type Db } from '../../server/db.ts'
-import { buscarPagina, type Filtros } from '../../server/guias/guia.ts'
-import { crearCursores } from '../../server/listas/cursor.ts'
-import { crearSecretos } from '../../server/secretos.ts'
-import { listarEntregasDeWebhook } from '../../server/webhooks/listarEntregas.ts'
+import { crearCursores } from '../../server/api/lists/cursor.ts'
+import { abrirDb, type Db } from '../../server/data/db.ts'
+import { buscarPagina, type Filtros } from '../../server/domain/guias/guia.ts'
+import { listarEntregasDeWebhook } from '../../server/domain/webhooks/listarEntregas.ts'
+import { crearSecretos } from '../../server/platform/secrets.ts'
 import { compartirEntorno, MASTER_KEY } from '../entorno.ts'
 
 const entorno = compartirEntorno()

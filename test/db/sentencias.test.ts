@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
-import { SENTENCIAS } from '../../server/db.ts'
+import { SENTENCIAS } from '../../server/data/db.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 import { crearDescriptor, type Descripcion } from './describir.ts'
 import { type Declarada, leerDeclaradas, type Miembro } from './tipos.ts'
@@ -41,7 +41,7 @@ const enServer = ({ archivo }: Declarada) => archivo.split('/server/').at(-1)!
 
 const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(RAIZ), exclude: (ruta) => ruta.includes('generado') })
   .map((ruta) => fileURLToPath(new URL(ruta, RAIZ)))
-  .filter((ruta) => !ruta.endsWith('server/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8')))
+  .filter((ruta) => !ruta.endsWith('server/data/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8')))
 
 const BASE = 'sentencias'
 const cliente = new pg.Client({

@@ -3,9 +3,9 @@
 
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { SENTENCIAS } from '../../server/db.ts'
-import '../../server/eventos/flujo.ts'
-import '../../server/bitacora/cadena.ts'
+import { SENTENCIAS } from '../../server/data/db.ts'
+import '../../server/domain/eventos/flujo.ts'
+import '../../server/domain/bitacora/chain.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { leerConfig } from '../../server/config/config.ts'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { leerConfig } from '../../server/platform/config/config.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { conValores, IMAGEN, leer, NUESTROS, SERVICIOS } from './compose.ts'
 
 const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 
 it('the threat model names for each row a test that is there', () => {
   const filas = readFileSync(new URL('docs/amenazas.md', RAIZ), 'utf8')

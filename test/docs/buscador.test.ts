@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
-import { crearBusqueda, fragmento, type Parte } from '../../server/paginas/docs/navegador/buscar.ts'
+import { crearBusqueda, fragmento, type Parte } from '../../server/pages/docs/browser/buscar.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { evaluarEn } from '../paginas/revisar.ts'
 
 const entorno = compartirEntorno()
-const leer = (archivo: string) => readFileSync(new URL(`server/contrato/generado/${archivo}`, RAIZ), 'utf8')
+const leer = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, RAIZ), 'utf8')
 const indice = JSON.parse(leer('documentacion/indice.json')) as Parte[]
 const buscar = crearBusqueda(indice)
 

@@ -4,7 +4,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { normalizarCodigoDeGuia } from '../../server/codigos/codigos.ts'
+import { normalizarCodigoDeGuia } from '../../server/platform/codes/codes.ts'
 
 const RAIZ = fileURLToPath(new URL('../..', import.meta.url))
 const SE_MUESTRA = [
@@ -13,7 +13,7 @@ const SE_MUESTRA = [
   'openapi/**/*.{yaml,md,ts}',
   'sdk/{README,CHANGELOG}.md',
   'sdk/{src,cli,ejemplos}/**/*',
-  'server/contrato/generado/{comercios,operaciones,publico,coleccion}.json',
+  'server/generado/contrato/{comercios,operaciones,publico,coleccion}.json',
 ]
 /** Alone, or in the id of an event or of its delivery. An event of no guide ends in `_0` and has no code in it. */
 const CODIGO = /(?<![\w-])(?:(?:ent_[0-9A-Z]{12}_|evt_)(?!\w+_0\b))?([0-9A-HJKMNP-TV-Z]{12})(?:_\d+)?(?![\w-])/g

@@ -2,21 +2,21 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
 import {
   armarRuta,
   comoCurl,
   identificadoresDe,
   type OperacionDeConsola,
   reparoDeLlave,
-} from '../../server/paginas/consola/navegador/operacion.ts'
+} from '../../server/pages/consola/browser/operacion.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { evaluarEn, revisarLetrasGrandes, revisarPagina } from '../paginas/revisar.ts'
 
 const entorno = compartirEntorno()
 const operaciones = JSON.parse(
-  readFileSync(new URL('server/contrato/generado/documentacion/operaciones.json', RAIZ), 'utf8'),
+  readFileSync(new URL('server/generado/contrato/documentacion/operaciones.json', RAIZ), 'utf8'),
 ) as OperacionDeConsola[]
 const deId = (cual: string) => operaciones.find(({ id }) => id === cual)!
 

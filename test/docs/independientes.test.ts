@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ErrorApi, Guias } from '@guias/sdk'
 import { afterAll, describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
@@ -44,7 +44,7 @@ describe('prism', () => {
     const puerto = await puertoLibre()
     const [programa = '', ...args] = node(
       'node_modules/@stoplight/prism-cli/dist/index.js',
-      ...['proxy', en('server/contrato/generado/comercios.json'), entorno.url],
+      ...['proxy', en('server/generado/contrato/comercios.json'), entorno.url],
       ...['--errors', '--port', String(puerto)],
     )
     prism = spawn(programa, args, { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -16,7 +16,7 @@ import {
   seguir,
 } from '../../scripts/documentacion/contrato.ts'
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
 import { PHP, PYTHON } from '../interpretes.ts'
@@ -29,7 +29,7 @@ import { montar } from './escenas.ts'
 const entorno = compartirEntorno()
 const abrir = usarReceptores()
 let receptor: string
-const contrato = JSON.parse(readFileSync(new URL('server/contrato/generado/comercios.json', RAIZ), 'utf8')) as Objeto
+const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', RAIZ), 'utf8')) as Objeto
 const operaciones = operacionesDe(contrato)
 const respuestasDe = (definicion: Objeto) =>
   Object.entries(definicion.responses as Objeto).map(

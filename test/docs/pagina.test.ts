@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
-import { PROBLEMAS } from '../../server/contrato/generado/vocabulario.ts'
-import { RAIZ } from '../../server/contrato/raiz.ts'
-import type { Parte } from '../../server/paginas/docs/navegador/buscar.ts'
+import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { PROBLEMAS } from '../../server/generado/contrato/vocabulario.ts'
+import type { Parte } from '../../server/pages/docs/browser/buscar.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
@@ -27,14 +27,14 @@ interface Contrato {
   components: { schemas: { Estado: { 'x-transiciones': { transiciones: Record<string, string[]> } } } }
   paths: Record<string, Record<string, Operacion>>
 }
-const bundle = readFileSync(new URL('server/contrato/generado/comercios.json', RAIZ), 'utf8')
+const bundle = readFileSync(new URL('server/generado/contrato/comercios.json', RAIZ), 'utf8')
 const contrato = JSON.parse(bundle) as Contrato
 const operaciones = Object.values(contrato.paths).flatMap((ruta) =>
   Object.values(ruta).filter((operacion) => operacion.operationId),
 )
 
 const indice = JSON.parse(
-  readFileSync(new URL('server/contrato/generado/documentacion/indice.json', RAIZ), 'utf8'),
+  readFileSync(new URL('server/generado/contrato/documentacion/indice.json', RAIZ), 'utf8'),
 ) as Parte[]
 
 /** Words that Redoc has and we have not; marks of the contract, and expressions. */
@@ -127,7 +127,7 @@ describe('the contract', () => {
 
 describe('the place of each error', () => {
   const codigos = Object.entries(PROBLEMAS).map(([codigo, uno]) => ({ codigo, ajeno: 'ajeno' in uno }))
-  const html = readFileSync(new URL('server/contrato/generado/paginas/docs/documentacion.html', RAIZ), 'utf8')
+  const html = readFileSync(new URL('server/generado/contrato/paginas/docs/documentacion.html', RAIZ), 'utf8')
 
   it.each(codigos)('$codigo', ({ codigo, ajeno }) => {
     expect(html.split(` id="error-${codigo}"`).length - 1).toBe(ajeno ? 0 : 1)

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
+import { ErrorConfig, leerConfig } from '../../server/platform/config/config.ts'
 
 const raiz = join(import.meta.dirname, '../..')
 const leer = (archivo: string) => readFileSync(join(raiz, archivo), 'utf8')
@@ -49,11 +49,11 @@ it('address, key and secret have one name in every sample, tool and document', (
       .filter((uno) => uno.isFile())
       .map((uno) => join(uno.parentPath, uno.name).slice(raiz.length + 1)),
   )
-  const generados = ['comercios.json', 'coleccion.json'].map((uno) => `server/contrato/generado/${uno}`)
-  const todos = ['README.md', 'sdk/README.md', 'server/arranque/demo.ts', ...generados, ...archivos]
+  const generados = ['comercios.json', 'coleccion.json'].map((uno) => `server/generado/contrato/${uno}`)
+  const todos = ['README.md', 'sdk/README.md', 'server/startup/demo.ts', ...generados, ...archivos]
   const nombres = new Set(todos.flatMap((archivo) => leer(archivo).match(/\bGUIAS_[A-Z_]+/g) ?? []))
   expect([...nombres].sort()).toEqual(['GUIAS_AVISOS', 'GUIAS_LLAVE', 'GUIAS_SECRETO', 'GUIAS_URL'])
-  const coleccion = JSON.parse(leer('server/contrato/generado/coleccion.json'))
+  const coleccion = JSON.parse(leer('server/generado/contrato/coleccion.json'))
   const variables = coleccion.variable.map(({ key }: { key: string }) => key)
   expect(variables.slice(0, 2)).toEqual(['GUIAS_URL', 'GUIAS_LLAVE'])
 })

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento } from '../../server/contrato/contrato.ts'
-import type { Estado, EstadoDeUbicacion } from '../../server/contrato/generado/tipos/index.ts'
-import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { leerDocumento } from '../../server/api/contract/contract.ts'
 import {
   esFinal,
   exigirCancelable,
@@ -10,7 +8,9 @@ import {
   motivosDe,
   siguientes,
   siguientesDeUbicacion,
-} from '../../server/estados/estados.ts'
+} from '../../server/domain/estados/estados.ts'
+import type { Estado, EstadoDeUbicacion } from '../../server/generado/contrato/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 
 const { schemas } = leerDocumento().components
 const ESTADOS = schemas.Estado!.enum as Estado[]

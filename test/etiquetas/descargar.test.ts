@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { crearEnlaces } from '../../server/archivos/enlaces.ts'
-import { crearSecretos } from '../../server/secretos.ts'
+import { crearEnlaces } from '../../server/domain/archivos/links.ts'
+import { crearSecretos } from '../../server/platform/secrets.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'

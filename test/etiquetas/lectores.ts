@@ -1,4 +1,4 @@
-import type { Matriz } from '../../server/pdf/codigos.ts'
+import type { Matriz } from '../../server/platform/pdf/barcodes.ts'
 
 /** Widths of bars and spaces of each symbol of Code 128 (ISO/IEC 15417), 0 to 105; the stop pattern has seven. */
 const PATRONES =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SENTENCIAS } from '../../server/db.ts'
+import { SENTENCIAS } from '../../server/data/db.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarGuias } from '../guias/mover.ts'

@@ -1,6 +1,6 @@
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { nuevoCodigoDeGuia } from '../../server/codigos/codigos.ts'
+import { nuevoCodigoDeGuia } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { departamentos, municipiosDe } from '../../server/catalogo/catalogo.ts'
-import { sospechar } from '../../server/guias/lugares.ts'
-import { distanciaKm } from '../../server/mapas/punto.ts'
+import { departamentos, municipiosDe } from '../../server/domain/catalogo/catalogo.ts'
+import { sospechar } from '../../server/domain/guias/lugares.ts'
+import { distanciaKm } from '../../server/platform/maps/point.ts'
 
 const MIXCO = { lat: 14.63077, lng: -90.60711 }
 

@@ -1,7 +1,7 @@
 import type { Estado, GuiaIndividual } from '@guias/sdk'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS } from '../../server/contrato/generado/vocabulario.ts'
+import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 

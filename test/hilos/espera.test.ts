@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Espera } from '../../server/hilos/espera.ts'
+import { Espera } from '../../server/platform/threads/waiting.ts'
 
 test('whatever comes and goes: never too many, nobody is lost, and a line is never the longest while another pays for it', () => {
   const accion = fc.oneof(

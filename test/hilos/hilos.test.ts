@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { Hilos } from '../../server/hilos/hilos.ts'
-import { crearLog } from '../../server/log.ts'
+import { crearLog } from '../../server/platform/log.ts'
+import { Hilos } from '../../server/platform/threads/threads.ts'
 import { hasta } from '../fabricas.ts'
 import type { TareasDePrueba } from './tareas.ts'
 

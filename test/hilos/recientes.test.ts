@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { Recientes } from '../../server/hilos/recientes.ts'
+import { Recientes } from '../../server/platform/threads/recent.ts'
 
 afterEach(() => vi.useRealTimers())
 const nadie = new AbortController().signal

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
-import { coincideEtag, etagDe } from '../../server/http/condicional.ts'
+import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { coincideEtag, etagDe } from '../../server/api/http/conditional.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 

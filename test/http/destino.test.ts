@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones, type Operacion } from '../../server/contrato/contrato.ts'
+import { leerDocumento, leerOperaciones, type Operacion } from '../../server/api/contract/contract.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 
 const entorno = compartirEntorno()

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ErrorJson, type FallaJson, LIMITES_JSON, leerJson } from '../../server/http/jsonEstricto.ts'
+import { ErrorJson, type FallaJson, LIMITES_JSON, leerJson } from '../../server/api/http/strictJson.ts'
 
 /** Not toStrictEqual, which takes an own property named constructor for the type. */
 const igual: (valor: unknown, esperado: unknown) => void = deepStrictEqual

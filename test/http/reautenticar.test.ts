@@ -1,11 +1,11 @@
 // A slow body without waiting for one: the request began as long ago as the test says.
 import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
-import type { Deps } from '../../server/deps.ts'
-import { reautenticar } from '../../server/http/autenticar.ts'
-import type { Autenticadores } from '../../server/http/identidad.ts'
-import { Limites } from '../../server/limites/limites.ts'
+import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { reautenticar } from '../../server/api/http/authenticate.ts'
+import type { Autenticadores } from '../../server/api/http/identity.ts'
+import { Limites } from '../../server/api/limits/limits.ts'
+import type { Deps } from '../../server/domain/deps.ts'
 
 const crearOperador = leerOperaciones(leerDocumento()).find(({ id }) => id === 'crearOperador')!
 const deps = { limites: new Limites({ porOperador: 10, porRed: 10 }), ajustes: { demostracion: true } } as Pick<

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { redDe } from '../../server/http/red.ts'
+import { redDe } from '../../server/api/http/network.ts'
 
 describe('the network of an address', () => {
   it('is the address itself in IPv4, and the first 64 bits in IPv6, however it is abbreviated', () => {

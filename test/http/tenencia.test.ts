@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
@@ -185,17 +185,17 @@ describe('the schema', () => {
     expect(sentencias.length).toBeGreaterThan(5)
     // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
     const paraTodos = [
-      'server/guias/guia.ts',
-      'server/mensajeria/mensaje.ts',
-      'server/arranque/metricas.ts',
-      'server/webhooks/avanzarRecuperacion.ts',
-      'server/webhooks/limpiar.ts',
+      'server/domain/guias/guia.ts',
+      'server/domain/mensajeria/mensaje.ts',
+      'server/startup/metrics.ts',
+      'server/domain/webhooks/avanzarRecuperacion.ts',
+      'server/domain/webhooks/sweeper.ts',
       // What waits for an instant that a clock which stepped back puts too far away.
-      'server/pruebasEntrega/hacerPdf.ts',
-      'server/ubicacion/resolverEnlaces.ts',
+      'server/domain/pruebasEntrega/hacerPdf.ts',
+      'server/domain/ubicacion/resolverEnlaces.ts',
       // On Citus, what waits for an endpoint that nobody holds, and how many messages one telephone got of everybody.
-      'server/webhooks/vencidas.ts',
-      'server/ubicacion/reenvio.ts',
+      'server/domain/webhooks/due.ts',
+      'server/domain/ubicacion/reenvio.ts',
     ]
     expect(
       sentencias.filter(([archivo, sql]) => !sql!.includes('comercio_id') && !paraTodos.includes(archivo!)),

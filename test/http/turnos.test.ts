@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { crearTurnos, crearTurnosRepartidos } from '../../server/http/turnos.ts'
+import { crearTurnos, crearTurnosRepartidos } from '../../server/api/http/turns.ts'
 
 describe('turns', () => {
   it('go in order, so many at once, and go on after a failure', async () => {

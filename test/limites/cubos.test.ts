@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Cubos, RECUERDO } from '../../server/limites/cubos.ts'
+import { Cubos, RECUERDO } from '../../server/api/limits/buckets.ts'
 
 const RITMO = { porSegundo: 2, rafaga: 10 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { redDe, sitioDe } from '../../server/http/red.ts'
-import { LimitePorRed, VECES_DE_SITIO } from '../../server/limites/porRed.ts'
+import { redDe, sitioDe } from '../../server/api/http/network.ts'
+import { LimitePorRed, VECES_DE_SITIO } from '../../server/api/limits/networkLimit.ts'
 
 const RITMO = { porSegundo: 1, rafaga: 10 }
 const limite = () => new LimitePorRed(RITMO, { reloj: () => 0 })

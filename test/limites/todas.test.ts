@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones, type Operacion } from '../../server/contrato/contrato.ts'
+import { leerDocumento, leerOperaciones, type Operacion } from '../../server/api/contract/contract.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
 

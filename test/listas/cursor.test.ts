@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { crearCursores } from '../../server/listas/cursor.ts'
-import { crearSecretos } from '../../server/secretos.ts'
+import { crearCursores } from '../../server/api/lists/cursor.ts'
+import { crearSecretos } from '../../server/platform/secrets.ts'
 
 describe('cursors', () => {
   const viejo = randomBytes(32)

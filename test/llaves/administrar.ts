@@ -1,5 +1,5 @@
-import { Usos } from '../../server/llaves/usos.ts'
-import { crearLog } from '../../server/log.ts'
+import { Usos } from '../../server/domain/llaves/usos.ts'
+import { crearLog } from '../../server/platform/log.ts'
 import type { Entorno } from '../entorno.ts'
 
 /** Nobody writes down when keys are used. */

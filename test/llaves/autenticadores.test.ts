@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
-import { nuevaLlave, suma } from '../../server/llaves/llave.ts'
+import { crearAutenticadores } from '../../server/domain/llaves/autenticadores.ts'
+import { nuevaLlave, suma } from '../../server/domain/llaves/llave.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { nuevoMovil } from '../repartidores/movil.ts'
 import { sinUsos } from './administrar.ts'

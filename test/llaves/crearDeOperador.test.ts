@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
+import { ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
 import { usarEntorno } from '../entorno.ts'
 import { administrar, HORA } from './administrar.ts'
 

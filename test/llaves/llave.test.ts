@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leerLlave, nuevaLlave } from '../../server/llaves/llave.ts'
+import { leerLlave, nuevaLlave } from '../../server/domain/llaves/llave.ts'
 import { usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 import { administrar, HORA } from './administrar.ts'

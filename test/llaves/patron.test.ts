@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
-import { nuevaLlave } from '../../server/llaves/llave.ts'
+import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 
 const leer = (archivo: string) => readFileSync(new URL(archivo, RAIZ), 'utf8')
 const publicados = ['SECURITY.md', 'openapi/comercios/guia/02-autenticacion.md'].map(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Recordadas } from '../../server/llaves/recordadas.ts'
+import { Recordadas } from '../../server/domain/llaves/recordadas.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

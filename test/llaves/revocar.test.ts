@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leerLlave } from '../../server/llaves/llave.ts'
+import { leerLlave } from '../../server/domain/llaves/llave.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { administrar, HORA } from './administrar.ts'

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { componerMapa } from '../../server/mapas/componerMapa.ts'
+import { componerMapa } from '../../server/platform/maps/composeMap.ts'
 import { usarMosaicos } from './mosaicos.ts'
 
 const PLAZA = { lat: 14.642, lng: -90.5133 }

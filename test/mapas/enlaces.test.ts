@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ErrorEnlace, leerEnlace } from '../../server/mapas/enlaces.ts'
+import { ErrorEnlace, leerEnlace } from '../../server/platform/maps/links.ts'
 import { crecimiento } from '../costo.ts'
 import { G, leer, P, tabla } from './tablaDeEnlaces.ts'
 

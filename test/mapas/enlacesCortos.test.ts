@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { crearResolutorDeEnlaces } from '../../server/mapas/enlacesCortos.ts'
-import type { Direccion } from '../../server/salida/destino.ts'
+import { crearResolutorDeEnlaces } from '../../server/platform/maps/shortLinks.ts'
+import type { Direccion } from '../../server/platform/outbound/destination.ts'
 import { COORDENADAS, CORTO, falla, G, html, PUBLICA, PUNTO, par, publico, SIN, usarMapas } from './mapas.ts'
 
 const { cadena, conexiones, resolver, rutas, sinSockets, visitados, vistos } = usarMapas()

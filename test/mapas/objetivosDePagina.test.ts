@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { objetivosDePagina } from '../../server/mapas/objetivosDePagina.ts'
+import { objetivosDePagina } from '../../server/platform/maps/pageTargets.ts'
 import { crecimiento } from '../costo.ts'
 import { COORDENADAS, CORTO, G, html, PUNTO, SIN, usarMapas } from './mapas.ts'
 

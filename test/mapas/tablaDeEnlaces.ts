@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ErrorEnlace, leerEnlace } from '../../server/mapas/enlaces.ts'
+import { ErrorEnlace, leerEnlace } from '../../server/platform/maps/links.ts'
 
 /** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
 type Caso = [enlace: string, esperado: string | RegExp]

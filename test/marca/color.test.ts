@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contraste, contrasteConBlanco, deNoche, masOscuro } from '../../server/marca/color.ts'
+import { contraste, contrasteConBlanco, deNoche, masOscuro } from '../../server/platform/brand/color.ts'
 
 const COLORES = [
   '#000000',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Entrante, firmaValida, leerEntrantes, responderReto } from '../../server/mensajeria/whatsapp.ts'
+import { type Entrante, firmaValida, leerEntrantes, responderReto } from '../../server/domain/mensajeria/whatsapp.ts'
 import { aviso, estado, firmar, mensaje } from './proveedor.ts'
 
 const TELEFONO = '+50255551234'

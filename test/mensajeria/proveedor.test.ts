@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ClienteDeWhatsapp, crearClienteDeWhatsapp, firmaValida } from '../../server/mensajeria/whatsapp.ts'
+import { type ClienteDeWhatsapp, crearClienteDeWhatsapp, firmaValida } from '../../server/domain/mensajeria/whatsapp.ts'
 import { aviso, mensaje, type Proveedor, usarProveedores } from './proveedor.ts'
 
 const PETICION = { id: 'men_GT1_2', telefono: '+50255551234', texto: 'Comparta su ubicación.' }

@@ -9,7 +9,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll } from 'vitest'
-import type { ConfigDeWhatsapp } from '../../server/mensajeria/whatsapp.ts'
+import type { ConfigDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
 
 // A stand-in for Meta's Cloud API: a real HTTP server that checks requests as Meta does, keeps a ledger, fails as it is
 // told, and tells of statuses and messages with signed webhooks.

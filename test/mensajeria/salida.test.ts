@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enviarMensajes } from '../../server/mensajeria/enviar.ts'
-import { crearClienteDeWhatsapp } from '../../server/mensajeria/whatsapp.ts'
+import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
+import { crearClienteDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
 import type { Comercio } from '../entorno.ts'
 import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
 import { DIA, depsDeMensajes, HORA, MINUTO, nuevoTelefono, revisarLog, usarCanal } from './canal.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enGrupos, nuevoCodigoDeGuia } from '../../server/codigos/codigos.ts'
+import { enGrupos, nuevoCodigoDeGuia } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { archivo, dibujo } from '../marca/logos.ts'

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { COLOR_DE_SIEMPRE, contraste } from '../../server/marca/color.ts'
-import { FONDO_DE_NOCHE } from '../../server/paginas/fachada.ts'
+import { FONDO_DE_NOCHE } from '../../server/pages/front.ts'
+import { COLOR_DE_SIEMPRE, contraste } from '../../server/platform/brand/color.ts'
 import { usarEntorno } from '../entorno.ts'
 import { FACHADA, unaGuia } from '../fabricas.ts'
 
@@ -94,7 +94,7 @@ describe('every page', () => {
 })
 
 describe('the tokens', () => {
-  const carpeta = new URL('../../server/paginas/', import.meta.url)
+  const carpeta = new URL('../../server/pages/', import.meta.url)
   const leer = (archivo: string) => readFileSync(new URL(archivo, carpeta), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
   const base = leer('base.css')
   const propias = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter((una) =>

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import * as vocabulario from '../../server/contrato/generado/vocabulario.ts'
+import * as vocabulario from '../../server/generado/contrato/vocabulario.ts'
 
 const raiz = new URL('../../', import.meta.url)
 const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
@@ -18,7 +18,7 @@ const VEDADA = buscan(VEDADAS)
 const DE_LA_API = ['repartidor', 'paquete', 'prueba de entrega']
 const VEDADA_EN_LA_API = buscan(vedadasDe(TABLA.filter(([, si = '']) => DE_LA_API.includes(si))))
 /** What merchants and operators read of the API. */
-const deLaApi = execFileSync('git', ['ls-files', 'openapi', 'sdk/README.md', 'sdk/src', 'server/guias'], {
+const deLaApi = execFileSync('git', ['ls-files', 'openapi', 'sdk/README.md', 'sdk/src', 'server/domain/guias'], {
   cwd: raiz,
   encoding: 'utf8',
 })

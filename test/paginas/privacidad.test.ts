@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { privacidadDeLaPrueba, privacidadDelLugar } from '../../server/paginas/privacidad.ts'
+import { privacidadDeLaPrueba, privacidadDelLugar } from '../../server/pages/privacidad.ts'
 import { usarEntorno } from '../entorno.ts'
 
 const entorno = usarEntorno({}, () => ({ LOCATION_RETENTION_DAYS: '90', PROOF_RETENTION_DAYS: '1095' }))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { crearLog } from '../../server/log.ts'
-import { olvidarPersonas } from '../../server/personas/olvidar.ts'
+import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { crearLog } from '../../server/platform/log.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, unaGuia } from '../fabricas.ts'

@@ -11,9 +11,9 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { migrar } from '../../server/arranque/migraciones.ts'
-import { crearColas } from '../../server/cola/workers.ts'
-import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
+import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/data/embedded/embedded.ts'
+import { crearColas } from '../../server/data/queue/workers.ts'
+import { migrar } from '../../server/startup/migrations.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 
 const ES_ROOT = process.getuid?.() === 0
@@ -99,7 +99,7 @@ interface Mensaje {
 function otroProceso(exclusivo: boolean, raiz = RAIZ) {
   const codigo = `
     import pg from 'pg'
-    import { tomarPostgres } from '${raiz}/server/postgresEmbebido/postgresEmbebido.ts'
+    import { tomarPostgres } from '${raiz}/server/data/embedded/embedded.ts'
     const decir = (mensaje) => console.log(JSON.stringify(mensaje))
     try {
       const postgres = await tomarPostgres(${JSON.stringify({

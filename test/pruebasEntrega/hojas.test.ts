@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { componerPdf } from '../../server/pruebasEntrega/componerPdf.ts'
-import type { DatosDePrueba } from '../../server/pruebasEntrega/contenidoDelPdf.ts'
+import { componerPdf } from '../../server/domain/pruebasEntrega/componerPdf.ts'
+import type { DatosDePrueba } from '../../server/domain/pruebasEntrega/contenidoDelPdf.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { leerPdf, type PdfLeido } from './leerPdf.ts'
 import { archivo, datos, type foto, hito, imagen } from './muestra.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
-import { prepararImagen } from '../../server/imagenes/prepararImagen.ts'
-import type { Archivo, DatosDePrueba } from '../../server/pruebasEntrega/contenidoDelPdf.ts'
+import type { Archivo, DatosDePrueba } from '../../server/domain/pruebasEntrega/contenidoDelPdf.ts'
+import { prepararImagen } from '../../server/platform/images/prepareImage.ts'
 
 export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 

@@ -52,7 +52,7 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
 
   it('forgets where it was when places are forgotten', async () => {
     const { guia, foto } = await entregada(entorno, comercio)
-    const { olvidarUbicaciones } = await import('../../server/ubicacion/olvidar.ts')
+    const { olvidarUbicaciones } = await import('../../server/domain/ubicacion/olvidar.ts')
     const reloj = () => new Date(Date.now() + 2 * 86_400_000)
     await olvidarUbicaciones({ db: entorno.db, reloj, ajustes: ajustesCon({ LOCATION_RETENTION_DAYS: '1' }) })
     expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ lat: null, lng: null, distancia_m: null })

@@ -1,6 +1,6 @@
 // Who sees a guide whole and who finishes it: in each state, for its courier, for another, and when nobody carries it.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import { unaFoto } from '../archivos/imagenes.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 import { type Movil, nuevoMovil } from './movil.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
 import { unaGuia } from '../fabricas.ts'
 import { entrar, type Movil, nuevoMovil } from './movil.ts'
 import { conocida, usarSesiones } from './sesiones.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import { enRuta } from '../archivos/imagenes.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 import { clave, comercio, movil, usarReparto } from './reparto.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { limpiarSesiones } from '../../server/repartidores/repartidor.ts'
+import { limpiarSesiones } from '../../server/domain/repartidores/repartidor.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { cookieDe, entrar, nuevoMovil } from './movil.ts'
 import { conocida, HORA, usarSesiones } from './sesiones.ts'

@@ -1,5 +1,5 @@
-import type { webhook_entrega } from '../../server/contrato/generado/prisma/client.ts'
-import { entregasDeWebhookSinArriendo } from '../../server/webhooks/vencidas.ts'
+import { entregasDeWebhookSinArriendo } from '../../server/domain/webhooks/due.ts'
+import type { webhook_entrega } from '../../server/generado/contrato/prisma/client.ts'
 import { type Arnes, esperar } from './arnes.ts'
 import type { Carga } from './carga.ts'
 

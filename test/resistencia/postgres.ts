@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { opcionesDeProceso, prepararInstalacion } from '../../server/postgresEmbebido/instalacion.ts'
+import { opcionesDeProceso, prepararInstalacion } from '../../server/data/embedded/installation.ts'
 import { puertoLibre } from '../puertos.ts'
 import type { Paso } from './pasos.ts'
 

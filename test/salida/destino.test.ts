@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
+import { crearEnviador } from '../../server/domain/webhooks/sender.ts'
 import {
   DestinoNoPermitido,
   type Direccion,
@@ -9,8 +10,7 @@ import {
   type Resolver,
   resolverDelSistema,
   resolverDestino,
-} from '../../server/salida/destino.ts'
-import { crearEnviador } from '../../server/webhooks/envio.ts'
+} from '../../server/platform/outbound/destination.ts'
 import { usarPlazos } from '../plazos.ts'
 
 const rechazo = (texto: string, loopback = false): DestinoNoPermitido | null => {

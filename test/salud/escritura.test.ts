@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { Conexiones } from '../../server/conexiones.ts'
+import { Conexiones } from '../../server/data/connections.ts'
 import { usarEntorno } from '../entorno.ts'
 import { EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
 import { admin } from '../postgres.ts'

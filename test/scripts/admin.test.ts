@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
+import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
 import { correrAqui } from '../consola.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { listo, pedir, procesosDe, usarProcesos } from '../procesos.ts'

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 
 const enRaiz = (ruta: string) => fileURLToPath(new URL(ruta, RAIZ))
 

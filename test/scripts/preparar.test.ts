@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/contrato/raiz.ts'
+import { RAIZ } from '../../server/platform/root.ts'
 import { correr } from '../docs/correr.ts'
 
 const leerJson = async (ruta: string | URL) => JSON.parse(await readFile(ruta, 'utf8'))

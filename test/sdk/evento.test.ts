@@ -12,7 +12,7 @@ import type {
 } from '@guias/sdk'
 import { Guias } from '@guias/sdk'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import type { MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import type { MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 

@@ -1,6 +1,6 @@
 import { ErrorAbortado, ErrorNoEncontrado, ErrorRespuesta, type Guia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento } from '../../server/contrato/contrato.ts'
+import { leerDocumento } from '../../server/api/contract/contract.ts'
 import { conProblema, falla, GUIA, json, texto, usarServidor } from './servidor.ts'
 
 const { cliente, contestar, recibidas } = usarServidor()

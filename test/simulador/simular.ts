@@ -1,5 +1,5 @@
 import type { Conocido, Estado as EstadoRecibido } from '@guias/sdk'
-import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import type { Comercio } from '../entorno.ts'
 
 export type Estado = Conocido<EstadoRecibido>

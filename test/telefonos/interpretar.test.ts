@@ -1,9 +1,9 @@
 import { leerTelefono as leerSinLlamar } from '@guias/sdk/telefono'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { describe, expect, it } from 'vitest'
-import { PLANES } from '../../server/contrato/generado/planes.ts'
-import { esFijo, interpretar } from '../../server/telefonos/interpretar.ts'
-import { leerTelefono } from '../../server/telefonos/telefono.ts'
+import { PLANES } from '../../server/generado/contrato/planes.ts'
+import { esFijo, interpretar } from '../../server/platform/telephones/interpret.ts'
+import { leerTelefono } from '../../server/platform/telephones/telephone.ts'
 import { azarDe } from '../azar.ts'
 import { COMPLETO } from '../fabricas.ts'
 

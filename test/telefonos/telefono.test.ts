@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leerTelefono } from '../../server/telefonos/telefono.ts'
+import { leerTelefono } from '../../server/platform/telephones/telephone.ts'
 
 describe('phones', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { iso, leerInstante } from '../../server/tiempo/instante.ts'
+import { iso, leerInstante } from '../../server/platform/time/instant.ts'
 
 describe('instants', () => {
   it('are shown as they are, from a Date and from any text of PostgreSQL', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { crearReloj } from '../../server/tiempo/reloj.ts'
+import { crearReloj } from '../../server/platform/time/clock.ts'
 
 test('tells times by the zone as it is at that instant; what is no instant or no zone breaks nothing', () => {
   const madrid = crearReloj('Europe/Madrid')

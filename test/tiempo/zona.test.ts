@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { zonaDe } from '../../server/tiempo/zona.ts'
+import { zonaDe } from '../../server/domain/catalogo/zona.ts'
 
 test('is that of the destination’s country; outside the catalogue, Guatemala’s; a fixed one stands over both', () => {
   const zona = (departamento: string, municipio: string, fija?: string) => zonaDe({ departamento, municipio }, fija)

@@ -1,7 +1,7 @@
 import type { Evento, Guia, GuiaIndividual } from '@guias/sdk'
 import { expect } from 'vitest'
-import { crearSecretos } from '../../server/secretos.ts'
-import { tokenDe } from '../../server/ubicacion/ubicacion.ts'
+import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
+import { crearSecretos } from '../../server/platform/secrets.ts'
 import { type Comercio, type Entorno, MASTER_KEY } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
 

@@ -5,7 +5,7 @@ import {
   POR_ANFITRION,
   POR_DESCONOCIDO,
   POR_MINUTO,
-} from '../../server/webhooks/anfitriones.ts'
+} from '../../server/domain/webhooks/hosts.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestar, retener, usarReceptores } from './receptor.ts'

@@ -1,10 +1,10 @@
 import { PgBoss } from 'pg-boss'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Db } from '../../server/db.ts'
-import { TRABAJOS } from '../../server/trabajos.ts'
-import { type Arriendo, Arriendos } from '../../server/webhooks/arriendos.ts'
-import { COLA_DE_ARRIENDOS } from '../../server/webhooks/bombas.ts'
-import type { ClaveDeWebhook } from '../../server/webhooks/webhook.ts'
+import type { Db } from '../../server/data/db.ts'
+import { type Arriendo, Arriendos } from '../../server/domain/webhooks/leases.ts'
+import { COLA_DE_ARRIENDOS } from '../../server/domain/webhooks/pumps.ts'
+import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
+import { TRABAJOS } from '../../server/startup/jobs.ts'
 import { usarEntorno } from '../entorno.ts'
 
 /** The service makes the queue; it has no endpoint, so it takes no lease by itself but of what is asked for here. */

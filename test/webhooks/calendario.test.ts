@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ESPERAS, leerRetryAfter, proximoIntento } from '../../server/webhooks/calendario.ts'
+import { ESPERAS, leerRetryAfter, proximoIntento } from '../../server/domain/webhooks/schedule.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { VENTANA } from '../../server/webhooks/cupos.ts'
+import { VENTANA } from '../../server/domain/webhooks/admission.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestar } from './receptor.ts'
 import { type Api, entregaDe, falla, nadie, terminada, tras, usarWebhooks } from './webhooks.ts'

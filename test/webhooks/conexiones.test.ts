@@ -1,8 +1,8 @@
 import http from 'node:http'
 import net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import type { Resolver } from '../../server/salida/destino.ts'
-import { crearEnviador } from '../../server/webhooks/envio.ts'
+import { crearEnviador } from '../../server/domain/webhooks/sender.ts'
+import type { Resolver } from '../../server/platform/outbound/destination.ts'
 import { conHttp, crudo, escuchar, resolverLocal, responder, usarEnviador, VACIA } from './enviador.ts'
 
 const { enviar, plazos } = usarEnviador()

@@ -12,7 +12,7 @@ import {
   POR_WEBHOOK,
   type Turno,
   VENTANA,
-} from '../../server/webhooks/cupos.ts'
+} from '../../server/domain/webhooks/admission.ts'
 
 type Suyo = Turno<EnEspera, Linea>
 

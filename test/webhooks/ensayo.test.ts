@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Db } from '../../server/db.ts'
-import { crearEnsayos, type PorEnsayar } from '../../server/webhooks/ensayo.ts'
+import type { Db } from '../../server/data/db.ts'
+import { crearEnsayos, type PorEnsayar } from '../../server/domain/webhooks/dryRun.ts'
 import { RECOGIDA, unaGuia } from '../fabricas.ts'
 import { nadie, usarWebhooks } from './webhooks.ts'
 

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, beforeEach, vi } from 'vitest'
-import type { Resolver } from '../../server/salida/destino.ts'
-import { crearEnviador, type Enviador, type Solicitud } from '../../server/webhooks/envio.ts'
-import type { Respuesta } from '../../server/webhooks/respuesta.ts'
+import type { Respuesta } from '../../server/domain/webhooks/response.ts'
+import { crearEnviador, type Enviador, type Solicitud } from '../../server/domain/webhooks/sender.ts'
+import type { Resolver } from '../../server/platform/outbound/destination.ts'
 import { usarPlazos } from '../plazos.ts'
 
 export const resolverLocal: Resolver = async () => [{ address: '127.0.0.1', family: 4 }]

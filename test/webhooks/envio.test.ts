@@ -1,7 +1,7 @@
 import type net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { crearEnviador } from '../../server/webhooks/envio.ts'
-import type { Respuesta } from '../../server/webhooks/respuesta.ts'
+import type { Respuesta } from '../../server/domain/webhooks/response.ts'
+import { crearEnviador } from '../../server/domain/webhooks/sender.ts'
 import { conHttp, crudo, goteo, responder, usarEnviador, VACIA } from './enviador.ts'
 
 const { enviar, plazos, vencer } = usarEnviador()

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { describe, expect, it } from 'vitest'
-import { entregasDeWebhookSinArriendo } from '../../server/webhooks/vencidas.ts'
+import { entregasDeWebhookSinArriendo } from '../../server/domain/webhooks/due.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, lote100, sinDestino, unaGuia } from '../fabricas.ts'
 import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
@@ -29,7 +29,7 @@ function cerrar(nodo: unknown, enAllOf = false): unknown {
   return cierra && !('additionalProperties' in nodo) ? { ...copia, unevaluatedProperties: false } : copia
 }
 const contrato = JSON.parse(
-  readFileSync(new URL('../../server/contrato/generado/comercios.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../server/generado/contrato/comercios.json', import.meta.url), 'utf8'),
 ) as { components: { schemas: Nodo } }
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
 addFormats.default(ajv)

@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { intercambiar } from '../../server/webhooks/intercambio.ts'
-import type { Receptor } from '../../server/webhooks/receptor.ts'
-import type { Respuesta } from '../../server/webhooks/respuesta.ts'
+import { intercambiar } from '../../server/domain/webhooks/exchange.ts'
+import type { Receptor } from '../../server/domain/webhooks/receptor.ts'
+import type { Respuesta } from '../../server/domain/webhooks/response.ts'
 
 const CONTESTADA = {
   status: 503,

@@ -1,6 +1,6 @@
-import { crearLog } from '../../server/log.ts'
-import { crearSecretos } from '../../server/secretos.ts'
-import { limpiarWebhooks } from '../../server/webhooks/limpiar.ts'
+import { limpiarWebhooks } from '../../server/domain/webhooks/sweeper.ts'
+import { crearLog } from '../../server/platform/log.ts'
+import { crearSecretos } from '../../server/platform/secrets.ts'
 import { type Entorno, MASTER_KEY } from '../entorno.ts'
 import { ajustesCon } from '../fabricas.ts'
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, expect } from 'vitest'
-import { type Direccion, type Resolver, resolverDelSistema } from '../../server/salida/destino.ts'
+import { type Direccion, type Resolver, resolverDelSistema } from '../../server/platform/outbound/destination.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'

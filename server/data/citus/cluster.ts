@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { ALFABETO } from '../../codigos/codigoDeGuia.ts'
+import { ALFABETO } from '../../platform/codes/guideCode.ts'
 import type { Part, Place, Placements } from '../parts.ts'
 import { laid, type Placement } from './laying.ts'
 

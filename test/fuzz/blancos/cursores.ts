@@ -1,6 +1,6 @@
-import { Problema } from '../../../server/errores.ts'
-import { type Ambito, crearCursores, type Posicion } from '../../../server/listas/cursor.ts'
-import { crearSecretos } from '../../../server/secretos.ts'
+import { type Ambito, crearCursores, type Posicion } from '../../../server/api/lists/cursor.ts'
+import { Problema } from '../../../server/platform/errors.ts'
+import { crearSecretos } from '../../../server/platform/secrets.ts'
 import { type Blanco, exigir, intentar } from '../blanco.ts'
 
 const [PRESENTE, VIEJA] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]

@@ -1,4 +1,4 @@
-import { ErrorEnlace, leerEnlace } from '../../../server/mapas/enlaces.ts'
+import { ErrorEnlace, leerEnlace } from '../../../server/platform/maps/links.ts'
 import { type Blanco, exigir, intentar } from '../blanco.ts'
 
 /** The sites, written down once more: Google's countries by the shape of their names alone. */

@@ -1,5 +1,5 @@
-import { crearEnlaces, type ParametrosDeEnlace } from '../../../server/archivos/enlaces.ts'
-import { crearSecretos } from '../../../server/secretos.ts'
+import { crearEnlaces, type ParametrosDeEnlace } from '../../../server/domain/archivos/links.ts'
+import { crearSecretos } from '../../../server/platform/secrets.ts'
 import { type Blanco, exigir } from '../blanco.ts'
 
 const secretos = crearSecretos([Buffer.alloc(32, 1), Buffer.alloc(32, 2)])

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ErrorJson, LIMITES_JSON, leerJson } from '../../../server/http/jsonEstricto.ts'
+import { ErrorJson, LIMITES_JSON, leerJson } from '../../../server/api/http/strictJson.ts'
 import { type Blanco, exigir, intentar } from '../blanco.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

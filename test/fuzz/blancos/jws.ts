@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk'
-import { firmar, leerFirmado } from '../../../server/firma/jws.ts'
-import { crearSecretos } from '../../../server/secretos.ts'
+import { crearSecretos } from '../../../server/platform/secrets.ts'
+import { firmar, leerFirmado } from '../../../server/platform/signing/jws.ts'
 import { type Blanco, exigir } from '../blanco.ts'
 
 const TIPO = 'prueba-entrega+jws'

@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { PLANES } from '../../../server/contrato/generado/planes.ts'
-import { leerTelefono } from '../../../server/telefonos/telefono.ts'
+import { PLANES } from '../../../server/generado/contrato/planes.ts'
+import { leerTelefono } from '../../../server/platform/telephones/telephone.ts'
 import { type Blanco, exigir } from '../blanco.ts'
 
 const PAISES = [undefined, ...PLANES.map(({ pais }) => pais)]

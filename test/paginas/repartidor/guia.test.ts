@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { crearReloj } from '../../../server/tiempo/reloj.ts'
+import { crearReloj } from '../../../server/platform/time/clock.ts'
 import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, sinDestino, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verificador } from '../../../server/codigos/codigoDeGuia.ts'
+import { verificador } from '../../../server/platform/codes/guideCode.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {

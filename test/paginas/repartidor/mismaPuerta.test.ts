@@ -11,7 +11,7 @@ import {
   renombrarEnOtra,
   trasRenombrar,
   UNA_PUERTA_M,
-} from '../../../server/paginas/repartidor/navegador/puerta.ts'
+} from '../../../server/pages/repartidor/browser/puerta.ts'
 
 const M = 1 / 111_195.0802
 const alNorte = (metros: number) => ({ lat: 14.7189 + metros * M, lng: -90.6442 })

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
-import { crearLimite } from '../../../server/limites/cubos.ts'
-import { servirUbicacion } from '../../../server/paginas/ubicacion/ruta.ts'
+import { crearLimite } from '../../../server/api/limits/buckets.ts'
+import { servirUbicacion } from '../../../server/pages/ubicacion/route.ts'
 import { ESTILO_DE_MARCA, FACHADA, sinEstiloDeMarca } from '../../fabricas.ts'
 import { adelantar, enviar, escuchar, falso, mosaico, url, usarServicio } from './servicio.ts'
 

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { crc32, deflateSync } from 'node:zlib'
 import express from 'express'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { servirUbicacion } from '../../../server/paginas/ubicacion/ruta.ts'
 import type {
   DatosDeSolicitud,
   LugarPropuesto,
   ResultadoDeConfirmacion,
   Solicitudes,
-} from '../../../server/ubicacion/solicitud.ts'
+} from '../../../server/domain/ubicacion/solicitud.ts'
+import { servirUbicacion } from '../../../server/pages/ubicacion/route.ts'
 import { FACHADA } from '../../fabricas.ts'
 
 export const MIXCO = { lat: 14.6333, lng: -90.6064 }

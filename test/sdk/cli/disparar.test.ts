@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAQUINA_DE_ESTADOS } from '../../../server/contrato/generado/vocabulario.ts'
+import { MAQUINA_DE_ESTADOS } from '../../../server/generado/contrato/vocabulario.ts'
 import { unaGuia } from '../../fabricas.ts'
 import { usarCli } from './correr.ts'
 

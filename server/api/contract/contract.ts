@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import type { Operaciones } from '../../generado/contrato/operaciones.ts'
+import type { Codigo } from '../../platform/errors.ts'
+import { RAIZ } from '../../platform/root.ts'
+import type { Clase } from '../limits/rates.ts'
+
+export type OperationId = keyof Operaciones
+export type Esquema = Readonly<Record<string, unknown>>
+
+export interface Parametro {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  schema: Esquema
+}
+interface OperacionDelDocumento {
+  operationId: OperationId
+  parameters?: readonly (Parametro | { $ref: string })[]
+  requestBody?: { required?: boolean; content: Readonly<Record<string, { schema: Esquema }>> }
+  responses: Readonly<Record<string, { content?: Readonly<Record<string, unknown>> }>>
+  security?: readonly Readonly<Record<string, readonly string[]>>[]
+  'x-limite-bytes'?: number
+  'x-cuerpo-crudo'?: boolean
+  'x-cuerpo-en-flujo'?: boolean
+  'x-rechazo'?: Codigo
+  'x-mismo-origen'?: boolean
+  'x-ritmo'?: { clase: Clase; por?: string }
+}
+export interface Documento {
+  openapi: string
+  paths: Readonly<Record<string, Readonly<Record<string, OperacionDelDocumento>>>>
+  components: Readonly<
+    Record<'schemas' | 'parameters' | 'responses' | 'securitySchemes', Readonly<Record<string, Esquema>>>
+  >
+}
+
+/** Operation of the contract, with the properties that the server needs. */
+export interface Operacion {
+  id: OperationId
+  metodo: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** Path as in the contract: `/api/v1/guias/{guia}`. */
+  ruta: string
+  seguridad: { esquema: string; alcances: readonly string[]; enCookie: boolean } | undefined
+  /** True if only pages of the service may call the operation, because browsers send cookies on their own. */
+  mismoOrigen: boolean
+  parametros: readonly Parametro[]
+  /** Declared media types of the body; empty if the operation takes no body. */
+  tipos: readonly string[]
+  cuerpoObligatorio: boolean
+  /** Maximum size of the body, in bytes. */
+  limite: number
+  /**
+   * Rate that a request spends besides `solicitudes`. The cost is 1, or the length of the list that `ritmoPor` names.
+   */
+  ritmo: Clase | undefined
+  /** Name of the list in the body whose length is the cost. */
+  ritmoPor: string | undefined
+  /** True if the operation takes the raw bytes of the body, because a signature covers them. */
+  crudo: boolean
+  /** True if the operation reads the body itself, as a stream of bytes of any type. */
+  enFlujo: boolean
+  /** Problem code for every invalid parameter, if the answer must not reveal what was invalid. */
+  rechazo: Codigo | undefined
+  /** HTTP statuses of the declared answers. */
+  estados: readonly number[]
+  /** True if a client that names the current entity tag of the JSON (`If-None-Match`) gets a 304. */
+  condicional: boolean
+}
+
+/** Default of the maximum size of a body, in bytes. */
+export const LIMITE_DE_JSON = 256 * 1024
+
+const METODOS = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** Returns the text of the bundled contract that `npm run generar` wrote: the union of the three documents. */
+export const leerTextoDelContrato = (): string =>
+  readFileSync(new URL('server/generado/contrato/contrato.json', RAIZ), 'utf8')
+
+/** Returns the bundled contract as an object. */
+export const leerDocumento = (texto = leerTextoDelContrato()): Documento => JSON.parse(texto)
+
+/** Returns all operations of a contract. References in the parameters and their schemas are resolved. */
+export function leerOperaciones(documento: Documento): Operacion[] {
+  const esquema = (dado: Esquema): Esquema => {
+    if (typeof dado.$ref === 'string') return esquema(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
+    const { items, anyOf, ...resto } = dado as Esquema & { items?: Esquema; anyOf?: Esquema[] }
+    return { ...resto, ...(items && { items: esquema(items) }), ...(anyOf && { anyOf: anyOf.map(esquema) }) }
+  }
+  const resolver = (dado: Parametro | { $ref: string }): Parametro => {
+    const parametro =
+      '$ref' in dado ? (documento.components.parameters[dado.$ref.split('/').at(-1)!] as unknown as Parametro) : dado
+    return { ...parametro, schema: esquema(parametro.schema) }
+  }
+  return Object.entries(documento.paths).flatMap(([ruta, porMetodo]) =>
+    METODOS.filter((metodo) => metodo in porMetodo).map((metodo) => {
+      const operacion = porMetodo[metodo]!
+      // Only bearer keys and cookies identify the caller. The operation itself checks a signature over the body.
+      const [seguridad] = Object.entries(operacion.security?.[0] ?? {}).flatMap(([esquema, alcances]) => {
+        const { type, in: donde } = documento.components.securitySchemes[esquema] ?? {}
+        return type === 'http' || donde === 'cookie' ? [{ esquema, alcances, enCookie: donde === 'cookie' }] : []
+      })
+      return {
+        id: operacion.operationId,
+        metodo,
+        ruta,
+        seguridad,
+        mismoOrigen: operacion['x-mismo-origen'] ?? (metodo !== 'get' && seguridad?.enCookie === true),
+        parametros: (operacion.parameters ?? []).map(resolver),
+        tipos: Object.keys(operacion.requestBody?.content ?? {}),
+        cuerpoObligatorio: operacion.requestBody?.required ?? false,
+        limite: operacion['x-limite-bytes'] ?? LIMITE_DE_JSON,
+        ritmo: operacion['x-ritmo']?.clase,
+        ritmoPor: operacion['x-ritmo']?.por,
+        crudo: operacion['x-cuerpo-crudo'] ?? false,
+        enFlujo: operacion['x-cuerpo-en-flujo'] ?? false,
+        rechazo: operacion['x-rechazo'],
+        estados: Object.keys(operacion.responses).map(Number),
+        condicional: '304' in operacion.responses && 'application/json' in (operacion.responses[200]?.content ?? {}),
+      }
+    }),
+  )
+}

@@ -1,0 +1,38 @@
+import { ErrorEnlace, leerEnlace } from '../../platform/maps/links.ts'
+import { leerTelefono } from '../../platform/telephones/telephone.ts'
+import { leerInstante } from '../../platform/time/instant.ts'
+
+/** String format of the contract: its check, and the Spanish explanation for a text that fails the check. */
+interface Formato {
+  validate: (texto: string) => boolean
+  explicar: (texto: string) => string
+}
+
+const errorDeEnlace = (texto: string): string | undefined => {
+  try {
+    leerEnlace(texto)
+    return undefined
+  } catch (error) {
+    if (error instanceof ErrorEnlace) return error.message
+    throw error
+  }
+}
+
+/** String formats of the contract, by name. */
+export const FORMATOS: Readonly<Record<string, Formato>> = {
+  telefono: {
+    validate: (texto) => 'e164' in leerTelefono(texto),
+    explicar: (texto) => {
+      const telefono = leerTelefono(texto)
+      return 'error' in telefono ? telefono.error : 'no vale'
+    },
+  },
+  'enlace-de-mapa': {
+    validate: (texto) => errorDeEnlace(texto) === undefined,
+    explicar: (texto) => errorDeEnlace(texto) ?? 'no vale',
+  },
+  'date-time': {
+    validate: (texto) => leerInstante(texto) !== undefined,
+    explicar: () => 'debe ser una fecha y hora según RFC 3339, por ejemplo 2026-11-20T15:04:05.000Z',
+  },
+}

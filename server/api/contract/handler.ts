@@ -1,0 +1,75 @@
+import type { Readable } from 'node:stream'
+import type { DepsDeOperacion } from '../../domain/deps.ts'
+import type { Operaciones } from '../../generado/contrato/operaciones.ts'
+import type { Identidades } from '../http/identity.ts'
+import type { Flujo } from '../http/stream.ts'
+import type { OperationId } from './contract.ts'
+
+type Datos<O extends OperationId> = Operaciones[O]['data']
+type Campo<D, C extends string> = D extends { [K in C]?: infer V } ? (V extends undefined ? undefined : V) : undefined
+
+type Identidad<O extends OperationId> = Operaciones[O]['seguridad'] extends keyof Identidades
+  ? Identidades[Operaciones[O]['seguridad']]
+  : null
+
+/** Input of a handler: the parts of a request, which the contract has validated, and the caller. */
+export interface Entrada<O extends OperationId> {
+  path: Campo<Datos<O>, 'path'>
+  query: Campo<Datos<O>, 'query'>
+  /** Declared header parameters, by their lower-case names; absent if the operation declares none. */
+  headers?: Campo<Datos<O>, 'headers'>
+  /** Validated body. A streamed operation gets a stream instead, which fails with a `Problema` above the limit. */
+  body: Operaciones[O]['enFlujo'] extends true
+    ? Readable
+    : Datos<O> extends { body: infer B }
+      ? B
+      : Campo<Datos<O>, 'body'> | undefined
+  identidad: Identidad<O>
+  /** `Cookie` header of the request; empty without cookies. */
+  cookie: string
+  /** Id of the request, as in `X-Request-Id`. */
+  idSolicitud: string
+  /** Network of the client, by which the limits count requests. */
+  red: string
+  /**
+   * True for a HEAD request. Node only drops the body, so an operation that redirects the client must know the method.
+   */
+  soloCabeceras: boolean
+  /** Reports whether a proxy forwarded the request. */
+  reenviada: () => boolean
+  /** Returns a signal that aborts if the client disconnects before the answer is sent. */
+  alAbandonar: () => AbortSignal
+}
+
+type Cuerpos<O extends OperationId> = Operaciones[O]['exitos'] & Operaciones[O]['errores']
+type Cabeceras<O extends OperationId, S> = S extends keyof Operaciones[O]['cabeceras']
+  ? Operaciones[O]['cabeceras'][S]
+  : never
+
+/**
+ * Type of the body of an answer with status `S`. A `Blob` of the generator is a stream here. A status that the
+ * generator leaves out (304) has no body.
+ */
+type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O>
+  ? Cuerpos<O>[S] extends Blob
+    ? Flujo
+    : Cuerpos<O>[S]
+  : undefined
+
+/**
+ * Answer that the contract declares: its status, its body and exactly its headers. Any other answer is a compile error.
+ */
+export type Respuesta<O extends OperationId> = {
+  [S in keyof Operaciones[O]['cabeceras']]: { status: S; body: Cuerpo<O, S> } & ([Cabeceras<O, S>] extends [never]
+    ? { headers?: undefined }
+    : { headers: Readonly<Record<Cabeceras<O, S> & string, string | string[]>> })
+}[keyof Operaciones[O]['cabeceras']]
+
+/**
+ * Implementation of an operation: takes a request and the service's dependencies, and returns a declared answer or
+ * throws a `Problema`.
+ */
+export type Handler<O extends OperationId> = (entrada: Entrada<O>, deps: DepsDeOperacion) => Promise<Respuesta<O>>
+
+/** Handlers of all operations of the contract. An operation without a handler is a compile error. */
+export type Handlers = { readonly [O in OperationId]: Handler<O> }

@@ -1,0 +1,206 @@
+import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
+import type { DepsDeOperacion } from '../../domain/deps.ts'
+import { Problema, problemaDeFallas, problemaUniforme } from '../../platform/errors.ts'
+import { autenticar, exigirAlcance, reautenticar } from '../http/authenticate.ts'
+import { admitirTipo, leerCuerpo, pasarFlujo } from '../http/body.ts'
+import { exigirPropia } from '../http/browser.ts'
+import { esReenviada } from '../http/forwarded.ts'
+import type { Autenticadores, Identidad } from '../http/identity.ts'
+import { redDe } from '../http/network.ts'
+import { metodoNoPermitido, responder, type Testigo } from '../http/problems.ts'
+import { contarDesconocida, corregirCosto, limitar } from '../http/rateLimit.ts'
+import type { Operacion, OperationId } from './contract.ts'
+import type { Entrada, Handlers } from './handler.ts'
+import { bienEscrito, fijarConsulta, type Rechazo } from './parameters.ts'
+import { remitenteDe, type Validacion } from './validation.ts'
+
+/** Parts that {@link enlazarRutas} connects. */
+export interface Enlace {
+  operaciones: readonly Operacion[]
+  /** Rejects if the validation of an operation is not active. */
+  comprobar: (operacion: Operacion) => Promise<void>
+  handlers: Handlers
+  autenticadores: Autenticadores
+  deps: DepsDeOperacion
+  testigo?: Testigo | undefined
+}
+
+/**
+ * Binds every operation of the contract to its handler, by operationId. The middlewares run in the order of the call. A
+ * path of the contract with another method gets 405.
+ */
+export function enlazarRutas(
+  app: Express,
+  { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Enlace,
+) {
+  const depsDe = crearDepsDe(deps)
+  const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
+  for (const [ruta, suyas] of porRuta.sort(([a], [b]) => parametrosDe(a) - parametrosDe(b))) {
+    // All methods of a path share one layer, because every request walks through all layers before its own.
+    const deRuta = app.route(ruta.replace(/\{(\w+)\}/g, ':$1'))
+    for (const operacion of suyas) {
+      deRuta[operacion.metodo](
+        marcar(operacion),
+        exigirPropia(operacion, deps.navegador),
+        autenticar(operacion, autenticadores, deps),
+        limitar(operacion, deps.limites),
+        exigirAlcance(operacion),
+        admitirTipo(operacion),
+        leerCuerpo(operacion),
+        corregirCosto(operacion),
+        reautenticar(operacion, autenticadores, deps),
+        exigirComprobada(operacion, comprobar),
+        exigirConsulta(operacion, deps.validacion),
+        ...deps.validacion.validar(operacion),
+        explicarRechazo(operacion, deps.validacion),
+        pasarFlujo(operacion),
+        ejecutar(operacion, handlers, depsDe, testigo),
+        contarDesconocida(deps.limites),
+      )
+    }
+    deRuta.all(metodoNoPermitido(suyas.map(({ metodo }) => metodo)))
+  }
+}
+
+/**
+ * Sort key of a path, which grows with its number of parameters. Fixed segments come first: `/guias/bulk` is not a
+ * guide.
+ */
+const parametrosDe = (ruta: string) => ruta.split('{').length
+
+const marcar =
+  (operacion: Operacion): RequestHandler =>
+  (req, _res, next) => {
+    req.solicitud.operacion = operacion
+    // express-openapi-validator refuses HEAD. Node sends no body to a HEAD request, even after `req.method` has
+    // changed.
+    if (req.method === 'HEAD') req.method = 'GET'
+    next()
+  }
+
+/** Creates the middleware that admits a request only after the validation of its operation was found active. */
+function exigirComprobada(operacion: Operacion, comprobar: Enlace['comprobar']): RequestHandler {
+  let comprobada = false
+  return (_req, _res, next) => {
+    if (comprobada) return next()
+    comprobar(operacion).then(() => {
+      comprobada = true
+      next()
+    }, next)
+  }
+}
+
+/**
+ * Creates the middleware that refuses query parameters that the validator accepts by mistake. These are integers in
+ * unusual notation, and names with brackets, which the validator reads as arrays.
+ */
+const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHandler => {
+  const deConsulta = operacion.parametros.filter((parametro) => parametro.in === 'query')
+  const nombres = new Set(deConsulta.map(({ name }) => name))
+  return (req, _res, next) => {
+    if (!req.originalUrl.includes('?')) return next()
+    fijarConsulta(req)
+    const conocidos = Object.keys(req.query).every((nombre) => nombres.has(nombre))
+    if (conocidos && deConsulta.every((parametro) => bienEscrito(parametro, req.query[parametro.name]))) return next()
+    if (operacion.rechazo) throw problemaUniforme(operacion.rechazo)
+    const valores = { ...req.query, ...req.params }
+    const { dichas, omitidas } = validacion.explicarParametros(operacion, { status: 400 }, valores)
+    throw problemaDeFallas('parametro_invalido', dichas, omitidas)
+  }
+}
+
+/**
+ * Creates the error handler that turns the validator's refusal into a 400 about parameters or a 422 about the body. The
+ * answer lists the faults in Spanish.
+ */
+const explicarRechazo =
+  (operacion: Operacion, validacion: Validacion): ErrorRequestHandler =>
+  (error, req, _res, next) => {
+    if (!esRechazo(error)) return next(error)
+    if (operacion.rechazo) return next(problemaUniforme(operacion.rechazo))
+    const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
+    if (deParametros.length > 0) {
+      const valores = { ...req.query, ...req.params }
+      const rechazo = { ...error, errors: deParametros }
+      const { dichas, omitidas } = validacion.explicarParametros(operacion, rechazo, valores)
+      return next(problemaDeFallas('parametro_invalido', dichas, omitidas))
+    }
+    if (operacion.tipos.length === 0) {
+      return next(
+        new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }),
+      )
+    }
+    const { dichas, omitidas } = validacion.explicarCuerpo(operacion, req.body, remitenteDe(req))
+    next(problemaDeFallas('validacion', dichas, omitidas))
+  }
+
+const esRechazo = (error: unknown): error is Rechazo =>
+  error instanceof Error &&
+  !(error instanceof Problema) &&
+  'status' in error &&
+  typeof error.status === 'number' &&
+  error.status < 500
+
+/**
+ * Returns a signal that aborts when the connection closes. Created lazily: most requests finish before the client could
+ * disconnect.
+ */
+function alCerrar(res: Response): AbortSignal {
+  const control = new AbortController()
+  if (res.closed) control.abort()
+  else res.once('close', () => control.abort())
+  return control.signal
+}
+
+type HandlerCualquiera = (
+  entrada: Record<keyof Entrada<OperationId>, unknown>,
+  deps: DepsDeOperacion,
+) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
+
+/**
+ * Creates the function that returns the dependencies of a request. A merchant's dependencies see only the merchant's
+ * rows, and are created once for each identity.
+ */
+function crearDepsDe(deps: DepsDeOperacion): (identidad: Identidad | undefined) => DepsDeOperacion {
+  const porIdentidad = new WeakMap<Identidad, DepsDeOperacion>()
+  return (identidad) => {
+    if (!identidad || !('comercioId' in identidad)) return deps
+    let suyas = porIdentidad.get(identidad)
+    if (!suyas) {
+      suyas = { ...deps, db: deps.db.como('guias_api', [identidad.comercioId]).de(identidad.comercioId) }
+      porIdentidad.set(identidad, suyas)
+    }
+    return suyas
+  }
+}
+
+const ejecutar = (
+  operacion: Operacion,
+  handlers: Handlers,
+  depsDe: ReturnType<typeof crearDepsDe>,
+  testigo: Testigo | undefined,
+): RequestHandler => {
+  // TypeScript cannot relate the handler of a variable id to its types. The contract's validation guarantees the types
+  // instead.
+  const handler = handlers[operacion.id] as unknown as HandlerCualquiera
+  return async (req, res) => {
+    const { status, body, headers } = await handler(
+      {
+        path: req.params,
+        query: req.query,
+        headers: req.headers,
+        body: req.body,
+        identidad: req.solicitud.identidad ?? null,
+        cookie: req.headers.cookie ?? '',
+        idSolicitud: req.solicitud.id,
+        red: redDe(req.ip ?? ''),
+        soloCabeceras: req.solicitud.metodo === 'HEAD',
+        reenviada: () => esReenviada(req),
+        alAbandonar: () => alCerrar(res),
+      },
+      depsDe(req.solicitud.identidad),
+    )
+    const enviada = responder(req, res, status, body, headers)
+    testigo?.(req, enviada)
+  }
+}

@@ -1,0 +1,60 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { Operacion } from './contract.ts'
+import type { Validacion } from './validation.ts'
+
+/**
+ * Creates the check that the validation of an operation is active. express-openapi-validator silently switches itself
+ * off if it does not find a path. Before the first real request, the check sends a request that is invalid for every
+ * operation. The validators of the parameters and of the body must each refuse that request.
+ * @returns function that prepares and checks an operation at the first call; rejects if a validator accepts the request
+ */
+export function crearAutocomprobacion(validacion: Validacion): (operacion: Operacion) => Promise<void> {
+  const comprobadas = new Map<Operacion, Promise<void>>()
+  return (operacion) => {
+    const comprobada = comprobadas.get(operacion) ?? prepararYComprobar(operacion, validacion)
+    comprobadas.set(operacion, comprobada)
+    return comprobada
+  }
+}
+
+async function prepararYComprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
+  await validacion.preparar(operacion)
+  await comprobar(operacion, validacion)
+}
+
+async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
+  const middlewares = validacion.validar(operacion)
+  // Each middleware runs alone, because a refusal by the first would hide that the second accepts everything.
+  const estados = await Promise.all(
+    middlewares.map((middleware) => estadoDelRechazo(solicitudMala(operacion), middleware)),
+  )
+  if (estados.length === 0 || estados.some((estado) => estado !== 400)) {
+    throw new Error(`self-check: a known-bad request to ${operacion.id} would pass validation`)
+  }
+}
+
+/** Returns a request with a parameter and a body member that no operation has. */
+function solicitudMala({ ruta, metodo }: Operacion): Request {
+  const path = ruta.replace(/\{\w+\}/g, 'x')
+  const url = `${path}?__autocomprobacion=1`
+  return {
+    ...{ method: metodo.toUpperCase(), path, originalUrl: url, baseUrl: '', url },
+    headers: {},
+    get: () => undefined,
+    header: () => undefined,
+    params: {},
+    query: { __autocomprobacion: '1' },
+    body: { __autocomprobacion: 1 },
+    app: { enabled: () => false, param: () => {} },
+  } as unknown as Request
+}
+
+function estadoDelRechazo(req: Request, middleware: RequestHandler): Promise<number | undefined> {
+  return new Promise<unknown>((resolve) => {
+    try {
+      Promise.resolve(middleware(req, {} as Response, resolve as NextFunction)).catch(resolve)
+    } catch (thrown) {
+      resolve(thrown)
+    }
+  }).then((error) => (error as { status?: number } | undefined)?.status)
+}

@@ -1,0 +1,48 @@
+import type { Ajv2020, FuncKeywordDefinition } from 'ajv/dist/2020.js'
+import { PLANES } from '../../generado/contrato/planes.ts'
+import { leerTelefono } from '../../platform/telephones/telephone.ts'
+
+/** Caller of a request, as far as the caller decides whether a body is valid. */
+export interface Remitente {
+  /** Country of telephone numbers without `+`. */
+  readonly pais?: string | null
+}
+
+const PAISES: readonly unknown[] = PLANES.map(({ pais }) => pais)
+
+type Validar = NonNullable<FuncKeywordDefinition['validate']>
+
+/**
+ * Reads a telephone number with the country next to it in the body, or else with the caller's country.
+ * @returns Spanish reason why the number cannot be read; undefined if it can, or if another rule reports the fault
+ */
+function errorDeTelefono(remitente: Remitente | undefined, texto: string, dicho: unknown, maximo: number) {
+  // Other rules report an unknown country and a text that is too long to be a number.
+  if ((dicho !== undefined && !PAISES.includes(dicho)) || texto.length > maximo) return undefined
+  const telefono = leerTelefono(texto, (dicho as string | undefined) ?? remitente?.pais)
+  return 'error' in telefono ? telefono.error : undefined
+}
+
+/**
+ * Reports whether a telephone number satisfies the contract's `x-telefono`. Compiled validators pass the caller as
+ * `this`.
+ */
+export function valeTelefono(
+  this: Remitente | undefined,
+  texto: string,
+  lado: { pais?: unknown } | undefined,
+  maximo?: number,
+) {
+  return errorDeTelefono(this, texto, lado?.pais, maximo ?? Number.POSITIVE_INFINITY) === undefined
+}
+
+const validar: Validar = function (this: Remitente | undefined, _exigido, texto: string, esquema, lugar) {
+  const error = errorDeTelefono(this, texto, lugar?.parentData.pais, esquema?.maxLength ?? Number.POSITIVE_INFINITY)
+  if (error === undefined) return true
+  validar.errors = [{ keyword: 'x-telefono', message: error }]
+  return false
+}
+
+/** Adds the keyword `x-telefono`, with an explanation of invalid telephone numbers, to an Ajv instance. */
+export const admitirTelefonos = (ajv: Ajv2020) =>
+  ajv.addKeyword({ keyword: 'x-telefono', type: 'string', validate: validar })

@@ -1,0 +1,186 @@
+import { Readable } from 'node:stream'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { Problema } from '../../platform/errors.ts'
+import type { Operacion } from '../contract/contract.ts'
+import { ErrorJson, leerJson } from './strictJson.ts'
+
+const noAdmitido = (detail: string) => new Problema('tipo_no_admitido', detail)
+
+/** Time that a body may take to arrive, in milliseconds. A slower client is disconnected. */
+const PLAZO_DEL_CUERPO = 20_000
+
+/**
+ * Creates the middleware that reads the body of an operation into `req.body`: as raw bytes for a `crudo` operation,
+ * else as strict JSON. Answers 413 above the operation's limit, and 400 for invalid JSON; {@link admitirTipo} answers
+ * 415 before. An empty JSON body leaves `req.body` unset. For a streamed body (`enFlujo`), only the announced length is
+ * checked here.
+ *
+ * `Content-Type` becomes the bare declared type, because the validator keeps one compiled validator for each header
+ * value that it has seen.
+ */
+export function leerCuerpo(operacion: Operacion): RequestHandler {
+  const [tipo] = operacion.tipos
+  if (!tipo) {
+    return (req, _res, next) => {
+      delete req.headers['content-type']
+      next()
+    }
+  }
+  if (operacion.enFlujo) {
+    return (req, res, next) => {
+      delete req.headers['content-type']
+      if (anunciado(req) > operacion.limite) throw rechazarGrande(req, res, operacion)
+      next()
+    }
+  }
+  return (req, res, next) => {
+    recibir(req, res, operacion)
+      .then((bytes) => {
+        // A `crudo` operation decides itself what an empty body means.
+        if (operacion.crudo) req.body = bytes
+        else if (bytes.length > 0) req.body = interpretar(bytes)
+        if (bytes.length === 0) delete req.headers['content-type']
+        else req.headers['content-type'] = tipo
+        next()
+      }, next)
+      .catch(next)
+  }
+}
+
+/**
+ * Creates the middleware that answers 415 to an undeclared media type, before a byte of the body is read. The
+ * middleware also refuses charsets other than UTF-8 and compressed bodies. A request that announces no body needs no
+ * type.
+ */
+export const admitirTipo = (operacion: Operacion) => (req: Request, _res: Response, next: NextFunction) => {
+  const anuncia = req.headers['transfer-encoding'] !== undefined || anunciado(req) > 0
+  if (operacion.tipos.length > 0 && anuncia) exigirTipo(req, operacion.tipos)
+  next()
+}
+
+const anunciado = (req: Request) => Number(req.headers['content-length'] ?? 0)
+
+function exigirTipo(req: Request, tipos: readonly string[]) {
+  const [dado = '', ...parametros] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
+  if (!tipos.includes(dado.trim())) {
+    throw noAdmitido(
+      `Envíe «Content-Type: ${tipos.join('», «')}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`,
+    )
+  }
+  const charset = parametros.map((p) => p.trim()).find((p) => p.startsWith('charset='))
+  if (charset && !/^charset="?utf-?8"?$/.test(charset)) throw noAdmitido('Envíe el cuerpo en UTF-8.')
+  const codificacion = req.headers['content-encoding']
+  if (codificacion && codificacion.toLowerCase() !== 'identity')
+    throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
+}
+
+function recibir(req: Request, res: Response, operacion: Operacion): Promise<Buffer> {
+  const { limite } = operacion
+  return new Promise((resolve, reject) => {
+    const rechazar = () => reject(rechazarGrande(req, res, operacion))
+    if (anunciado(req) > limite) return rechazar()
+    const trozos: Buffer[] = []
+    let recibidos = 0
+    const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_CUERPO)
+    const limpiar = () => clearTimeout(plazo)
+    req.on('data', (trozo: Buffer) => {
+      recibidos += trozo.length
+      if (recibidos > limite) {
+        req.removeAllListeners('data')
+        limpiar()
+        return rechazar()
+      }
+      trozos.push(trozo)
+    })
+    req.once('end', () => {
+      limpiar()
+      resolve(trozos.length === 1 ? trozos[0]! : Buffer.concat(trozos))
+    })
+    req.once('error', (cause) => {
+      limpiar()
+      reject(new Problema('json_invalido', 'La conexión se cortó antes de recibir todo el cuerpo.', { cause }))
+    })
+  })
+}
+
+/**
+ * Returns the 413 for a body over the limit. The rest of the body is not read: the connection closes after the answer.
+ */
+function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operacion): Problema {
+  req.pause()
+  res.setHeader('Connection', 'close')
+  const remedio = enFlujo ? 'Reduzca el archivo y vuelva a enviarlo.' : 'Reparta los datos en varias solicitudes.'
+  return new Problema('cuerpo_demasiado_grande', `El límite de esta operación es de ${limite} bytes. ${remedio}`)
+}
+
+/**
+ * Time that a streamed body (`enFlujo`) may take to arrive, in milliseconds. It is shorter than the server's
+ * `requestTimeout`.
+ */
+const PLAZO_DEL_FLUJO = 28_000
+
+/**
+ * Creates the middleware that sets `req.body` to a stream, for operations that read the body themselves. The stream
+ * fails with a 413 when the body exceeds the limit.
+ */
+export const pasarFlujo =
+  (operacion: Operacion): RequestHandler =>
+  (req, res, next) => {
+    if (operacion.enFlujo) req.body = Readable.from(limitar(req, res, operacion), { objectMode: false })
+    next()
+  }
+
+async function* limitar(req: Request, res: Response, operacion: Operacion): AsyncGenerator<Buffer> {
+  let recibidos = 0
+  const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_FLUJO)
+  try {
+    // Destroying the request would also close the connection, and the answer could not be sent.
+    for await (const trozo of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      recibidos += trozo.length
+      if (recibidos > operacion.limite) throw rechazarGrande(req, res, operacion)
+      yield trozo
+    }
+  } catch (cause) {
+    if (cause instanceof Problema) throw cause
+    throw new Problema('parametro_invalido', 'La conexión se cortó antes de recibir todo el cuerpo.', { cause })
+  } finally {
+    clearTimeout(plazo)
+    // The operation stopped reading before the end of the body. The connection cannot carry another request.
+    if (!req.complete && !res.headersSent) res.setHeader('Connection', 'close')
+  }
+}
+
+/**
+ * Matches bytes, read as Latin-1, that can stand for a character that NFC changes. These are the UTF-8 lead bytes of
+ * U+0300 and up, and the start of a `\u` escape.
+ */
+const PUEDE_NO_SER_NFC = /[\xcc-\xff]|\\u/
+
+function interpretar(bytes: Buffer): unknown {
+  try {
+    const valor = leerJson(bytes)
+    return PUEDE_NO_SER_NFC.test(bytes.toString('latin1')) ? aNfc(valor) : valor
+  } catch (error) {
+    if (!(error instanceof ErrorJson)) throw error
+    // Line and column are not separate fields of the problem, because the message contains them.
+    const { mensaje, campo } = error.falla
+    throw new Problema('json_invalido', mensaje.slice(0, 1000), {
+      errores: [{ campo: campo.slice(0, 300), codigo: 'formato_invalido', mensaje: mensaje.slice(0, 500) }],
+    })
+  }
+}
+
+/**
+ * Converts all strings of a value to Unicode form NFC, before any code measures or compares the strings. Keys stay as
+ * they are, because the contract's keys are ASCII.
+ * @returns the same object or array, changed in place, or the converted string
+ */
+function aNfc(valor: unknown): unknown {
+  if (typeof valor === 'string') return valor.normalize('NFC')
+  if (valor === null || typeof valor !== 'object') return valor
+  for (const [clave, dentro] of Object.entries(valor)) {
+    const normal = aNfc(dentro)
+    if (normal !== dentro) (valor as Record<string, unknown>)[clave] = normal
+  }
+  return valor
+}

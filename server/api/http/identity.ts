@@ -1,0 +1,65 @@
+import type { Operaciones } from '../../generado/contrato/operaciones.ts'
+import type { Alcance, AlcanceDeOperacion, Cuenta } from '../../generado/contrato/tipos/index.ts'
+import type { Rango } from './network.ts'
+
+/**
+ * Data of the caller, by security scheme of the contract. A scheme without an entry is a compile error in
+ * {@link Autenticadores}.
+ */
+export interface Identidades {
+  /** Merchant account of the key, read at most half a second ago, and the key's id. */
+  llaveDeComercio: Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'advertencias'>> & {
+    comercioId: string
+    llave: string
+    alcances: readonly Alcance[]
+    vence_en: Date | null
+    /** Networks from which the key is admitted; empty: any network. */
+    rangos: readonly Rango[]
+    /** True for a demonstration key, which is valid only on the service's own machine. */
+    demostracion: boolean
+  }
+  llaveDeOperacion: {
+    operadorId: string
+    /** Public code of the operator: op_… */
+    operador: string
+    llave: string
+    alcances: readonly AlcanceDeOperacion[]
+    rangos: readonly Rango[]
+    demostracion: boolean
+  }
+  sesionDeRepartidor: {
+    repartidorId: string
+    /** Public code of the courier: rep_… */
+    repartidor: string
+    nombre: string
+    /** Digest of the session's token, which identifies the courier's session. */
+    sesion: Uint8Array<ArrayBuffer>
+    vence_en: Date
+    demostracion: boolean
+  }
+}
+
+/** Security scheme of the contract. */
+export type Esquema = NonNullable<Operaciones[keyof Operaciones]['seguridad']>
+/** Data of the caller under any security scheme. */
+export type Identidad = Identidades[Esquema]
+
+/**
+ * Wrapper around the look-up of a credential that this process does not know yet.
+ * @throws Problema 429 if the wrapper refuses the look-up
+ */
+export type Averiguar = <T>(leer: () => Promise<T>) => Promise<T>
+
+/**
+ * Authenticators by security scheme. Each turns a presented key or token into the caller's data. The result is
+ * undefined for a credential of another scheme and for a credential that is not valid now.
+ */
+export type Autenticadores = {
+  readonly [E in Esquema]: (presentada: string, averiguar?: Averiguar) => Promise<Identidades[E] | undefined>
+} & {
+  /**
+   * Reports whether a text belonged to a key or session when this process last looked it up. That key or session may
+   * have ended since.
+   */
+  conoce(presentada: string): boolean
+}

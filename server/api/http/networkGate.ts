@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Request } from 'express'
+import { demasiadas } from '../../platform/errors.ts'
+import type { Operacion } from '../contract/contract.ts'
+import type { ClaseDeRed, Limites } from '../limits/limits.ts'
+import { CABECERAS } from './headers.ts'
+import { redDe } from './network.ts'
+import type { Testigo } from './problems.ts'
+import type { RefusalLog } from './refusalLog.ts'
+import { segunAccept, tipoSegunAccept } from './rfc9457.ts'
+
+/** Refusals on one connection after which the connection is closed. */
+const MAX_REFUSALS_PER_CONNECTION = 3
+
+interface NetworkGateOptions {
+  operaciones: readonly Operacion[]
+  limites: Limites
+  /** Number of reverse proxies in front of the service, as in `TRUST_PROXY`. */
+  proxies: number
+  /** Base URL of all links that the service gives out. */
+  urlPublica: string
+  /** Reports whether this process has already looked up the request's credential and found it. */
+  isKnown(req: IncomingMessage, inCookie: boolean): boolean
+  refusals: RefusalLog
+  /** Returns the HTML answer to browsers for a refused page. */
+  page: (retryAfter: number) => Readonly<{ texto: string; cabeceras: Readonly<Record<string, string>> }>
+  testigo?: Testigo | undefined
+}
+
+const charged = new WeakSet<IncomingMessage>()
+
+/** Reports whether the network gate charged a request to its network when the request arrived. */
+export const wasCharged = (req: IncomingMessage): boolean => charged.has(req)
+
+/**
+ * Charges requests without a known credential to their network, before Express, logging and pages see the requests. A
+ * network without tokens gets a 429 that costs next to nothing. Without a proxy in front of the service,
+ * {@link MAX_REFUSALS_PER_CONNECTION} refusals close a connection; `Limites.vetar` then refuses new connections for a
+ * second.
+ */
+export function guardNetwork(next: RequestListener, options: NetworkGateOptions): RequestListener {
+  const { limites, proxies, refusals } = options
+  const classify = crearClasificador(options)
+  const refusalsOf = new WeakMap<Socket, number>()
+  const refuse = crearNegativa(options)
+  return (req, res) => {
+    const red = redDe(addressOf(req, proxies))
+    const clase = classify(req, red)
+    if (clase !== undefined) {
+      const retryAfter = limites.gastarDeRed(red, clase)
+      if (retryAfter > 0) {
+        const times = (refusalsOf.get(req.socket) ?? 0) + 1
+        refusalsOf.set(req.socket, times)
+        // Behind a proxy, a connection belongs to the proxy and carries the requests of many clients.
+        const close = proxies === 0 && times >= MAX_REFUSALS_PER_CONNECTION
+        if (close) limites.vetar(red)
+        refuse(req, res, { red, clase, retryAfter, close, id: refusals.note({ red, motivo: `network ${clase}` }) })
+        return
+      }
+      charged.add(req)
+    }
+    next(req, res)
+  }
+}
+
+/**
+ * Address of the client, as the outermost trusted proxy saw it. Same rule as Express's `trust proxy` with a number
+ * (https://expressjs.com/en/guide/behind-proxies.html).
+ */
+export function addressOf({ socket, headers }: IncomingMessage, proxies: number): string {
+  const own = socket.remoteAddress ?? ''
+  const forwarded = headers['x-forwarded-for']
+  if (proxies === 0 || typeof forwarded !== 'string') return own
+  const hops = [own, ...forwarded.split(',').toReversed()]
+  return hops[Math.min(proxies, hops.length - 1)]!.trim()
+}
+
+/** First segments of a path, which tell operations (`/repartidor/v1`) from pages (`/repartidor`). */
+const raizDe = (ruta: string) => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(ruta)?.[0] ?? ruta
+
+/** Creates the function that returns the class of a request whose network pays; undefined if the credential pays. */
+function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions) {
+  const raices = Map.groupBy(operaciones, ({ ruta }) => raizDe(ruta))
+  const porRaiz = new Map(
+    [...raices].map(([raiz, suyas]) => {
+      const protegidas = suyas.flatMap(({ seguridad }) => seguridad ?? [])
+      // If every operation under this root needs a credential, a request without a credential can only be refused. The
+      // request then counts as a page.
+      const sinCredencial: ClaseDeRed = protegidas.length < suyas.length ? 'operaciones' : 'paginas'
+      return [raiz, { conLlave: protegidas.length > 0, enCookie: protegidas[0]?.enCookie === true, sinCredencial }]
+    }),
+  )
+  return (req: IncomingMessage, red: string): ClaseDeRed | undefined => {
+    const raiz = porRaiz.get(raizDe(req.url ?? '/'))
+    if (!raiz) return 'paginas'
+    const { conLlave, enCookie, sinCredencial } = raiz
+    const { authorization, cookie } = req.headers
+    if (!conLlave || (enCookie ? cookie : authorization) === undefined) return sinCredencial
+    // An unknown credential costs a look-up. After too many invalid credentials, the network pays for the look-up.
+    return isKnown(req, enCookie) || limites.quedanIntentos(red) ? undefined : sinCredencial
+  }
+}
+
+interface Refusal {
+  red: string
+  clase: ClaseDeRed
+  retryAfter: number
+  close: boolean
+  id: string
+}
+
+/** Placeholder for the request's id in prebuilt bodies. */
+const ID = randomUUID()
+
+/** Prebuilt answer: the body split where the request's id goes, and the headers that belong to the body. */
+interface Made {
+  parts: readonly string[]
+  headers: Readonly<Record<string, string>>
+}
+
+/** Creates the function that writes the 429. A body is built once for each media type and number of seconds to wait. */
+function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOptions) {
+  const made = new Map<string, Made>()
+  const make = (tipo: string, retryAfter: number): Made => {
+    if (tipo === HTML) {
+      const { texto, cabeceras } = page(retryAfter)
+      return { parts: [texto], headers: { ...CABECERAS, ...cabeceras } }
+    }
+    const problema = demasiadas(limites.motivoDeRed, retryAfter).presentar(ID, urlPublica)
+    return {
+      parts: JSON.stringify(segunAccept(problema, tipo).cuerpo).split(ID),
+      headers: { ...CABECERAS, 'Cache-Control': 'no-store', 'Content-Type': tipo },
+    }
+  }
+  return (req: IncomingMessage, res: ServerResponse, { red, clase, retryAfter, close, id }: Refusal): void => {
+    const tipo = tipoPara(req.headers.accept, clase)
+    const key = `${tipo} ${retryAfter}`
+    let template = made.get(key)
+    if (!template) {
+      template = make(tipo, retryAfter)
+      made.set(key, template)
+    }
+    const body = template.parts.join(id)
+    const headers = {
+      ...template.headers,
+      'X-Request-Id': id,
+      ...limites.cabecerasDeRed(red, clase),
+      'Retry-After': String(retryAfter),
+      'Content-Length': String(Buffer.byteLength(body)),
+      // Without this header, Node would read the rest of a body that no code needs.
+      ...(close || bringsBody(req) ? { Connection: 'close' } : {}),
+    }
+    res.writeHead(429, headers).end(body)
+    testigo?.(req as Request, { status: 429, cabeceras: headers, cuerpo: tipo === HTML ? body : JSON.parse(body) })
+  }
+}
+
+const HTML = 'text/html; charset=utf-8'
+
+function tipoPara(accept = '', clase: ClaseDeRed): string {
+  if (clase === 'paginas' && accept.includes('text/html')) return HTML
+  return tipoSegunAccept(accept)
+}
+
+/** Reports whether a request announces a body. */
+export const bringsBody = ({ headers: { 'content-length': length, 'transfer-encoding': coding } }: IncomingMessage) =>
+  coding !== undefined || (length !== undefined && length !== '0')

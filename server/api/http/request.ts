@@ -1,0 +1,86 @@
+import type { NextFunction, Request, Response } from 'express'
+import type { Deps } from '../../domain/deps.ts'
+import type { Operacion } from '../contract/contract.ts'
+import type { Admision } from '../limits/limits.ts'
+import { CABECERAS } from './headers.ts'
+import type { Identidad } from './identity.ts'
+import { redDe } from './network.ts'
+
+/** State of one request, created by the first middleware. */
+export interface Solicitud {
+  id: string
+  /** HTTP method of the client. It stays `HEAD` even after `req.method` is set to GET. */
+  metodo: string
+  /** Arrival of the request, on the clock of `performance.now()`, in milliseconds. */
+  inicio: number
+  /** True for the merchants' API (`/api/v1/`), all of whose answers `responder` writes. */
+  deApi: boolean
+  operacion?: Operacion
+  identidad?: Identidad
+  /** Admission by the rate limits; undefined until `limitar` admits the request. */
+  admision?: Admision
+  /** Cause of the failure, for the log. */
+  error?: unknown
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      solicitud: Solicitud
+    }
+  }
+}
+
+const ID_AJENO = /^[!-~]{1,128}$/
+
+/**
+ * Creates the middleware that gives each request an id and writes one log line when the request ends. The id is the
+ * client's `X-Request-Id` if that has 1 to 128 visible ASCII characters. Requests refused with 429 are logged as
+ * counts.
+ */
+export function identificarSolicitud({ log, refusals }: Pick<Deps, 'log' | 'refusals'>, nuevoId: () => string) {
+  return (req: Request, res: Response, next: NextFunction) => {
+    const ajeno = req.headers['x-request-id']
+    const solicitud: Solicitud = {
+      id: typeof ajeno === 'string' && ID_AJENO.test(ajeno) ? ajeno : nuevoId(),
+      metodo: req.method,
+      inicio: performance.now(),
+      deApi: req.url.startsWith('/api/v1/'),
+    }
+    req.solicitud = solicitud
+    // In the merchants' API, `responder` writes these headers together with the status.
+    if (!solicitud.deApi) {
+      for (const nombre in CABECERAS) res.setHeader(nombre, CABECERAS[nombre]!)
+      res.setHeader('X-Request-Id', solicitud.id)
+    }
+    res.once('close', () => {
+      solicitud.admision?.terminar()
+      if (res.statusCode < 500 && !log.isLevelEnabled('info')) return
+      const { operacion, identidad, error } = solicitud
+      if (res.statusCode === 429) {
+        refusals.note({ red: redDe(req.ip ?? ''), motivo: operacion?.id ?? 'page', quien: quien(identidad) })
+        return
+      }
+      const linea = {
+        id_solicitud: solicitud.id,
+        operacion: operacion?.id,
+        metodo: solicitud.metodo,
+        status: res.statusCode,
+        ms: Math.round((performance.now() - solicitud.inicio) * 10) / 10,
+        ...quien(identidad),
+        ...(res.writableFinished ? {} : { cortada: true }),
+      }
+      // A 503 reports a state of the service, which other log lines also report. Any other 5xx is a defect of the
+      // service.
+      if (res.statusCode >= 500) log[res.statusCode === 503 ? 'warn' : 'error']({ ...linea, err: error }, 'request')
+      else log.info(linea, 'request')
+    })
+    next()
+  }
+}
+
+function quien(identidad: Identidad | undefined): Record<string, string> {
+  if (!identidad) return {}
+  if ('comercio' in identidad) return { comercio: identidad.comercio, modo: identidad.modo }
+  return 'operador' in identidad ? { operador: identidad.operador } : { repartidor: identidad.repartidor }
+}

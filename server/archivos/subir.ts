@@ -1,5 +1,0 @@
-import type { Handler } from '../contrato/tipos.ts'
-import { recibirImagen } from './archivo.ts'
-
-export const subirArchivo: Handler<'subirArchivo'> = ({ path, query: { tipo }, body, identidad }, deps) =>
-  recibirImagen(deps, { autor: identidad.operador }, path.guia, tipo, body)

@@ -1,0 +1,298 @@
+import { hash } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
+import pg from 'pg'
+import { faltaAlServidor } from '../platform/errors.ts'
+import type { Part, Place, Placements } from './parts.ts'
+import { type Ambito, acotar, ambitoActual, ConsultaAcotada, type Desde, desdeAqui, type Rol } from './scope.ts'
+
+/**
+ * Pooler in transaction mode (PgBouncer). Each transaction runs in any free session, so each transaction must set what
+ * the session needs.
+ */
+export interface Pooler {
+  /** True if the pooler supports named prepared statements (PgBouncer since 1.21). */
+  conNombres: boolean
+}
+
+/** Options of a pool of connections ({@link Conexiones}). */
+export interface OpcionesDeConexiones {
+  /** Role with which every session begins. */
+  rol?: Rol | undefined
+  /** Further settings of every session. */
+  ajustes?: Readonly<Record<string, string>>
+  /** Pooler before PostgreSQL; undefined if connections lead to PostgreSQL itself. */
+  pooler?: Pooler | undefined
+  /** Parts of merchants' rows; undefined if one machine has all rows. */
+  partes?: Placements | undefined
+}
+
+/** Options of connections to one machine of the parts, instead of the coordinator. */
+type DeMaquina = OpcionesDeConexiones & { enParte?: true }
+
+const AJUSTES = {
+  /**
+   * Forbids sequential scans, because every statement of the service finds its rows by an index. A statement prepared
+   * while its table was small would read the whole table. It would still do so after the table grew, until ANALYZE
+   * runs: beside 100,000 new deliveries, a settlement took five seconds.
+   */
+  enable_seqscan: 'off',
+  /**
+   * Forbids compilation of queries. Before PostgreSQL 18, a query that reads a small table whole looks so expensive
+   * without sequential scans that PostgreSQL compiles it. With Debian's PostgreSQL 15, an empty table took 234 ms, and
+   * 0.06 ms without compilation.
+   */
+  jit: 'off',
+  /**
+   * Timestamps come in UTC, wherever the database stands. Code that shows an instant cuts it out of the timestamp's
+   * text (`iso`).
+   */
+  timezone: 'UTC',
+  /**
+   * Longest time of a statement, in milliseconds: no request may hold a connection for ever. The server stops a long
+   * statement, and the client gives up on a dead server.
+   */
+  statement_timeout: '7000',
+}
+
+/**
+ * Reports whether a statement failed because a migration has changed the shape of its rows since the connection
+ * prepared it. Nothing was done, and the connection would refuse the statement for ever.
+ */
+const esDeAntes = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
+
+/** Connections of the pool for turns ({@link Conexiones.turnos}). */
+const TURNOS = 2
+
+const nombres = new Map<string, string>()
+
+/** Returns the name of a statement that has none: the digest of its text. */
+export function nombreDe(text: string): string {
+  const nombre = nombres.get(text) ?? hash('sha1', text)
+  nombres.set(text, nombre)
+  return nombre
+}
+
+/** Pool of connections to the database, which runs statements with a scope. */
+export class Conexiones extends pg.Pool {
+  /** True if statements are prepared under names. */
+  readonly conNombres: boolean
+  readonly partes: Placements | undefined
+  /** Pools of connections to the machines of the parts, by address. */
+  readonly #maquinas = new Map<string, Conexiones>()
+  readonly #deMaquina: (url: string) => Conexiones
+  readonly #deTurnos: () => Conexiones
+  #turnos: Conexiones | undefined
+  /** Default scope when the caller passes none; undefined if the session has its role already. */
+  readonly #nadieMas: Ambito | undefined
+  readonly #rol: Rol | undefined
+  /** Settings that each transaction sets, because its session does not have them. */
+  readonly #ajustes: Readonly<Record<string, string>>
+  readonly #acotar: string
+  /** Connections whose server refused a statement because the server lacks something ({@link faltaAlServidor}). */
+  readonly #gastadas = new WeakSet<object>()
+  /** Time of the last refusal for this reason, in milliseconds of `performance.now()`. */
+  rechazado_en = Number.NEGATIVE_INFINITY
+
+  constructor(url: string, max: number, application_name: string, opciones: DeMaquina = {}) {
+    const { rol, pooler, partes, enParte } = opciones
+    const ajustes = { ...AJUSTES, ...partes?.settings, ...opciones.ajustes }
+    const alEmpezar = Object.entries(rol ? { ...ajustes, role: rol } : ajustes)
+    const conNombres = pooler?.conNombres !== false
+    const conCadaUna = pooler ? ajustes : {}
+    const preparar = acotar(conCadaUna, { enParte })
+    const prepararGenerico = acotar(conCadaUna, { enParte, planGenerico: true })
+    super({
+      connectionString: url,
+      max,
+      application_name,
+      ...(pooler ? {} : { options: alEmpezar.map(([nombre, valor]) => `-c ${nombre}=${valor}`).join(' ') }),
+      connectionTimeoutMillis: 5_000,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      query_timeout: 8_000,
+      // Prepares the statements that go before others and set their scope.
+      ...(conNombres
+        ? {
+            onConnect: (cliente: pg.ClientBase) =>
+              cliente.query(
+                [preparar, prepararGenerico].map(({ name, text }) => `prepare ${name} as ${text}`).join('; '),
+              ),
+          }
+        : {}),
+    })
+    this.conNombres = conNombres
+    this.partes = partes
+    this.#deMaquina = (maquina) => {
+      const conexiones = new Conexiones(maquina, max, application_name, {
+        rol,
+        ajustes: { ...opciones.ajustes, ...partes?.machineSettings },
+        enParte: true,
+      })
+      conexiones.on('error', (error) => this.emit('error', error))
+      return conexiones
+    }
+    this.#deTurnos = () => {
+      const conexiones = new Conexiones(url, TURNOS, application_name, { rol, pooler })
+      conexiones.on('error', (error) => this.emit('error', error))
+      return conexiones
+    }
+    this.#rol = rol
+    this.#nadieMas = pooler && rol ? { rol, comercios: [] } : undefined
+    this.#ajustes = pooler ? ajustes : {}
+    this.#acotar = preparar.text
+    this.on('connect', (cliente) => {
+      // A lost connection already fails its statement. Its 'error' event must not end the process as well.
+      cliente.on('error', () => {})
+      this.#vigilar(cliente)
+    })
+    // The server may be a former primary, which would refuse writes for ever. The next connection finds the present
+    // primary.
+    this.on('release', (_error, cliente) => void (this.#gastadas.has(cliente) && cliente.end()))
+  }
+
+  /** Notes when the server refuses a statement of the connection, whether the service, pg-boss or Prisma sent it. */
+  #vigilar(cliente: pg.PoolClient): void {
+    const { connection } = cliente as unknown as { connection: EventEmitter }
+    connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
+      if (!faltaAlServidor(code)) return
+      this.#gastadas.add(cliente)
+      this.rechazado_en = performance.now()
+    })
+  }
+
+  /**
+   * Runs a statement with a scope, in the part where its rows lie.
+   * @param planGenerico true if PostgreSQL keeps one plan for all parameters; without effect if the statement has no
+   * scope or no name
+   */
+  preguntar({ ambito, lugar }: Desde, config: pg.QueryConfig, planGenerico = false): Promise<pg.QueryResult> {
+    return this.enLugar(lugar, (conexiones, parte) =>
+      conexiones.trasMigrar(() => conexiones.#preguntar(ambito ?? this.#deNadie(parte), config, planGenerico, parte)),
+    )
+  }
+
+  #preguntar(
+    quien: Ambito | undefined,
+    config: pg.QueryConfig,
+    planGenerico: boolean,
+    parte: Part | undefined,
+  ): Promise<pg.QueryResult> {
+    if (!quien) return this.query(config)
+    const suya = this.llamar(quien, config, parte)
+    const consulta = new ConsultaAcotada(quien, suya, {
+      planGenerico: planGenerico && suya.name !== undefined,
+      sinPreparar: this.conNombres ? undefined : this.#acotar,
+      parte,
+    })
+    return this.query(consulta as unknown as pg.QueryConfig)
+  }
+
+  /**
+   * Default scope when the caller passes none. A statement in a part always needs a scope, because the scope's
+   * statement also sets the part.
+   */
+  #deNadie(parte: Part | undefined): Ambito | undefined {
+    return parte ? { rol: this.#rol ?? 'none', comercios: [] } : this.#nadieMas
+  }
+
+  /**
+   * Runs `hacer` with the connections to the machine of a place. Without a place, or if one machine has all rows,
+   * `hacer` gets this pool.
+   */
+  enLugar<T>(
+    lugar: Place | undefined,
+    hacer: (conexiones: Conexiones, parte: Part | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (!lugar || !this.partes) return hacer(this, undefined)
+    return this.partes.follow(lugar, (parte) => hacer(this.#maquina(parte.url), parte))
+  }
+
+  #maquina(url: string): Conexiones {
+    let maquina = this.#maquinas.get(url)
+    if (!maquina) {
+      maquina = this.#deMaquina(url)
+      this.#maquinas.set(url, maquina)
+    }
+    return maquina
+  }
+
+  /** Pool of connections that only wait for turns, apart from the connections that the work needs. */
+  turnos(): Conexiones {
+    this.#turnos ??= this.#deTurnos()
+    return this.#turnos
+  }
+
+  override async end(): Promise<void> {
+    await Promise.all([...this.#maquinas.values(), this.#turnos].map((conexiones) => conexiones?.end()))
+    await super.end()
+  }
+
+  /**
+   * Repeats work that failed because a migration came after its statements were prepared, for example while two
+   * versions run side by side. The connection that refused is already closed. In the worst case, every connection of
+   * the pool refuses once.
+   */
+  async trasMigrar<T>(hacer: () => Promise<T>): Promise<T> {
+    for (let quedan = this.options.max; quedan > 0; quedan--) {
+      try {
+        return await hacer()
+      } catch (error) {
+        if (!esDeAntes(error)) throw error
+      }
+    }
+    return hacer()
+  }
+
+  /**
+   * Adds the role and the part to a statement's name. PostgreSQL makes a plan for one role and one part, so each
+   * combination needs a prepared statement of its own.
+   */
+  llamar(ambito: Ambito | undefined, config: pg.QueryConfig, parte?: Part): pg.QueryConfig {
+    const { name, ...sinNombre } = config
+    if (name === undefined || !this.conNombres) return sinNombre
+    if (!ambito) return config
+    return { ...config, name: `${parte ? `${parte.schema}.` : ''}${ambito.rol}.${name}` }
+  }
+
+  /** SQL that begins a transaction with a scope. */
+  comenzar(ambito: Ambito | undefined, parte?: Part): string {
+    return ['begin', ...this.#desdeAqui(ambito ?? this.#deNadie(parte), parte)].join('; ')
+  }
+
+  /**
+   * Runs a statement of pg-boss. pg-boss repeats a few statements, so statements with parameters are prepared. A text
+   * without parameters may contain several statements.
+   */
+  async ejecutar(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
+    if (values !== undefined && values.length > 0) return this.preguntar({}, { name: nombreDe(text), text, values })
+    const antes = this.#desdeAqui(undefined)
+    const hecho: pg.QueryResult | pg.QueryResult[] = await this.query([...antes, text].join('; '))
+    const suyos = Array.isArray(hecho) ? hecho.slice(antes.length) : [hecho]
+    return (suyos.length === 1 ? suyos[0] : suyos) as pg.QueryResult
+  }
+
+  #desdeAqui(ambito: Ambito | undefined, parte?: Part): string[] {
+    return desdeAqui(ambito ?? this.#nadieMas, this.#ajustes, parte)
+  }
+}
+
+/** Removes the schema that Prisma writes before each table, because a part has its tables in another schema. */
+const sinEsquema = (config: pg.QueryConfig) =>
+  ambitoActual().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
+
+/**
+ * Pool in the form that Prisma takes. Prisma does not know of scopes, so the scope and the place come from the async
+ * context.
+ */
+export const paraPrisma = (conexiones: Conexiones): pg.Pool =>
+  new Proxy(conexiones, {
+    get(_conexiones, propiedad) {
+      if (propiedad === 'query')
+        return (config: pg.QueryConfig) => conexiones.preguntar(ambitoActual(), sinEsquema(config))
+      if (propiedad === 'connect' && ambitoActual().ambito)
+        throw new Error('use enTransaccion for a transaction with a scope')
+      const valor = Reflect.get(conexiones, propiedad) as unknown
+      return typeof valor === 'function' ? valor.bind(conexiones) : valor
+    },
+  })

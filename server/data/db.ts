@@ -1,0 +1,335 @@
+import type pg from 'pg'
+import type { PrismaClient } from '../generado/contrato/prisma/client.ts'
+import { Conexiones, nombreDe, type OpcionesDeConexiones, paraPrisma } from './connections.ts'
+import type { Part, Place } from './parts.ts'
+import { type Ambito, type Desde, enAmbito, type Rol } from './scope.ts'
+
+/**
+ * Rows that a statement is about; they decide where it runs when merchants' rows lie in parts. `parte`: rows of one
+ * part, be they one merchant's or several's; the statement runs in that part. `todo`: rows of all merchants, or rows
+ * that belong to no merchant. `donde_sea`: any rows; the statement runs where the given database is.
+ */
+export type Alcance = 'parte' | 'todo' | 'donde_sea'
+
+/** SQL statement with its parameters. */
+export interface Sentencia<Parametros = object, Fila = object> {
+  /**
+   * Name under which each connection prepares the statement. Without a name PostgreSQL parses and plans the statement
+   * each time.
+   */
+  readonly name: string | undefined
+  /** SQL with `$1`, `$2`… in place of the source's named parameters. */
+  readonly text: string
+  /** Names of the parameters, in the order of their numbers. */
+  readonly parametros: readonly string[]
+  readonly alcance: Alcance
+  /** True if PostgreSQL keeps one plan for all parameters ({@link OpcionesDeSentencia}). */
+  readonly planGenerico?: boolean
+  /** Types of the parameters and of a row, for the compiler only. */
+  readonly tipos?: (parametros: Parametros) => Fila
+}
+
+/**
+ * Row with the types of Prisma's model of its table. `Precisas` gives columns a narrower type than PostgreSQL can: the
+ * words that a text may be, the shape of a JSON.
+ */
+export type Fila<Modelo, Precisas extends { [C in keyof Precisas]: C extends keyof Modelo ? unknown : never }> = Omit<
+  Modelo,
+  keyof Precisas
+> &
+  Precisas
+
+/** Row as JSON carries it: timestamps are texts. */
+export type EnJson<Fila> = {
+  [C in keyof Fila]: Fila[C] extends Date ? string : Fila[C] extends Date | null ? string | null : Fila[C]
+}
+
+/**
+ * SQL list of columns in which timestamps (names that end in `_en`) are texts, as in {@link EnJson}. Timestamps that
+ * are only shown need no Date.
+ * @param de prefix of the columns, such as `g.`
+ */
+export const conTextos = (columnas: readonly string[], de = '') =>
+  columnas.map((c) => (c.endsWith('_en') ? `${de}${c}::text as ${c}` : `${de}${c}`)).join(', ')
+
+type Modelos = Omit<PrismaClient, `$${string}`>
+
+/** Values by parameter name; none for a statement without parameters. */
+type Valores<Parametros> = keyof Parametros extends never ? [] : [valores: NoInfer<Parametros>]
+
+/** Runs a statement and returns its rows. */
+export type Consultar = <Parametros, Fila>(
+  sentencia: Sentencia<Parametros, Fila>,
+  ...valores: Valores<Parametros>
+) => Promise<Fila[]>
+
+/**
+ * Database. Prisma serves queries that take one call of its client. `consultar` serves the hot paths, and queries that
+ * Prisma cannot express: several writes in one statement, xid8. Each `Sentencia` stands beside the operation that needs
+ * it.
+ */
+export interface Db {
+  /**
+   * Prisma's models. The client loads at the first call of a method, because loading takes time and the hot paths do
+   * not need it.
+   */
+  readonly prisma: Modelos
+  readonly pool: Conexiones
+  readonly consultar: Consultar
+  /** Scope of the queries; undefined: the role with which the pool connects. */
+  readonly ambito?: Ambito | undefined
+  /**
+   * Place where statements about the rows of one part run; undefined: the part of the merchant that each statement
+   * names.
+   */
+  readonly lugar?: Place | undefined
+  /** Returns the same database with a scope. */
+  como(rol: Rol, comercios?: readonly string[]): Db
+  /** Returns the same database at the part of a merchant, which also has the rows of other merchants. */
+  de(comercio_id: string): Db
+  /** Returns the same database at the part with this number. */
+  enParte(numero: number): Db
+  /** The same database without a place, for rows that belong to no merchant. */
+  readonly central: Db
+  /** Returns the same database at each part; a single one if merchants' rows do not lie in parts. */
+  partes(): readonly Db[]
+  cerrar(): Promise<void>
+}
+
+/** Reports whether merchants' rows lie in several parts, of which some may be away while the others are there. */
+export const esRepartida = ({ pool }: Pick<Db, 'pool'>): boolean => pool.partes !== undefined
+
+/**
+ * Runs statements on one connection as one transaction: all of them take effect, or none.
+ * @param hacer runs again from its beginning if a migration came between (`Conexiones.trasMigrar`)
+ */
+export const enTransaccion = <T>(
+  { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,
+  hacer: EnTransaccion<T>,
+): Promise<T> =>
+  pool.enLugar(lugar, (conexiones, parte) =>
+    conexiones.trasMigrar(() => unaTransaccion(conexiones, parte, ambito, hacer)),
+  )
+
+type EnTransaccion<T> = (consultar: Consultar, cliente: pg.PoolClient) => Promise<T>
+
+async function unaTransaccion<T>(
+  conexiones: Conexiones,
+  parte: Part | undefined,
+  ambito: Ambito | undefined,
+  hacer: EnTransaccion<T>,
+): Promise<T> {
+  const cliente = await conexiones.connect()
+  try {
+    await cliente.query(conexiones.comenzar(ambito, parte))
+    const hecho = await hacer(async (sentencia, ...[valores]) => {
+      if (parte && sentencia.alcance === 'todo') throw new Error(`${sentencia.name} is not about rows of one part`)
+      return (await cliente.query(conexiones.llamar(ambito, configDe(sentencia, valores), parte))).rows
+    }, cliente)
+    await cliente.query('commit')
+    cliente.release()
+    return hecho
+  } catch (error) {
+    // The connection's state is unknown, so it is closed, and its transaction ends with it.
+    cliente.release(true)
+    throw error
+  }
+}
+
+/** Pattern of a parameter `:name`. It matches neither `::type` nor a colon behind a letter. */
+const PARAMETRO = /(?<![:\w]):([a-z]\w*)/g
+
+/** All statements of the process whose text is fixed, by name. */
+export const SENTENCIAS = new Map<string, Sentencia>()
+
+/** Options of a statement. */
+interface OpcionesDeSentencia {
+  /**
+   * Rows that the statement is about. Default: the rows of the merchant in the parameter `comercio_id`; without this
+   * parameter, the rows of all merchants.
+   */
+  alcance?: Alcance
+  /**
+   * True if PostgreSQL keeps one plan of the statement for all parameters. Otherwise PostgreSQL plans a list anew for
+   * each request, because it takes an unknown `limit` for a tenth of the rows. A page of events then costs twice as
+   * much. Only for statements that one index serves in its order, with any parameters: `test/db/planes.test.ts` checks
+   * this.
+   */
+  planGenerico?: boolean
+}
+
+/**
+ * Makes a statement with a fixed text. PostgreSQL gets its parameters `:by_name` as `$1`, `$2`…
+ * `test/db/sentencias.test.ts` checks the declared types against PostgreSQL's.
+ * @throws if another statement has the same name
+ */
+export function sentencia<Parametros = object, Fila = object>(
+  name: string,
+  sql: string,
+  opciones: OpcionesDeSentencia = {},
+): Sentencia<Parametros, Fila> {
+  if (SENTENCIAS.has(name)) throw new Error(`two statements have the name ${name}`)
+  const hecha = { name, ...numerar(sql), ...opciones }
+  SENTENCIAS.set(name, hecha)
+  return hecha
+}
+
+function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros' | 'alcance'> {
+  const parametros: string[] = []
+  const text = sql.replace(PARAMETRO, (_todo, nombre: string) => {
+    if (!parametros.includes(nombre)) parametros.push(nombre)
+    return `$${parametros.indexOf(nombre) + 1}`
+  })
+  return { text, parametros, alcance: parametros.includes('comercio_id') ? 'parte' : 'todo' }
+}
+
+/**
+ * Makes a statement whose text depends on the request. A connection keeps each prepared text in memory as long as the
+ * connection lives. 768 forms of the list of guides took 292 MB of one connection, so only a few texts are prepared.
+ * @param comun true if this text is one of the few that come again and again
+ */
+export const sentenciaDe = <Parametros = object, Fila = object>(
+  sql: string,
+  comun: boolean,
+  opciones: OpcionesDeSentencia = {},
+): Sentencia<Parametros, Fila> => ({ name: comun ? nombreDe(sql) : undefined, ...numerar(sql), ...opciones })
+
+type Escrita = Pick<Sentencia, 'name' | 'text' | 'parametros' | 'alcance'>
+
+const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.QueryConfig => {
+  const values = parametros.map((nombre) => (valores as Readonly<Record<string, unknown>>)[nombre])
+  return name === undefined ? { text, values } : { name, text, values }
+}
+
+/**
+ * Finds where a statement runs: in a part, if the statement is about rows of one part and the part is known.
+ * @throws if the statement needs a part, and neither the database nor a parameter names one
+ */
+function lugarDe({ name, alcance }: Escrita, valores: unknown, lugar: Place | undefined): Place | undefined {
+  if (alcance !== 'parte' || lugar) return alcance === 'todo' ? undefined : lugar
+  const comercio_id = (valores as { comercio_id?: unknown } | undefined)?.comercio_id
+  if (comercio_id === undefined) throw new Error(`statement ${name} needs a part or the parameter comercio_id`)
+  return typeof comercio_id === 'string' ? { merchant: comercio_id } : undefined
+}
+
+/** Makes a function that runs statements with a scope, in the part of their rows. */
+export const consultarCon =
+  (conexiones: Conexiones, { ambito, lugar }: Desde = {}): Consultar =>
+  async (sentencia, ...[valores]) => {
+    const donde = conexiones.partes ? lugarDe(sentencia, valores, lugar) : undefined
+    const config = configDe(sentencia, valores)
+    return (await conexiones.preguntar({ ambito, lugar: donde }, config, sentencia.planGenerico)).rows
+  }
+
+/** Options of {@link abrirDb}. */
+export interface OpcionesDeDb extends OpcionesDeConexiones {
+  /** Connections of this process. Default: 8. Measured: 8 serve as well as 16, while 4 cost a third. */
+  conexiones?: number
+  /** Name of the sessions, to which the process's pid is added. */
+  nombre?: string
+  /** Called with the error of an idle connection, which belongs to no request. */
+  alFallar?: (error: Error) => void
+}
+
+/** Opens a pool of connections to the database. Prisma's client loads only at its first use. */
+export function abrirDb(url: string, opciones: OpcionesDeDb = {}): Db {
+  const { conexiones = 8, nombre = 'guias', alFallar = () => {}, ...sesiones } = opciones
+  const pool = new Conexiones(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
+  pool.on('error', alFallar)
+  return new DbAbierta(pool, new ClienteDePrisma(pool), {})
+}
+
+/** Prisma's client, loaded at its first use. */
+class ClienteDePrisma {
+  readonly #pool: Conexiones
+  #cliente: Promise<PrismaClient> | undefined
+
+  constructor(pool: Conexiones) {
+    this.#pool = pool
+  }
+
+  readonly cargar = (): Promise<PrismaClient> => {
+    this.#cliente ??= cargarPrisma(this.#pool)
+    return this.#cliente
+  }
+
+  async cerrar(): Promise<void> {
+    await (await this.#cliente)?.$disconnect()
+  }
+}
+
+class DbAbierta implements Db {
+  readonly pool: Conexiones
+  readonly ambito: Ambito | undefined
+  readonly lugar: Place | undefined
+  readonly consultar: Consultar
+  readonly #cliente: ClienteDePrisma
+
+  constructor(pool: Conexiones, cliente: ClienteDePrisma, { ambito, lugar }: Desde) {
+    this.pool = pool
+    this.ambito = ambito
+    this.lugar = lugar
+    this.consultar = consultarCon(pool, { ambito, lugar })
+    this.#cliente = cliente
+  }
+
+  get prisma(): Modelos {
+    return alPrimerUso(this.#cliente.cargar, this)
+  }
+
+  como(rol: Rol, comercios: readonly string[] = []): Db {
+    return this.#desde({ rol, comercios }, this.lugar)
+  }
+
+  de(comercio_id: string): Db {
+    return this.pool.partes ? this.#desde(this.ambito, { merchant: comercio_id }) : this
+  }
+
+  enParte(numero: number): Db {
+    return this.#desde(this.ambito, { part: numero })
+  }
+
+  get central(): Db {
+    return this.lugar ? this.#desde(this.ambito, undefined) : this
+  }
+
+  partes(): readonly Db[] {
+    return this.pool.partes?.parts().map(({ number }) => this.enParte(number)) ?? [this]
+  }
+
+  async cerrar(): Promise<void> {
+    await this.#cliente.cerrar()
+    await this.pool.end()
+  }
+
+  #desde(ambito: Ambito | undefined, lugar: Place | undefined): Db {
+    return new DbAbierta(this.pool, this.#cliente, { ambito, lugar })
+  }
+}
+
+type Metodos = Record<string, (...argumentos: unknown[]) => unknown>
+
+/** Proxy for calls of `prisma.model.method(…)`: a call waits until the client has loaded. */
+const alPrimerUso = (cargar: () => Promise<PrismaClient>, desde: Desde): Modelos =>
+  new Proxy({} as Modelos, {
+    get: (_nada, modelo: string) =>
+      new Proxy({} as Metodos, {
+        get:
+          (_nada, metodo: string) =>
+          async (...argumentos: unknown[]) => {
+            const cliente = (await cargar()) as unknown as Record<string, Metodos>
+            return enAmbito(desde, async () => cliente[modelo]![metodo]!(...argumentos))
+          },
+      }),
+  })
+
+async function cargarPrisma(pool: Conexiones): Promise<PrismaClient> {
+  const [{ PrismaPg }, { PrismaClient: Cliente }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('../generado/contrato/prisma/client.ts'),
+  ])
+  // Without names, PostgreSQL prepares none of Prisma's statements.
+  const adapter = new PrismaPg(paraPrisma(pool), { statementNameGenerator: ({ sql }) => nombreDe(sql) })
+  // Prisma's long messages quote the arguments, which must not be in a log.
+  return new Cliente({ errorFormat: 'minimal', adapter })
+}

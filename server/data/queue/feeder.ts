@@ -1,0 +1,139 @@
+import type { PgBoss } from 'pg-boss'
+import type { DepsDeTrabajo } from '../../domain/deps.ts'
+import { traducirError } from '../../platform/errors.ts'
+import type { Trabajo } from './job.ts'
+import { Memoria } from './memory.ts'
+
+/** Rows of one kind of work that a round feeds to the queue, at most. */
+const LOTE = 1_000
+/** Pause before the feeder looks by itself, in milliseconds: after a round that found rows, and the longest one. */
+const RONDA = 500
+const RONDA_MAXIMA = 10_000
+/** Time for which a fed job is not fed again, in milliseconds. */
+const MEMORIA = 5_000
+/** Milliseconds that the clock must lose from one round to the next to count as stepped back. */
+const RETROCESO = 1_000
+/** Time without a successful round after which the queue is unhealthy, in milliseconds. */
+const SILENCIO = 20_000
+/** Longest wait of a stop for a round under way, in milliseconds. */
+const PLAZO = 5_000
+
+/**
+ * Turns pending rows into jobs, one round after another. A call of `avisar` starts a round soon. Otherwise the pause
+ * between rounds grows while they find nothing.
+ */
+export class Alimentador {
+  readonly #boss: PgBoss
+  readonly #trabajos: readonly Trabajo[]
+  readonly #deps: DepsDeTrabajo
+  readonly #memoria = new Memoria(MEMORIA)
+  #temporizador: NodeJS.Timeout | undefined
+  #inmediata: NodeJS.Immediate | undefined
+  #ronda: Promise<void> | undefined
+  /** Time at which the next round is due. */
+  #cita = Number.POSITIVE_INFINITY
+  /** Earliest time at which the next round may start. */
+  #libre = 0
+  /** Pause between a round and the next one. */
+  #pausa = RONDA
+  /**
+   * Milliseconds by which the clock was ahead of the process's age at the last round. Infinite at first, because a
+   * process does not know what the clock did before.
+   */
+  #adelanto = Number.POSITIVE_INFINITY
+  /** Time of the last successful round. */
+  #buena = performance.now()
+  #detenido = false
+
+  constructor(boss: PgBoss, trabajos: readonly Trabajo[], deps: DepsDeTrabajo) {
+    this.#boss = boss
+    this.#trabajos = trabajos
+    this.#deps = deps
+  }
+
+  readonly avisar = (): void => {
+    const cuando = performance.now()
+    if (cuando >= this.#cita) return
+    this.#cita = cuando
+    this.#citar()
+  }
+
+  /** Reports whether a round has reached database and queue within {@link SILENCIO}. */
+  late(): boolean {
+    return performance.now() - this.#buena < SILENCIO
+  }
+
+  async detener(): Promise<void> {
+    this.#detenido = true
+    clearTimeout(this.#temporizador)
+    clearImmediate(this.#inmediata)
+    // A round that hangs on a dead connection must not keep the process alive. The next process finds the rows again.
+    await Promise.race([this.#ronda, new Promise((resolve) => setTimeout(resolve, PLAZO).unref())])
+  }
+
+  #citar(): void {
+    clearTimeout(this.#temporizador)
+    clearImmediate(this.#inmediata)
+    if (this.#ronda || this.#detenido) return
+    const falta = Math.max(this.#cita, this.#libre) - performance.now()
+    // The shortest timer takes a millisecond, which is a good part of the time of a delivery.
+    if (falta <= 0) this.#inmediata = setImmediate(() => this.#girar())
+    else this.#temporizador = setTimeout(() => this.#girar(), falta)
+  }
+
+  #girar(): void {
+    const inicio = performance.now()
+    this.#cita = inicio + this.#pausa
+    this.#memoria.olvidarViejos(inicio)
+    this.#ronda = this.#alimentarTodo().finally(() => {
+      this.#ronda = undefined
+      // Rounds take half of the time at most: the database has other work, however often `avisar` is called.
+      this.#libre = 2 * performance.now() - inicio
+      this.#citar()
+    })
+  }
+
+  async #alimentarTodo(): Promise<void> {
+    try {
+      await this.#cuidarReloj()
+      const alimentados = await Promise.all(this.#trabajos.map((trabajo) => this.#alimentar(trabajo)))
+      this.#buena = performance.now()
+      this.#pausa = alimentados.some((cuantos) => cuantos > 0) ? RONDA : Math.min(2 * this.#pausa, RONDA_MAXIMA)
+    } catch (err) {
+      // The jobs of the failed round may not have reached the queue.
+      this.#memoria.olvidarTodo()
+      this.#pausa = RONDA
+      this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'job feeder failed')
+    }
+  }
+
+  /**
+   * Brings rows forward that wait for a time of a clock that was ahead. Runs at the first round, and whenever the clock
+   * has stepped back.
+   */
+  async #cuidarReloj(): Promise<void> {
+    const adelanto = this.#deps.reloj().getTime() - performance.now()
+    if (adelanto < this.#adelanto - RETROCESO) {
+      await Promise.all(this.#trabajos.map(({ adelantar }) => adelantar?.(this.#deps)))
+      this.#deps.avisarTrabajo()
+    }
+    this.#adelanto = adelanto
+  }
+
+  /**
+   * Feeds one kind of work.
+   * @returns how many jobs it made
+   */
+  async #alimentar({ cola, pendientes }: Trabajo): Promise<number> {
+    const nuevos = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#memoria.tiene(id!))
+    if (nuevos.length === 0) return 0
+    this.#memoria.anotar(
+      nuevos.map(({ id }) => id!),
+      performance.now(),
+    )
+    await this.#boss.insert(cola, nuevos, { returnId: false })
+    this.#deps.despertar(cola)
+    this.#deps.hayTrabajo()
+    return nuevos.length
+  }
+}

@@ -1,0 +1,57 @@
+import type { JobInsert, QueueOptions } from 'pg-boss'
+import type { DepsDeTrabajo } from '../../domain/deps.ts'
+
+/**
+ * Interval between runs of pg-boss's own maintenance while there is work, in seconds. The maintenance ends lapsed
+ * leases and deletes finished jobs.
+ */
+export const CUIDADO_S = 5
+
+/**
+ * Kind of background work. The rows of pending work are the source of truth; a job only wakes a worker for one row.
+ * Losing the queue therefore loses nothing, and a job that runs twice does nothing the second time.
+ */
+export type Trabajo = {
+  cola: string
+  opciones: QueueOptions
+  /**
+   * True for a queue with a table of its own, because its statistics would mislead the plans for other queues. Only
+   * very busy queues need it.
+   */
+  aparte?: boolean
+  /**
+   * Jobs that a worker claims at a time. Default: `LOTE`. The jobs of a dead worker wait until another worker claims
+   * them.
+   */
+  aLaVez?: number
+  /** pg-boss's rule for the number of jobs with one key. Default: any number. */
+  politica?: 'exclusive'
+  /**
+   * Returns jobs for the rows that wait, `cuantas` rows at most. A job's id is its row's, or its row's and step's.
+   * Undefined if other code makes the jobs.
+   */
+  pendientes?: (deps: DepsDeTrabajo, cuantas: number) => Promise<JobInsert[]>
+  /** Brings forward, after the clock has stepped back, rows that wait for a time of the clock ahead. */
+  adelantar?: (deps: DepsDeTrabajo) => Promise<unknown>
+  /**
+   * Does the work of the rows; throws to be tried again. If this process is silent for too long, another worker may do
+   * the same work at the same time. Each step must therefore change nothing the second time. Undefined if other code
+   * takes the jobs.
+   */
+  ejecutar?: (deps: DepsDeTrabajo, trabajos: readonly Tomado[]) => Promise<void>
+}
+
+/** Job that a worker holds. */
+export interface Tomado {
+  id: string
+  data: object
+  /** Aborts when the worker has lost the job, which another worker may then hold. */
+  signal?: AbortSignal
+}
+
+/** Work that runs every `cada` seconds, without a row that asks for it. */
+export interface Limpieza {
+  cada: number
+  /** Returns `true` if the run left work behind, so that the next run comes sooner. */
+  hacer: (deps: DepsDeTrabajo) => Promise<unknown>
+}

@@ -1,0 +1,165 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import type { PgBoss } from 'pg-boss'
+import type { DepsDeTrabajo } from '../../domain/deps.ts'
+import type { EventoRecien } from '../../domain/eventos/evento.ts'
+import type { AvisarTrabajo } from '../../domain/webhooks/webhook.ts'
+import { traducirError } from '../../platform/errors.ts'
+import { Bomba, LIMPIEZA, TRABAJOS } from '../../startup/jobs.ts'
+import { Alimentador } from './feeder.ts'
+import { CUIDADO_S } from './job.ts'
+import { LATIDO_S, Rescate, RONDA_DE_RESCATE } from './rescue.ts'
+import { Ronda } from './round.ts'
+import { Oyente } from './signals.ts'
+
+/** Creates the queues, or updates their options. */
+export async function crearColas(boss: PgBoss): Promise<void> {
+  for (const { cola, opciones, politica, aparte = false } of TRABAJOS) {
+    await boss.createQueue(cola, { ...opciones, partition: aparte, ...(politica ? { policy: politica } : {}) })
+    await boss.updateQueue(cola, opciones)
+  }
+}
+
+/** Workers of a process: they feed the queue, do its jobs, send webhooks and clean up. */
+export interface Workers {
+  /** Looks now for pending rows, or for deliveries to these endpoints. */
+  avisar: AvisarTrabajo
+  /** Sends the webhooks of the events that this process has just committed. */
+  despachar: (recientes: readonly EventoRecien[]) => void
+  /** Reports whether the feeder has reached database and queue lately. */
+  late: () => boolean
+  /** Stops the workers. A second call waits for the same stop. */
+  detener: () => Promise<void>
+}
+
+/** Jobs that a worker claims at a time, unless its queue says otherwise. */
+const LOTE = 1_000
+/**
+ * Shortest interval between two calls that wake a worker, in milliseconds. One run with many jobs costs less than many
+ * runs with one job.
+ */
+const ESPACIO = 100
+/**
+ * Interval at which a worker looks for jobs without being woken, in seconds. The feeder feeds jobs again while their
+ * rows wait, and then wakes the worker. This covers jobs that failed, and jobs that another process fed and did not do.
+ */
+const SONDEO = 60
+/** Longest interval between two runs of the queue's maintenance at rest, in milliseconds. */
+const CUIDADO_EN_CALMA = 30_000
+/** First and longest pause before a job starts again because the database failed it, in milliseconds. */
+const OTRA_VEZ = 500
+const OTRA_VEZ_MAXIMA = 4_000
+/** Longest wait of a stop for the jobs under way, in milliseconds. */
+const PLAZO = 5_000
+
+/**
+ * Starts the workers, and the feeder that turns pending rows into jobs. Each round also repairs what a crash left.
+ * @param databaseUrl database on which this process listens for signals
+ */
+export async function iniciarWorkers(
+  boss: PgBoss,
+  partes: Omit<DepsDeTrabajo, 'avisarTrabajo' | 'despertar' | 'hayTrabajo'>,
+  databaseUrl: string,
+): Promise<Workers> {
+  const avisar: AvisarTrabajo = (webhooks) => {
+    if (webhooks) return bomba.mirar(webhooks)
+    alimentador.avisar()
+    bomba.despertar()
+  }
+  const despertadores = new Map<string, () => void>()
+  const deps: DepsDeTrabajo = {
+    ...partes,
+    avisarTrabajo: avisar,
+    despertar: (cola) => despertadores.get(cola)?.(),
+    hayTrabajo: () => cuidado.apurar(),
+  }
+  const fallo = (err: unknown) => deps.log.warn({ err }, 'periodic task failed')
+  const bomba = new Bomba(boss, deps)
+  const alimentador = new Alimentador(boss, TRABAJOS, deps)
+  const cuidar = async () => {
+    await Promise.all([boss.supervise(), bomba.rescatar()])
+    bomba.tomar()
+  }
+  const cuidado = new Ronda(cuidar, { prisa: CUIDADO_S * 1_000, calma: CUIDADO_EN_CALMA }, fallo)
+  const deFilas = TRABAJOS.filter(({ ejecutar }) => ejecutar).map(({ cola }) => cola)
+  const rescate = new Rescate(boss, deps, deFilas)
+  const rescates = new Ronda(() => rescate.mirar(), { prisa: RONDA_DE_RESCATE }, fallo)
+  const limpieza = LIMPIEZA.map(({ cada, hacer }) => new Ronda(() => hacer(deps), { prisa: cada * 1_000 }, fallo))
+  await atenderColas(boss, deps, despertadores)
+  const oyente = new Oyente(databaseUrl, deps.log, (webhooks) => (webhooks ? bomba.mirar(webhooks, true) : avisar()))
+  alimentador.avisar()
+  const parar = async () => {
+    const rondas = [cuidado, rescates, ...limpieza]
+    await Promise.all([...rondas.map((ronda) => ronda.detener()), alimentador.detener(), oyente.cerrar()])
+    await bomba.detener()
+    await boss.stop({ graceful: true, timeout: PLAZO })
+  }
+  let parada: Promise<void> | undefined
+  return {
+    avisar,
+    despachar: (recientes) => bomba.recibir(recientes),
+    late: () => alimentador.late(),
+    detener() {
+      parada ??= parar()
+      return parada
+    },
+  }
+}
+
+/**
+ * Starts a worker for each queue whose jobs are done here.
+ * @param despertadores receives, by queue, the function that wakes the queue's worker
+ */
+async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Map<string, () => void>): Promise<void> {
+  for (const { cola, aLaVez = LOTE, ejecutar } of TRABAJOS) {
+    if (!ejecutar) continue
+    const opciones = {
+      batchSize: aLaVez,
+      burstWhenBatchFull: true,
+      pollingIntervalSeconds: SONDEO,
+      heartbeatRefreshSeconds: LATIDO_S,
+    }
+    const id = await boss.work<object>(cola, opciones, async (trabajos) => {
+      const inicio = performance.now()
+      await insistir(() => ejecutar(deps, trabajos), trabajos[0]!.signal)
+      deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')
+    })
+    despertadores.set(
+      cola,
+      espaciar(ESPACIO, () => boss.notifyWorker(id)),
+    )
+  }
+}
+
+/**
+ * Repeats the work while the database is away or refuses writes. Meanwhile pg-boss cannot record a failed job, or would
+ * count failures that are not the job's.
+ */
+async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise<void> {
+  for (let espera = OTRA_VEZ; ; espera = Math.min(2 * espera, OTRA_VEZ_MAXIMA)) {
+    try {
+      return await hacer()
+    } catch (err) {
+      if (senal.aborted || traducirError(err).codigo !== 'no_disponible') throw err
+      await dormir(espera)
+    }
+  }
+}
+
+/**
+ * Wraps a function so that it runs once in `ms` milliseconds at most. Calls that come too soon cause a single run at
+ * the end of the interval.
+ */
+function espaciar(ms: number, hacer: () => void): () => void {
+  let libre = 0
+  let citado = false
+  const llamar = () => {
+    citado = false
+    libre = performance.now() + ms
+    hacer()
+  }
+  return () => {
+    if (citado) return
+    citado = true
+    setTimeout(llamar, Math.max(0, libre - performance.now())).unref()
+  }
+}

@@ -1,0 +1,102 @@
+import { traducirError } from '../platform/errors.ts'
+import type { Log } from '../platform/log.ts'
+import type { Conexiones } from './connections.ts'
+import { type Consultar, consultarCon, type Db, sentencia } from './db.ts'
+
+/** Reads from the database or from a replica of it. */
+export interface Lectura {
+  /** Runs a query. The rows may be up to five seconds old. */
+  readonly consultar: Consultar
+}
+
+/** Delay up to which a replica is read, in milliseconds. */
+const ATRASO = 5_000
+/** Time for which a check of the replica is valid, in milliseconds. */
+const VIGENCIA = 1_000
+/** Time for which a failed replica is left alone, in milliseconds. */
+const DESCANSO = 5_000
+
+/** Query for the database's present position in its write-ahead log (WAL). */
+const ESCRITO = sentencia<object, { lsn: string }>('replica.escrito', 'select pg_current_wal_lsn()::text as lsn')
+/** Query for the position that a replica has replayed. A server that is no replica has replayed everything. */
+const REHECHO = sentencia<object, { lsn: string }>(
+  'replica.rehecho',
+  'select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end)::text as lsn',
+)
+
+/** Reads a WAL position such as `16/B374D848` as a number. */
+function posicion(lsn: string): bigint {
+  const [alta, baja] = lsn.split('/')
+  return BigInt(`0x${alta}${baja!.padStart(8, '0')}`)
+}
+
+/**
+ * Streaming replica that is read while its delay is small. A query starts a check of the delay, in the background and
+ * once a second at most. The check compares the position that the replica has replayed with positions that the database
+ * had written at known times. The delay is therefore right with wrong clocks, and when little is written.
+ */
+export class Replica implements Lectura {
+  readonly #primaria: Db
+  readonly #consultar: Consultar
+  readonly #log: Log
+  #escritos: { en: number; lsn: bigint }[] = []
+  #mirada_en = Number.NEGATIVE_INFINITY
+  #mirando = false
+  /** Time until which the last check allows reads from the replica; in the past before the first check. */
+  #sirve_hasta = Number.NEGATIVE_INFINITY
+  #descansa_hasta = Number.NEGATIVE_INFINITY
+
+  constructor(primaria: Db, conexiones: Conexiones, log: Log) {
+    this.#primaria = primaria
+    this.#consultar = consultarCon(conexiones)
+    this.#log = log
+  }
+
+  readonly consultar: Consultar = async (sentencia, ...valores) => {
+    if (!this.#sirve()) return this.#primaria.consultar(sentencia, ...valores)
+    try {
+      return await this.#consultar(sentencia, ...valores)
+    } catch (err) {
+      if (traducirError(err).codigo !== 'no_disponible') throw err
+      this.#descansar(err)
+      return this.#primaria.consultar(sentencia, ...valores)
+    }
+  }
+
+  #sirve(): boolean {
+    const ahora = performance.now()
+    if (ahora < this.#descansa_hasta) return false
+    if (ahora - this.#mirada_en > VIGENCIA && !this.#mirando) void this.#mirar()
+    return ahora < this.#sirve_hasta
+  }
+
+  async #mirar(): Promise<void> {
+    this.#mirando = true
+    this.#mirada_en = performance.now()
+    try {
+      const en = performance.now()
+      const [escrito] = await this.#primaria.consultar(ESCRITO)
+      this.#escritos.push({ en, lsn: posicion(escrito!.lsn) })
+      const [rehecho] = await this.#consultar(REHECHO)
+      this.#juzgar(posicion(rehecho!.lsn))
+    } catch (err) {
+      this.#descansar(err)
+    } finally {
+      this.#mirando = false
+    }
+  }
+
+  #juzgar(rehecho: bigint): void {
+    const ultimo = this.#escritos.findLast(({ lsn }) => lsn <= rehecho)
+    const ahora = performance.now()
+    this.#escritos = this.#escritos.filter((uno) => uno === ultimo || uno.en > ahora - 2 * ATRASO)
+    // The replica's delay was this small at the check, and may grow up to the bound until the next check.
+    this.#sirve_hasta = ultimo ? ultimo.en + ATRASO : Number.NEGATIVE_INFINITY
+  }
+
+  #descansar(err: unknown): void {
+    this.#log.warn({ err }, 'replica failed, reading from the primary')
+    this.#sirve_hasta = Number.NEGATIVE_INFINITY
+    this.#descansa_hasta = performance.now() + DESCANSO
+  }
+}

@@ -1,0 +1,149 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import pg from 'pg'
+import type { Part, Place } from './parts.ts'
+
+/**
+ * PostgreSQL role of a statement (`prisma/migrations/*_muro`): a second barrier behind the statement's own conditions.
+ * Requests of merchants run as `guias_api`, which sees only the rows of the merchants in the setting `guias.comercios`.
+ * Requests of operators, couriers and recipients run as `guias_operacion`, and jobs as `guias_trabajos`.
+ * `guias_lectura` is the role for sessions that only read.
+ */
+export type Rol = 'guias_api' | 'guias_operacion' | 'guias_trabajos'
+
+/** Scope of statements: the role with which they run, and the merchants whose rows they see. */
+export interface Ambito {
+  /** `none` stands for the role with which the session signed in. */
+  readonly rol: Rol | 'none'
+  /** Ids of merchants; only `guias_api` uses them. */
+  readonly comercios: readonly string[]
+}
+
+const UUID = /^[0-9a-f-]{36}$/
+
+/**
+ * Writes ids as an array literal of PostgreSQL, for the setting `guias.comercios`.
+ * @throws if an id is not a UUID
+ */
+function enArreglo(comercios: readonly string[]): string {
+  if (!comercios.every((id) => UUID.test(id))) throw new Error('merchant id is not a UUID')
+  return `{${comercios.join(',')}}`
+}
+
+const ACOTAR = 'acotar'
+const ACOTAR_GENERICO = 'acotar_generico'
+
+/** Settings of a transaction in which PostgreSQL keeps one plan of a statement for all parameters. */
+const GENERICO = { plan_cache_mode: 'force_generic_plan' }
+
+/**
+ * Statement that goes before another statement in its transaction and sets the scope.
+ * @param ajustes settings that the session may not have
+ * @param enParte true if the statement also names a part and keeps the part on its machine
+ * @param planGenerico true if PostgreSQL keeps one plan of the next statement for all parameters
+ */
+export function acotar(
+  ajustes: Readonly<Record<string, string>>,
+  { enParte = false, planGenerico = false } = {},
+): { name: string; text: string } {
+  const todos = Object.entries(planGenerico ? { ...ajustes, ...GENERICO } : ajustes)
+  const suyos = todos.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
+  // `partes.tomar` comes before `search_path`: PostgreSQL plans a function's statements anew when the search path has
+  // changed.
+  const donde = enParte ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
+  const que = ["set_config('role', $1, true)", "set_config('guias.comercios', $2, true)", ...donde, ...suyos]
+  return { name: planGenerico ? ACOTAR_GENERICO : ACOTAR, text: `select ${que.join(', ')}` }
+}
+
+/** SQL that sets the scope, the part and the settings for the rest of a transaction. */
+export function desdeAqui(
+  ambito: Ambito | undefined,
+  ajustes: Readonly<Record<string, string>>,
+  parte?: Part,
+): string[] {
+  const quien = ambito ? { role: ambito.rol, 'guias.comercios': `'${enArreglo(ambito.comercios)}'` } : {}
+  const donde = parte ? { search_path: parte.schema } : {}
+  return [
+    ...(parte ? [`select partes.tomar(${parte.shard})`] : []),
+    ...Object.entries({ ...ajustes, ...quien, ...donde }).map(([nombre, valor]) => `set local ${nombre} = ${valor}`),
+  ]
+}
+
+/** Members of `pg`'s query and connection that this module uses. */
+interface Conexion {
+  parse(que: { text: string }): void
+  bind(que: { portal: string; statement: string | undefined; values: string[] }): void
+  execute(que: { portal: string }): void
+}
+interface DeUnaConsulta {
+  prepare(conexion: Conexion): void
+  handleDataRow(mensaje: unknown): void
+  handleCommandComplete(mensaje: unknown, conexion: Conexion): void
+}
+const Consulta = pg.Query as unknown as new (config: pg.QueryConfig) => DeUnaConsulta & pg.Submittable
+
+/**
+ * Statement with a scope. The statement that sets the scope goes before it in the same message. Both are one
+ * transaction, so the scope ends with the statement.
+ */
+export class ConsultaAcotada extends Consulta {
+  readonly #valores: string[]
+  readonly #sinPreparar: string | undefined
+  readonly #preparada: string
+  #acotada = false
+
+  /**
+   * @param planGenerico true if PostgreSQL keeps one plan of the statement for all parameters
+   * @param sinPreparar text of the statement that sets the scope ({@link acotar}), for sessions that have not prepared
+   * it
+   * @param parte part in which the statement runs
+   */
+  constructor(
+    { rol, comercios }: Ambito,
+    config: pg.QueryConfig,
+    {
+      planGenerico,
+      sinPreparar,
+      parte,
+    }: { planGenerico: boolean; sinPreparar?: string | undefined; parte?: Part | undefined },
+  ) {
+    // `pg` sends a statement without values in another way, in which no statement can go before it.
+    super({ ...config, queryMode: 'extended' } as pg.QueryConfig)
+    this.#valores = [rol, enArreglo(comercios), ...(parte ? [parte.schema, parte.shard] : [])]
+    this.#preparada = planGenerico ? ACOTAR_GENERICO : ACOTAR
+    this.#sinPreparar = sinPreparar
+  }
+
+  override prepare(conexion: Conexion): void {
+    if (this.#sinPreparar !== undefined) conexion.parse({ text: this.#sinPreparar })
+    const statement = this.#sinPreparar === undefined ? this.#preparada : undefined
+    conexion.bind({ portal: '', statement, values: this.#valores })
+    conexion.execute({ portal: '' })
+    super.prepare(conexion)
+  }
+
+  override handleDataRow(mensaje: unknown): void {
+    if (this.#acotada) super.handleDataRow(mensaje)
+  }
+
+  override handleCommandComplete(mensaje: unknown, conexion: Conexion): void {
+    if (this.#acotada) super.handleCommandComplete(mensaje, conexion)
+    this.#acotada = true
+  }
+}
+
+/**
+ * Scope and place of a query. Without a scope the session's own role applies. Without a place the query runs where the
+ * rows of all merchants are.
+ */
+export interface Desde {
+  readonly ambito?: Ambito | undefined
+  readonly lugar?: Place | undefined
+}
+
+const actual = new AsyncLocalStorage<Desde>()
+
+/** Runs `hacer` with a scope and a place, which apply to queries on a pool for Prisma (`paraPrisma`). */
+export const enAmbito = <T>(desde: Desde, hacer: () => T): T => actual.run(desde, hacer)
+
+/** Scope and place from the async context; used by Prisma's queries, which carry neither. */
+export const ambitoActual = (): Desde => actual.getStore() ?? {}

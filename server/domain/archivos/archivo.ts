@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { Respuesta } from '../../api/contract/handler.ts'
+import { type Consultar, enTransaccion, type Fila, sentencia } from '../../data/db.ts'
+import { noteOwners } from '../../data/owners.ts'
+import type { archivo } from '../../generado/contrato/prisma/client.ts'
+import type { ArchivoDePrueba, Modo, TipoDeArchivo, TipoDeSubida } from '../../generado/contrato/tipos/index.ts'
+import { base32AlAzar } from '../../platform/codes/codes.ts'
+import { noDisponible, Problema } from '../../platform/errors.ts'
+import { leerImagen } from '../../platform/images/readImage.ts'
+import { leerInstante } from '../../platform/time/instant.ts'
+import type { Deps } from '../deps.ts'
+import { deGuia } from '../eventos/evento.ts'
+import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import type { Disposicion } from './links.ts'
+
+/** Row of table `archivo`. The columns have the contract's names. */
+export type FilaArchivo = Fila<archivo, { modo: Modo; tipo: TipoDeArchivo }>
+
+const PREFIJO = 'arch_'
+/** Creates a file code with 80 random bits. */
+const nuevoCodigoDeArchivo = () => PREFIJO + base32AlAzar(16)
+
+/** Reports whether a storage key is a file code of this service. A bucket may also hold files of other programs. */
+export const esCodigoDeArchivo = (clave: string) => clave.startsWith(PREFIJO)
+
+/** Data of a file except its code, its guide and the values computed from its bytes. */
+type DatosDeArchivo = Pick<
+  FilaArchivo,
+  'tipo' | 'mime' | 'ancho' | 'alto' | 'capturado_en' | 'lat' | 'lng' | 'autor' | 'usado_en'
+>
+
+const REGISTRAR = sentencia<
+  DatosDeArchivo & Pick<FilaArchivo, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>,
+  FilaArchivo
+>(
+  'archivos.registrar',
+  `with i as (
+     update archivo_indice set estado = 'listo' where archivo = :archivo and comercio_id = :comercio_id and estado = 'subiendo'
+     returning archivo, comercio_id, modo, guia_id, creado_en
+   ), a as (
+     insert into archivo as n (comercio_id, modo, guia_id, archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en, lat,
+       lng, autor, usado_en, creado_en)
+     select comercio_id, modo, guia_id, archivo, :tipo, :mime, :bytes, :ancho, :alto, :sha256, :capturado_en::timestamptz,
+       :lat::float8, :lng::float8, :autor, :usado_en::timestamptz, creado_en from i
+     returning n.*
+   )
+   select * from a`,
+)
+
+/**
+ * Maximum number of pictures per delivery attempt and per guide. An attempt allows about twice what a proof names (10
+ * photos and a signature), because pictures get lost or are taken again. A guide allows three such attempts.
+ * Courier and operator uploads may need only the guide's code, so this limit keeps a client from filling the storage.
+ */
+const IMAGENES = { por_intento: 20, por_guia: 60 }
+
+/**
+ * Age in milliseconds after which an unfinished reservation no longer counts. The storage answers within ten seconds.
+ */
+const EN_CAMINO = 60_000
+
+type DeGuia = Pick<FilaArchivo, 'comercio_id' | 'modo' | 'guia_id'>
+
+/**
+ * Counts the pictures of a guide: all of them (`por_guia`), and those since the last failed attempt (`por_intento`).
+ * Includes uploads in progress. Excludes older reservations, which an unavailable storage may have left unfinished.
+ */
+const CONTAR = sentencia<DeGuia & { desde: Date }, { por_guia: number; por_intento: number }>(
+  'archivos.contar',
+  `select count(*)::int as por_guia, count(*) filter (where a.creado_en > coalesce((
+       select max(registrado_en) from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+         and tipo = 'guia.intento_fallido'), '-infinity'))::int as por_intento
+   from (
+     select creado_en from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+       and tipo in ('foto', 'firma') and autor is not null
+     union all
+     select creado_en from archivo_indice where estado = 'subiendo' and comercio_id = :comercio_id and modo = :modo
+       and guia_id = :guia_id and creado_en > :desde) a`,
+)
+
+/** Locks the guide until the transaction ends. Concurrent uploads of one guide then count each other. */
+const TURNO = sentencia<Pick<DeGuia, 'guia_id'>>(
+  'archivos.turno',
+  `select pg_advisory_xact_lock(hashtextextended(:guia_id::uuid::text, 0))`,
+  { alcance: 'parte' },
+)
+
+const RESERVAR = sentencia<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
+  'archivos.reservar',
+  `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
+   values (:archivo, :comercio_id, :modo, :guia_id, 'subiendo', :creado_en)`,
+)
+
+/**
+ * Requires that the guide can take another picture.
+ * @throws Problema 409 if the guide or the attempt has its maximum of pictures
+ */
+async function exigirCupo(consultar: Consultar, suya: DeGuia, ahora: Date): Promise<void> {
+  const [cuenta] = await consultar(CONTAR, { ...suya, desde: new Date(ahora.getTime() - EN_CAMINO) })
+  const lleno = (['por_guia', 'por_intento'] as const).find((cual) => cuenta![cual] >= IMAGENES[cual])
+  if (!lleno) return
+  const cuales = lleno === 'por_guia' ? 'La guía' : 'Este intento de entrega'
+  throw new Problema('limite_de_imagenes', `${cuales} ya tiene ${IMAGENES[lleno]} imágenes. Use las que subió.`)
+}
+
+/** File to store: its bytes and its data. */
+export type ArchivoParaGuardar = DatosDeArchivo & { contenido: Buffer }
+
+/**
+ * Stores a file of a guide in three steps: reserves the code, stores the bytes durably, inserts the row. A crash never
+ * leaves a row without its bytes. A reservation without a row tells the sweeper which file to delete.
+ * @throws Problema 409 if the guide has its maximum of pictures; 503 if the storage is unavailable or the upload takes
+ * too long
+ */
+export async function guardarArchivo(
+  { db, almacen, reloj }: Pick<Deps, 'db' | 'almacen' | 'reloj'>,
+  guia: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>,
+  { contenido, ...datos }: ArchivoParaGuardar,
+): Promise<FilaArchivo> {
+  const archivo = nuevoCodigoDeArchivo()
+  const suya = deGuia(guia)
+  const { comercio_id } = guia
+  await noteOwners(db, [{ key: archivo, merchant: comercio_id }])
+  const reservar = (consultar: Consultar) => consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
+  if (datos.autor === null) await reservar(db.consultar)
+  else {
+    await enTransaccion(db.de(comercio_id), async (consultar) => {
+      await consultar(TURNO, suya)
+      await exigirCupo(consultar, suya, reloj())
+      await reservar(consultar)
+    })
+  }
+  await almacen.guardar(archivo, contenido, datos.mime)
+  const sha256 = createHash('sha256').update(contenido).digest()
+  const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
+  // The sweeper has already marked the reservation for deletion.
+  if (!fila) throw noDisponible('La subida tardó demasiado. Repítala.')
+  return fila
+}
+
+/** Converts a digest to hexadecimal, the format in the contract. */
+export const enHexadecimal = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+/** Converts a file row to the contract's `ArchivoDePrueba`, with a new signed link that expires. */
+export function presentarArchivo(
+  { enlacesDeArchivos }: Pick<Deps, 'enlacesDeArchivos'>,
+  { archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en }: FilaArchivo,
+  disp: Disposicion = 'inline',
+): ArchivoDePrueba {
+  return {
+    archivo,
+    tipo,
+    mime,
+    ...enlacesDeArchivos.crear(archivo, disp),
+    bytes,
+    ancho,
+    alto,
+    sha256: enHexadecimal(sha256),
+    capturado_en: capturado_en?.toISOString() ?? null,
+  }
+}
+
+/**
+ * Receives a picture of a guide from an operator or courier. Stores the picture for the delivery that later names it.
+ * @param permitir throws if the author may not upload pictures of this guide
+ * @param tomada time of capture that the client states; the time in the picture's EXIF data takes precedence
+ */
+export async function recibirImagen(
+  { db, reloj, almacen, recepcion }: Pick<Deps, 'db' | 'reloj' | 'almacen' | 'recepcion'>,
+  { autor, permitir }: { autor: string; permitir?: (guia: FilaGuia) => void },
+  codigo: string,
+  tipo: TipoDeSubida,
+  contenido: Readable,
+  tomada?: string,
+): Promise<Respuesta<'subirArchivo'>> {
+  const guia = await buscarGuia(db, 'todos', codigo)
+  permitir?.(guia)
+  // Rejects a full guide before the body is read. `guardarArchivo` counts again under a lock.
+  await exigirCupo(db.consultar, deGuia(guia), reloj())
+  const fila = await recepcion.recibir(contenido, async (ruta, enTurno) => {
+    const imagen = await enTurno(() => leerImagen(ruta, tipo))
+    return guardarArchivo({ db, almacen, reloj }, guia, {
+      ...imagen,
+      capturado_en: imagen.capturado_en ?? (tomada === undefined ? null : (leerInstante(tomada) ?? null)),
+      tipo,
+      autor,
+      usado_en: null,
+    })
+  })
+  const { archivo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng } = fila
+  return {
+    status: 201,
+    body: {
+      archivo,
+      tipo,
+      mime,
+      bytes,
+      ancho,
+      alto,
+      sha256: enHexadecimal(sha256),
+      capturado_en: capturado_en?.toISOString() ?? null,
+      lat,
+      lng,
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Secretos } from '../../platform/secrets.ts'
+
+/** Disposition of the linked content: `inline` shows it, `attachment` saves it. */
+export type Disposicion = 'inline' | 'attachment'
+
+/** Query parameters of a signed link. The path carries the name of the linked content. */
+export type ParametrosDeEnlace = Partial<Record<'v' | 'exp' | 'kid' | 'disp' | 'firma', string>>
+
+/** Creates and verifies signed links, which open content (a file, labels) for a limited time without an API key. */
+export interface Enlaces {
+  crear(nombre: string, disp: Disposicion): { url: string; vence_en: string }
+  /** Returns the disposition of a valid link; undefined if the link is invalid for any reason. */
+  verificar(nombre: string, parametros: ParametrosDeEnlace): Disposicion | undefined
+}
+
+/** Maximum remaining lifetime of a valid link, in milliseconds. */
+const MAXIMO = 24 * 3_600_000
+
+/**
+ * Signs the path and every parameter in this fixed order. No parameter can contain a line break. The path names the
+ * kind of content, so the signature of a file does not open a label.
+ */
+const firmar = (clave: Buffer, ruta: string, exp: string, kid: string, disp: string) =>
+  createHmac('sha256', clave).update(`1\n${ruta}\n${exp}\n${kid}\n${disp}`).digest('base64url')
+
+/** Creates the signer and verifier of links below one folder of paths. */
+export function crearEnlaces({
+  secretos,
+  reloj,
+  urlPublica,
+  minutos,
+  carpeta,
+}: {
+  secretos: Secretos
+  reloj: () => Date
+  urlPublica: string
+  minutos: number
+  /** First segment of the path of every link. */
+  carpeta: 'archivos' | 'etiquetas'
+}): Enlaces {
+  const rutaDe = (nombre: string) => `/${carpeta}/${nombre}`
+  return {
+    crear(nombre, disp) {
+      const { kid, clave } = secretos.presente('enlaces')
+      const exp = Math.floor(reloj().getTime() / 1_000) + minutos * 60
+      const firma = firmar(clave, rutaDe(nombre), String(exp), kid, disp)
+      return {
+        url: `${urlPublica}${rutaDe(nombre)}?v=1&exp=${exp}&kid=${kid}&disp=${disp}&firma=${firma}`,
+        vence_en: new Date(exp * 1_000).toISOString(),
+      }
+    },
+    verificar(nombre, { v, exp = '', kid = '', disp, firma = '' }) {
+      const subclave = secretos.de('enlaces', kid)
+      if (v !== '1' || !/^[1-9]\d{9}$/.test(exp) || !subclave || (disp !== 'inline' && disp !== 'attachment'))
+        return undefined
+      // Compared as text, because the last base64 character has unused bits. A link that is altered in these bits must
+      // be invalid.
+      const [dada, suya] = [firma, firmar(subclave.clave, rutaDe(nombre), exp, kid, disp)].map((texto) =>
+        Buffer.from(texto),
+      )
+      if (dada!.length !== suya!.length || !timingSafeEqual(dada!, suya!)) return undefined
+      const falta = Number(exp) * 1_000 - reloj().getTime()
+      return falta > 0 && falta <= MAXIMO ? disp : undefined
+    },
+  }
+}

@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto'
+import { type Db, type Sentencia, sentencia } from '../../data/db.ts'
+import { HASTA_AQUI } from '../../data/order.ts'
+import { askThoseThere, esRepartida } from '../../data/spread.ts'
+import type { eslabon } from '../../generado/contrato/prisma/client.ts'
+
+/** Record whose lines form hash chains. */
+export type Registro = 'bitacora' | 'evento'
+
+/**
+ * Hash chain over the lines of a record. Normally each record has one chain.
+ * When merchants' rows lie in several parts, the events of each merchant and mode have their own chain. Transaction
+ * numbers of different parts cannot be compared.
+ */
+export interface Cadena {
+  de: Registro
+  /** Name of the chain in table `eslabon`. */
+  registro: string
+  comercio_id: string | null
+  modo: string | null
+}
+
+const UNA_DE_CADA: readonly Cadena[] = [
+  { de: 'bitacora', registro: 'bitacora', comercio_id: null, modo: null },
+  { de: 'evento', registro: 'evento', comercio_id: null, modo: null },
+]
+
+/**
+ * Reads each merchant and mode that has events, with the transaction number of its last event. Walks the index from one
+ * pair to the next instead of reading every event.
+ */
+const DE_COMERCIOS = sentencia<object, { comercio_id: string; modo: string; ultimo: string }>(
+  'bitacora.cadenas',
+  `with recursive c as (
+     (select comercio_id, modo from evento order by comercio_id, modo limit 1)
+     union all
+     select s.* from c cross join lateral (select e.comercio_id, e.modo from evento e
+       where (e.comercio_id, e.modo) > (c.comercio_id, c.modo) order by e.comercio_id, e.modo limit 1) s
+   )
+   select c.comercio_id, c.modo, u.xid::text as ultimo from c cross join lateral (select e.xid from evento e
+     where e.comercio_id = c.comercio_id and e.modo = c.modo order by e.xid desc limit 1) u`,
+  { alcance: 'parte' },
+)
+/** Reads the transaction number at which each chain ends. */
+const ENCADENADO = sentencia<{ registros: readonly string[] }, { registro: string; xid: string }>(
+  'bitacora.encadenado',
+  `select r.registro, e.xid::text as xid from unnest(:registros::text[]) r (registro) cross join lateral (
+     select e.xid from eslabon e where e.registro = r.registro order by e.numero desc limit 1) e`,
+)
+
+/**
+ * Reads the chains of the database. Omits the chains in parts that do not answer.
+ * @param todas true includes the chains of merchants without new events
+ */
+export async function leerCadenas(db: Db, todas: boolean): Promise<readonly Cadena[]> {
+  if (!esRepartida(db)) return UNA_DE_CADA
+  const suyas = (await askThoseThere(db, ({ consultar }) => consultar(DE_COMERCIOS))).map(
+    ({ comercio_id, modo, ultimo }) => ({ comercio_id, modo, ultimo, registro: `evento ${comercio_id} ${modo}` }),
+  )
+  const registros = suyas.map(({ registro }) => registro)
+  const hechas = new Map((await db.consultar(ENCADENADO, { registros })).map(({ registro, xid }) => [registro, xid]))
+  return [
+    UNA_DE_CADA[0]!,
+    ...suyas
+      .filter(({ registro, ultimo }) => todas || BigInt(ultimo) > BigInt(hechas.get(registro) ?? -1))
+      .map(({ registro, comercio_id, modo }) => ({ de: 'evento' as const, registro, comercio_id, modo })),
+  ]
+}
+
+/** Maximum number of lines per link. */
+const LOTE = 1_000
+/** Number of bytes that a link stores of a line's key (`DE_CLAVE`) and of its digest (`DE_HUELLA`). */
+export const DE_CLAVE = 20
+export const DE_HUELLA = 8
+
+/**
+ * Properties of each record. `todas`: a condition true for all lines. `orden`: the order of lines within a transaction.
+ * `clave`: the key of a line. `escrita`: the time of writing. `columnas`: the columns that the digest covers.
+ * For an event the digest covers only columns that never change. It excludes texts of people, places and contact data,
+ * because retention erases them later.
+ * A digest of these values with a disposable salt would cost an additional column at each guide creation. It would
+ * prove nothing more, because the proof already signs what was delivered.
+ */
+const LINEAS = {
+  bitacora: {
+    todas: 'true',
+    orden: 'id',
+    clave: 'uuid_send(id) || int4send(0)',
+    escrita: 'creado_en',
+    columnas: `xid::text, id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes,
+      despues, id_solicitud, red, creado_en`,
+  },
+  evento: {
+    // True for every event. The condition lets PostgreSQL use the partial index `evento_cadena_idx`.
+    todas: 'secuencia > 0',
+    orden: 'guia_id, secuencia',
+    clave: 'uuid_send(guia_id) || int4send(secuencia)',
+    escrita: 'registrado_en',
+    columnas: `xid::text, comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, motivo, autor,
+      custodio, ocurrido_en, registrado_en`,
+  },
+} as const
+
+/** Selection of a chain's lines: a whole record, or the events of one merchant and mode. */
+type Tramo = Registro | 'eventoDeUno'
+const TRAMOS: Readonly<Record<Tramo, { de: Registro; cuales: string }>> = {
+  bitacora: { de: 'bitacora', cuales: LINEAS.bitacora.todas },
+  evento: { de: 'evento', cuales: LINEAS.evento.todas },
+  eventoDeUno: { de: 'evento', cuales: 'comercio_id = :comercio_id and modo = :modo' },
+}
+const tramoDe = ({ de, comercio_id }: Cadena): Tramo => (comercio_id === null ? de : 'eventoDeUno')
+
+/** Returns the database that holds the lines of a chain. */
+export const dondeEsta = (db: Db, { comercio_id }: Cadena): Db => (comercio_id === null ? db : db.de(comercio_id))
+
+/** Position of a line in the order of its record. */
+interface Posicion {
+  xid: string
+  id: string
+  /** Sequence number of an event; not used for lines of `bitacora`. */
+  secuencia: number
+}
+
+/** Returns the SQL row value of a position in the order of a record. The parameter names start with `prefijo`. */
+const lugar = (de: Registro, prefijo = '') => {
+  const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((nombre) => `:${prefijo}${nombre}`)
+  return de === 'evento' ? `(${xid}::text::xid8, ${id}::uuid, ${secuencia}::int)` : `(${xid}::text::xid8, ${id}::uuid)`
+}
+
+/**
+ * Returns the SQL that reads keys and digests of the lines after a position, in the order of the event feed
+ * (server/domain/eventos/flujo.ts).
+ */
+const lineas = (tramo: Tramo, hasta: string, cuantas: number) => {
+  const { de, cuales } = TRAMOS[tramo]
+  const { orden, clave, columnas } = LINEAS[de]
+  return `select xid, ${clave} as clave, sha256(convert_to(jsonb_build_array(${columnas})::text, 'UTF8')) as huella
+    from ${de} where ${cuales} and xid >= :xid::text::xid8 and (xid, ${orden}) > ${lugar(de)} and ${hasta}
+    order by xid, ${orden} limit ${cuantas}`
+}
+
+/** SQL columns with the position of a link's last line. The next link starts after this position. */
+const POSICION = `xid::text as xid, encode(substring(claves from length(claves) - 19 for 16), 'hex')::uuid as id,
+  ('x' || encode(substring(claves from length(claves) - 3), 'hex'))::bit(32)::int as secuencia`
+const COMIENZO: Posicion = { xid: '0', id: '00000000-0000-0000-0000-000000000000', secuencia: 0 }
+
+type Eslabon = Posicion & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
+
+/** Reads the last link of a chain, or the link with the number `hasta`. */
+const ULTIMO = sentencia<{ registro: string; hasta: number | null }, Eslabon>(
+  'bitacora.ultimoEslabon',
+  `select numero, hash, creado_en, ${POSICION} from eslabon
+   where registro = :registro and (:hasta::int is null or numero = :hasta) order by numero desc limit 1`,
+)
+
+interface Siguientes {
+  xid: string
+  lineas: number
+  claves: Buffer
+  huellas: Buffer
+  enteras: Buffer
+}
+type Cual = Pick<Cadena, 'comercio_id' | 'modo'> & Posicion
+/** Parameters that each selection of lines needs. */
+type Desde<T extends Tramo> = T extends 'bitacora' ? Omit<Posicion, 'secuencia'> : T extends 'evento' ? Posicion : Cual
+
+const siguientes = (
+  tramo: Tramo,
+) => `select (array_agg(xid order by xid desc))[1]::text as xid, count(*)::int as lineas,
+     string_agg(clave, '' order by xid, clave) as claves,
+     string_agg(substring(huella for ${DE_HUELLA}), '' order by xid, clave) as huellas,
+     string_agg(huella, '' order by xid, clave) as enteras
+   from (${lineas(tramo, HASTA_AQUI, LOTE)}) l having count(*) > 0`
+
+/**
+ * Statements that read the lines of the next link. They read only lines committed before the oldest transaction in
+ * progress.
+ */
+const SIGUIENTES: Record<Tramo, Sentencia<Cual, Siguientes>> = {
+  bitacora: sentencia<Desde<'bitacora'>, Siguientes>('bitacora.siguientes', siguientes('bitacora')),
+  evento: sentencia<Desde<'evento'>, Siguientes>('bitacora.siguientesEventos', siguientes('evento'), {
+    alcance: 'parte',
+  }),
+  eventoDeUno: sentencia<Desde<'eventoDeUno'>, Siguientes>('bitacora.siguientesDeUno', siguientes('eventoDeUno')),
+}
+
+/** Inserts a link. Does nothing if another process has inserted the link with this number. */
+const AGREGAR = sentencia<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
+  'bitacora.agregarEslabon',
+  `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
+   values (:registro, :numero, :xid::text::xid8, :lineas, :claves, :huellas, :hash, :creado_en)
+   on conflict (registro, numero) do nothing`,
+)
+
+/**
+ * Creates the next link of a chain, if the chain has new lines.
+ * @returns true if the chain may have lines for another link
+ */
+export async function hacerEslabon(db: Db, cadena: Cadena, ahora: Date): Promise<boolean> {
+  const { registro, comercio_id, modo } = cadena
+  const [ultimo] = await db.consultar(ULTIMO, { registro, hasta: null })
+  const { xid, id, secuencia } = ultimo ?? COMIENZO
+  const cuales = { comercio_id, modo, xid, id, secuencia }
+  const [siguientes] = await dondeEsta(db, cadena).consultar(SIGUIENTES[tramoDe(cadena)], cuales)
+  if (!siguientes) return false
+  const { enteras, ...suyas } = siguientes
+  await db.consultar(AGREGAR, {
+    registro,
+    ...suyas,
+    numero: (ultimo?.numero ?? 0) + 1,
+    hash: createHash('sha256')
+      .update(ultimo?.hash ?? '')
+      .update(enteras)
+      .digest(),
+    creado_en: ultimo && ultimo.creado_en > ahora ? ultimo.creado_en : ahora,
+  })
+  return siguientes.lineas === LOTE
+}
+
+/** Current state of a line: its key and its digest. */
+export interface LineaLeida {
+  clave: Buffer
+  huella: Buffer
+}
+
+const leer = (tramo: Tramo) => {
+  const { de } = TRAMOS[tramo]
+  return `select clave, huella from (${lineas(tramo, `(xid, ${LINEAS[de].orden}) <= ${lugar(de, 'fin_')}`, 2 * LOTE)}) x`
+}
+
+type Fin = { [C in keyof Posicion as `fin_${C}`]: Posicion[C] }
+const LEER: Record<Tramo, Sentencia<Cual & Fin, LineaLeida>> = {
+  bitacora: sentencia<Desde<'bitacora'> & Omit<Fin, 'fin_secuencia'>, LineaLeida>('bitacora.lineas', leer('bitacora')),
+  evento: sentencia<Desde<'evento'> & Fin, LineaLeida>('bitacora.lineasDeEventos', leer('evento'), {
+    alcance: 'parte',
+  }),
+  eventoDeUno: sentencia<Desde<'eventoDeUno'> & Fin, LineaLeida>('bitacora.lineasDeUno', leer('eventoDeUno')),
+}
+
+/** Reads the lines that are now in the range of positions that a link covers. */
+export async function leerLineas(db: Db, cadena: Cadena, numero: number): Promise<LineaLeida[]> {
+  const { registro, comercio_id, modo } = cadena
+  const [antes] = await db.consultar(ULTIMO, { registro, hasta: numero - 1 })
+  const [este] = await db.consultar(ULTIMO, { registro, hasta: numero })
+  if (!este) return []
+  const { xid, id, secuencia } = antes ?? COMIENZO
+  return dondeEsta(db, cadena).consultar(LEER[tramoDe(cadena)], {
+    ...{ comercio_id, modo, xid, id, secuencia },
+    ...{ fin_xid: este.xid, fin_id: este.id, fin_secuencia: este.secuencia },
+  })
+}
+
+/** SQL condition: PostgreSQL has not assigned the line's transaction number yet. */
+const FUTURA = 'xid >= flujo_fin()'
+
+/** Line without a link. `futura`: its transaction number has not been assigned yet. */
+interface LineaSuelta {
+  clave: Buffer
+  futura: boolean
+}
+
+const sueltas = (tramo: Tramo) => {
+  const { escrita } = LINEAS[TRAMOS[tramo].de]
+  const cuales = lineas(tramo, `(${FUTURA} or ${escrita} < :antes_de)`, 100)
+  return `select clave, coalesce(${FUTURA}, false) as futura from (${cuales}) x`
+}
+
+type AntesDe = { antes_de: Date }
+const SUELTAS: Record<Tramo, Sentencia<Cual & AntesDe, LineaSuelta>> = {
+  bitacora: sentencia<Desde<'bitacora'> & AntesDe, LineaSuelta>('bitacora.sueltas', sueltas('bitacora')),
+  evento: sentencia<Desde<'evento'> & AntesDe, LineaSuelta>('bitacora.sueltasEventos', sueltas('evento'), {
+    alcance: 'parte',
+  }),
+  eventoDeUno: sentencia<Desde<'eventoDeUno'> & AntesDe, LineaSuelta>('bitacora.sueltasDeUno', sueltas('eventoDeUno')),
+}
+
+/**
+ * Reads up to 100 lines after the last link that are faults: lines that no link can include (`futura`), and lines
+ * written before `antes_de` that still have no link.
+ */
+export async function leerSueltas(db: Db, cadena: Cadena, antes_de: Date): Promise<LineaSuelta[]> {
+  const { registro, comercio_id, modo } = cadena
+  const { xid, id, secuencia } = (await db.consultar(ULTIMO, { registro, hasta: null }))[0] ?? COMIENZO
+  const cuales = { comercio_id, modo, xid, id, secuencia, antes_de }
+  return dondeEsta(db, cadena).consultar(SUELTAS[tramoDe(cadena)], cuales)
+}

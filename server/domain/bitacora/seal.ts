@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto'
+import { sentencia } from '../../data/db.ts'
+import type { eslabon, sello } from '../../generado/contrato/prisma/client.ts'
+import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
+import { firmar } from '../../platform/signing/jws.ts'
+import type { Deps } from '../deps.ts'
+
+export const TIPO_DE_SELLO = 'bitacora-sello+jws'
+
+/** Content of a day's seal: the last link of each chain at the end of the day, and the digest of the previous seal. */
+export interface Sello {
+  version: 1
+  emisor: string
+  /** Day in UTC. */
+  dia: string
+  eslabones: Record<string, { numero: number; hash: string }>
+  /** SHA-256 of the previous seal's JWS; null in the first seal. */
+  anterior: string | null
+}
+
+/** SHA-256 digest of a seal, with which the next seal refers to it. */
+export const huellaDeSello = (jws: string) => hash('sha256', jws)
+
+const ULTIMO = sentencia<object, { dia: string; jws: string }>(
+  'sellos.ultimo',
+  'select dia::text as dia, jws from sello order by sello.dia desc limit 1',
+)
+
+/** Reads the last link of each chain before `hoy`. `nuevo` is true for a link that no seal covers yet. */
+const ULTIMOS_ESLABONES = sentencia<
+  { hoy: Date; sellado: string | null },
+  Pick<eslabon, 'registro' | 'numero' | 'hash'> & { dia: string; nuevo: boolean }
+>(
+  'sellos.eslabones',
+  `with recursive r as (
+     (select registro from eslabon order by registro limit 1)
+     union all
+     select (select e.registro from eslabon e where e.registro > r.registro order by e.registro limit 1) from r
+     where r.registro is not null
+   )
+   select e.registro, e.numero, e.hash, e.creado_en::date::text as dia,
+     coalesce(e.creado_en::date > :sellado::text::date, true) as nuevo
+   from r, lateral (
+     select * from eslabon where registro = r.registro and creado_en < :hoy order by creado_en desc, numero desc limit 1) e`,
+)
+
+const SELLAR = sentencia<
+  Pick<sello, 'jws'> & { dia: string; kid: string; jwk: ClavePublica; ahora: Date },
+  { dia: string }
+>(
+  'sellos.sellar',
+  `with k as (
+     insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing
+   )
+   insert into sello (dia, jws, creado_en) values (:dia::text::date, :jws, :ahora::timestamptz)
+   on conflict (dia) do nothing returning dia::text as dia`,
+)
+
+const DIA = 86_400_000
+
+/**
+ * Seals the links that were created before today and that no seal covers yet. Does nothing if there is no such link.
+ * Logs each seal, so that a copy exists outside the database.
+ */
+export async function sellar({
+  db,
+  reloj,
+  log,
+  secretos,
+  ajustes,
+}: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<void> {
+  const ahora = reloj()
+  const hoy = new Date(Math.floor(ahora.getTime() / DIA) * DIA)
+  const [ultimo] = await db.consultar(ULTIMO)
+  const eslabones = await db.consultar(ULTIMOS_ESLABONES, { hoy, sellado: ultimo?.dia ?? null })
+  if (!eslabones.some(({ nuevo }) => nuevo)) return
+  const dia = eslabones
+    .map((uno) => uno.dia)
+    .sort()
+    .at(-1)!
+  const contenido: Sello = {
+    version: 1,
+    emisor: ajustes.urlPublica,
+    dia,
+    eslabones: Object.fromEntries(
+      eslabones.map(({ registro, numero, hash: de }) => [registro, { numero, hash: Buffer.from(de).toString('hex') }]),
+    ),
+    anterior: ultimo ? huellaDeSello(ultimo.jws) : null,
+  }
+  const { jws, publica } = await firmar(secretos, TIPO_DE_SELLO, contenido)
+  const [sellado] = await db.consultar(SELLAR, { dia, jws, kid: publica.kid, jwk: publica, ahora })
+  if (sellado) log.info({ dia, jws }, 'audit record sealed')
+}

@@ -1,0 +1,304 @@
+// Catalogue of departments and municipalities: finds them by name in any spelling, and gives their location.
+// Pure, except for one read of the data file at first use. README.md describes how the data file is generated.
+import { readFileSync } from 'node:fs'
+import type { NombresSugeridos, Pais } from '../../generado/contrato/tipos/index.ts'
+import { distanciaKm, type Punto } from '../../platform/maps/point.ts'
+import { RAIZ } from '../../platform/root.ts'
+import { cercanos, type Nombre } from './cercanos.ts'
+import { clavesDe } from './claves.ts'
+
+export interface Departamento extends Punto {
+  /** ISO 3166-2 code. */
+  codigo: string
+  pais: Pais
+  nombre: string
+}
+
+export interface Municipio extends Punto {
+  codigo: string
+  nombre: string
+  /** Code of the department. */
+  departamento: string
+  poblacion: number | null
+  /** True if the municipality's own centre is unknown. Then `lat` and `lng` are those of the department. */
+  aproximado: boolean
+}
+
+export interface Destino {
+  departamento: Departamento
+  municipio: Municipio
+}
+
+/**
+ * Result for names that are not in the catalogue: which of the two is unknown, and a function that suggests similar
+ * names. The function is slow, so callers use it only when they need suggestions.
+ */
+export interface Desconocido {
+  desconocido: 'departamento' | 'municipio'
+  sugerir: () => NombresSugeridos
+}
+
+/**
+ * Municipality as `datos.json` stores it, in a compact form. A municipality without a location of its own has no
+ * elements after `otros`.
+ */
+type MunicipioGuardado = readonly [
+  numero: string | number,
+  nombre: string,
+  otros: readonly string[] | 0,
+  lat?: number,
+  lng?: number,
+  poblacion?: number,
+]
+export type DepartamentoGuardado = readonly [
+  codigo: string,
+  nombre: string,
+  otros: readonly string[],
+  lat: number,
+  lng: number,
+  municipios: readonly MunicipioGuardado[],
+]
+
+interface Fichero extends Departamento {
+  municipios: readonly Municipio[]
+  /** Returns the distance in kilometres from the capital to the furthest municipality. */
+  radio(): number
+  /**
+   * Returns the index of the municipalities. It is built at first use, because most departments are never requested.
+   */
+  indice(): { porClave: ReadonlyMap<string, Municipio>; nombres: readonly Nombre[] }
+}
+
+interface Catalogo {
+  ficheros: readonly Fichero[]
+  porClave: ReadonlyMap<string, readonly Fichero[]>
+  nombres: readonly Nombre[]
+}
+
+// --- Reading ---
+
+let leido: Catalogo | undefined
+const catalogo = () => {
+  leido ??= leer()
+  return leido
+}
+
+function leer(): Catalogo {
+  const texto = readFileSync(new URL('server/domain/catalogo/datos.json', RAIZ), 'utf8')
+  const guardados = JSON.parse(texto) as DepartamentoGuardado[]
+  const ficheros = guardados.map(abrir)
+  const escritos = guardados.map(([codigo, nombre, otros], i) => ({
+    de: ficheros[i]!,
+    textos: [nombre, codigo, ...otros],
+  }))
+  const porClave = new Map<string, Fichero[]>()
+  // Exact spellings of all departments take precedence over looser ones. Otherwise Ciudad de México without its prefix
+  // would hide the State of México.
+  for (let nivel = 0; nivel < 3; nivel++) {
+    const deEsteNivel = new Map<string, Fichero[]>()
+    for (const { de, textos } of escritos) {
+      for (const texto of textos) {
+        const clave = clavesDe(texto)[nivel]
+        if (clave === undefined || porClave.has(clave)) continue
+        const otros = deEsteNivel.get(clave)
+        if (!otros) deEsteNivel.set(clave, [de])
+        else if (!otros.includes(de)) otros.push(de)
+      }
+    }
+    for (const [clave, otros] of deEsteNivel) porClave.set(clave, otros)
+  }
+  return { ficheros, porClave, nombres: ficheros.map(({ nombre }) => ({ nombre, clave: clavesDe(nombre)[2]! })) }
+}
+
+function abrir([codigo, nombre, , lat, lng, guardados]: DepartamentoGuardado): Fichero {
+  const pais = codigo.slice(0, 2) as Pais
+  const municipios = guardados.map(([numero, suyo, , suLat, suLng, poblacion]) => ({
+    codigo: `${codigo}-${numero}`,
+    nombre: suyo,
+    departamento: codigo,
+    lat: suLat ?? lat,
+    lng: suLng ?? lng,
+    poblacion: poblacion || null,
+    aproximado: suLat === undefined,
+  }))
+  let indice: ReturnType<Fichero['indice']> | undefined
+  let radio: number | undefined
+  return {
+    codigo,
+    pais,
+    nombre,
+    lat,
+    lng,
+    municipios,
+    radio() {
+      radio ??= Math.max(...municipios.map((municipio) => distanciaKm({ lat, lng }, municipio)))
+      return radio
+    },
+    indice() {
+      indice ??= indizar(municipios, guardados)
+      return indice
+    },
+  }
+}
+
+function indizar(municipios: readonly Municipio[], guardados: readonly MunicipioGuardado[]) {
+  const porClave = new Map<string, Municipio>()
+  const claves = guardados.map(([, nombre, otros]) => [nombre, ...(otros || [])].map(clavesDe))
+  const poner = (clave: string | undefined, municipio: Municipio) => {
+    if (clave !== undefined && !porClave.has(clave)) porClave.set(clave, municipio)
+  }
+  // A municipality's own name takes precedence over alternative names of others, and an exact spelling over a looser
+  // one.
+  for (let nivel = 0; nivel < 3; nivel++) {
+    for (const [i, municipio] of municipios.entries()) poner(claves[i]![0]![nivel], municipio)
+    for (const [i, municipio] of municipios.entries()) {
+      for (const deOtro of claves[i]!.slice(1)) poner(deOtro[nivel], municipio)
+    }
+  }
+  return { porClave, nombres: municipios.map(({ nombre }, i) => ({ nombre, clave: claves[i]![0]![2]! })) }
+}
+
+// --- Finding ---
+
+const hallarFicheros = (texto: string): readonly Fichero[] => {
+  const { porClave } = catalogo()
+  for (const clave of clavesDe(texto)) {
+    const hallados = porClave.get(clave)
+    if (hallados) return hallados
+  }
+  return []
+}
+
+function hallarMunicipio(fichero: Fichero, claves: readonly string[]): Municipio | undefined {
+  const { porClave } = fichero.indice()
+  for (const clave of claves) {
+    const hallado = porClave.get(clave)
+    if (hallado) return hallado
+  }
+  return undefined
+}
+
+function hallarDestino(ficheros: readonly Fichero[], claves: readonly string[]): Destino | undefined {
+  for (const fichero of ficheros) {
+    const municipio = hallarMunicipio(fichero, claves)
+    if (municipio) return { departamento: presentarDepartamento(fichero), municipio }
+  }
+  return undefined
+}
+
+const presentarDepartamento = ({ codigo, pais, nombre, lat, lng }: Fichero): Departamento => ({
+  codigo,
+  pais,
+  nombre,
+  lat,
+  lng,
+})
+
+const CUANTAS = 3
+
+/**
+ * Finds the department and the municipality that two names mean. If several countries have the department, returns the
+ * first that has the municipality. Caches the result.
+ */
+export function buscarDestino(departamento: string, municipio: string): Destino | Desconocido {
+  const clave = `${departamento}\n${municipio}`
+  const recordado = RECIENTES.get(clave)
+  if (recordado) return recordado
+  const hallado = hallar(departamento, municipio)
+  if (RECIENTES.size >= MAXIMO_DE_RECIENTES) RECIENTES.delete(RECIENTES.keys().next().value!)
+  RECIENTES.set(clave, hallado)
+  return hallado
+}
+
+/** Cache of recent searches, keyed by both names as written. Most orders name one of a few places. */
+const RECIENTES = new Map<string, Destino | Desconocido>()
+const MAXIMO_DE_RECIENTES = 2_000
+
+function hallar(departamento: string, municipio: string): Destino | Desconocido {
+  const ficheros = hallarFicheros(departamento)
+  const claves = clavesDe(municipio)
+  return (
+    hallarDestino(ficheros, claves) ?? {
+      desconocido: ficheros.length > 0 ? 'municipio' : 'departamento',
+      sugerir: () => sugerir(departamento, ficheros, municipio, claves),
+    }
+  )
+}
+
+/**
+ * Suggests names similar to an unknown destination.
+ * Departments: if the department is unknown, the most similar names, then any that have the municipality. If it is
+ * known, those of the same country that have the municipality.
+ * Municipalities: the most similar names in the known department, or else in the suggested departments.
+ */
+function sugerir(departamento: string, ficheros: readonly Fichero[], municipio: string, claves: readonly string[]) {
+  const { ficheros: todos, nombres } = catalogo()
+  const conEl = todos.filter(
+    (fichero) =>
+      (ficheros.length === 0 || ficheros.some(({ pais }) => pais === fichero.pais)) && hallarMunicipio(fichero, claves),
+  )
+  const parecidos = ficheros.length > 0 ? [] : cercanos(departamento, nombres, CUANTAS)
+  const departamentos = [...new Set([...parecidos, ...conEl.map(({ nombre }) => nombre)])].slice(0, CUANTAS)
+  const donde = ficheros.length > 0 ? ficheros : todos.filter(({ nombre }) => departamentos.includes(nombre))
+  const candidatos = donde.flatMap((fichero) => fichero.indice().nombres)
+  return { departamentos, municipios: cercanos(municipio, candidatos, CUANTAS) }
+}
+
+/** Finds the departments with a code or a name. Returns several if several countries use the name. */
+export const buscarDepartamentos = (texto: string): Departamento[] => hallarFicheros(texto).map(presentarDepartamento)
+
+/** Maximum distance in kilometres between a place and the centre of the municipality to which it belongs. */
+export const LEJOS = 50
+
+const kmA = ({ municipios }: Fichero, punto: Punto) =>
+  Math.min(...municipios.map((municipio) => distanciaKm(punto, municipio)))
+
+/**
+ * Reports whether a place may belong to a department. In a large department, people may live as far from the nearest
+ * municipality's centre as the furthest municipality is from the capital.
+ */
+function admite(fichero: Fichero, punto: Punto): boolean {
+  const radio = fichero.radio()
+  const cerca = Math.max(LEJOS, radio)
+  // A place this far from the capital cannot be near any municipality. This cheap test rejects most wrong coordinates.
+  return distanciaKm(punto, fichero) <= radio + cerca && kmA(fichero, punto) <= cerca
+}
+
+/** Reports whether a place may belong to a department with this name or code; undefined if no department has it. */
+export function esDelDepartamento(departamento: string, punto: Punto): boolean | undefined {
+  const ficheros = hallarFicheros(departamento)
+  return ficheros.length === 0 ? undefined : ficheros.some((fichero) => admite(fichero, punto))
+}
+
+/**
+ * Distance in kilometres from a place to the nearest municipality of the departments with this name or code. Infinity
+ * if no department has it.
+ */
+export const distanciaAlDepartamento = (departamento: string, punto: Punto): number =>
+  Math.min(...hallarFicheros(departamento).map((fichero) => kmA(fichero, punto)))
+
+/** Maximum distance in kilometres between a place and the nearest capital of a department to which it may belong. */
+const AL_ALCANCE = 300
+
+/** Reports whether a place is at most 300 km from the capital of any department. */
+export const cercaDeAlguno = (punto: Punto): boolean =>
+  catalogo().ficheros.some((fichero) => distanciaKm(punto, fichero) <= AL_ALCANCE)
+
+/** Up to three names of departments that are most similar to an unknown name. */
+export const departamentosParecidos = (texto: string): string[] => cercanos(texto, catalogo().nombres, CUANTAS)
+
+/** Departments of one country, or of all countries if `pais` is undefined. */
+export const departamentos = (pais?: Pais): Departamento[] =>
+  catalogo()
+    .ficheros.filter((fichero) => pais === undefined || fichero.pais === pais)
+    .map(presentarDepartamento)
+
+/** Municipalities of a department, given by its code or name, in order of name. */
+export const municipiosDe = (departamento: string): Municipio[] =>
+  hallarFicheros(departamento).flatMap(({ municipios }) => municipios)
+
+/** Centre of a municipality, given by its names; undefined if the catalogue does not have it. */
+export function centroDe(departamento: string, municipio: string): Punto | undefined {
+  const hallado = hallarDestino(hallarFicheros(departamento), clavesDe(municipio))?.municipio
+  return hallado && { lat: hallado.lat, lng: hallado.lng }
+}

@@ -1,0 +1,36 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { enTransaccion, sentencia } from '../../data/db.ts'
+import type { comercio } from '../../generado/contrato/prisma/client.ts'
+import { cambios } from '../bitacora/bitacora.ts'
+import { columnasDe, DECIBLES, exigirComercio, presentarComercio } from './comercio.ts'
+
+/** Reads the merchant's row and locks it against other changes until the transaction ends. */
+const TOMAR = sentencia<Pick<comercio, 'id'>, comercio>(
+  'comercios.tomar',
+  'select * from comercio where id = :id for no key update',
+)
+
+const CAMBIAR = sentencia<
+  Pick<comercio, 'id' | 'nombre' | 'pais' | 'estricto' | 'ritmo_solicitudes' | 'ritmo_guias'>,
+  comercio
+>(
+  'comercios.cambiar',
+  `update comercio set nombre = :nombre, pais = :pais, estricto = :estricto, ritmo_solicitudes = :ritmo_solicitudes,
+     ritmo_guias = :ritmo_guias where id = :id returning *`,
+)
+
+export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {
+  const { id, comercio } = await exigirComercio(db, path.comercio)
+  const fila = await enTransaccion(db, async (consultar) => {
+    const [antes] = await consultar(TOMAR, { id })
+    const [despues] = await consultar(CAMBIAR, { ...antes!, ...columnasDe(body) })
+    await bitacora.anotar(consultar, quien, {
+      accion: 'cambiarComercio',
+      sobre: ['comercio', comercio],
+      de: { comercio_id: id, modo: null },
+      ...cambios(antes!, despues!, DECIBLES),
+    })
+    return despues!
+  })
+  return { status: 200, body: presentarComercio(fila) }
+}

@@ -1,0 +1,57 @@
+import { RITMOS_POR_OMISION } from '../../api/limits/rates.ts'
+import type { Db } from '../../data/db.ts'
+import type { comercio } from '../../generado/contrato/prisma/client.ts'
+import type { Comercio, Pais, RitmosDeComercio } from '../../generado/contrato/tipos/index.ts'
+import { base32AlAzar } from '../../platform/codes/codes.ts'
+import { Problema } from '../../platform/errors.ts'
+
+/** Converts a merchant row to the contract's `Comercio`. */
+export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en, ...ritmos }: comercio): Comercio => ({
+  comercio,
+  nombre,
+  pais: pais as Pais | null,
+  estricto,
+  ritmos: presentarRitmos(ritmos),
+  creado_en: creado_en.toISOString(),
+})
+
+/** Rate limits of a merchant. A limit that the merchant does not have takes the service's default. */
+export const presentarRitmos = (fila: Pick<comercio, 'ritmo_solicitudes' | 'ritmo_guias'>): RitmosDeComercio => ({
+  solicitudes: fila.ritmo_solicitudes ?? RITMOS_POR_OMISION.solicitudes,
+  guias: fila.ritmo_guias ?? RITMOS_POR_OMISION.guias,
+})
+
+/** Converts the contract's fields of a merchant to columns. */
+export const columnasDe = <T extends { ritmos?: RitmosDeComercio }>({ ritmos, ...resto }: T) => ({
+  ...resto,
+  ...(ritmos && { ritmo_solicitudes: ritmos.solicitudes, ritmo_guias: ritmos.guias }),
+})
+
+/**
+ * Columns of a merchant whose values the audit record contains. Excludes the name, because it may be the name of a
+ * person.
+ */
+export const DECIBLES = ['pais', 'estricto', 'ritmo_solicitudes', 'ritmo_guias'] as const
+
+/** Values of a merchant that the audit record contains. */
+export const decibles = (fila: Pick<comercio, (typeof DECIBLES)[number]>) =>
+  Object.fromEntries(DECIBLES.map((columna) => [columna, fila[columna]]))
+
+/** Creates a public identifier for a merchant. */
+export const nuevoCodigoDeComercio = () => `com_${base32AlAzar(12)}`
+
+/** Finds a merchant by its public identifier; undefined for an unknown or malformed identifier. */
+export async function buscarComercio(db: Db, codigo: string): Promise<comercio | undefined> {
+  if (!/^com_[0-9A-Z]{12}$/.test(codigo)) return undefined
+  return (await db.prisma.comercio.findUnique({ where: { comercio: codigo } })) ?? undefined
+}
+
+/**
+ * Finds a merchant by its public identifier.
+ * @throws Problema 404 if no merchant has the identifier
+ */
+export async function exigirComercio(db: Db, codigo: string): Promise<comercio> {
+  const fila = await buscarComercio(db, codigo)
+  if (!fila) throw new Problema('comercio_desconocido', 'No hay ningún comercio con ese identificador.')
+  return fila
+}

@@ -1,0 +1,28 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { enTransaccion, sentencia } from '../../data/db.ts'
+import type { comercio } from '../../generado/contrato/prisma/client.ts'
+import { columnasDe, decibles, nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
+
+const CREAR = sentencia<comercio, comercio>(
+  'comercios.crear',
+  `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, creado_en)
+   values (:id, :comercio, :nombre, :pais, :estricto, :ritmo_solicitudes, :ritmo_guias, :creado_en) returning *`,
+)
+
+const SIN_AJUSTES = { pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null }
+
+export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
+  const nuevo = { ...nuevoId(), comercio: nuevoCodigoDeComercio(), ...SIN_AJUSTES, ...columnasDe(body) }
+  const fila = await enTransaccion(db, async (consultar) => {
+    const [creada] = await consultar(CREAR, nuevo)
+    await bitacora.anotar(consultar, quien, {
+      accion: 'crearComercio',
+      sobre: ['comercio', nuevo.comercio],
+      de: { comercio_id: nuevo.id, modo: null },
+      campos: Object.keys(body),
+      despues: decibles(nuevo),
+    })
+    return creada!
+  })
+  return { status: 201, body: presentarComercio(fila) }
+}

@@ -1,0 +1,28 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import type { Advertencia } from '../../generado/contrato/tipos/index.ts'
+import { vencePronto } from '../llaves/llave.ts'
+
+export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { reloj }) => {
+  const { comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identidad
+  return {
+    status: 200,
+    body: {
+      comercio,
+      nombre,
+      modo,
+      alcances: [...alcances],
+      vence_en: vence_en?.toISOString() ?? null,
+      pais,
+      estricto,
+      ritmos,
+      advertencias: vence_en && vencePronto(vence_en, reloj()) ? [advertir(vence_en)] : [],
+    },
+  }
+}
+
+const advertir = (vence_en: Date): Advertencia => ({
+  codigo: 'llave_por_vencer',
+  campo: '/vence_en',
+  mensaje: `la llave deja de valer el ${vence_en.toISOString()}: pida otra, o que la roten, y cámbiela antes`,
+  sugerencia: null,
+})

@@ -1,0 +1,58 @@
+import type { Estado, EstadoDeUbicacion, Motivo } from '../../generado/contrato/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../generado/contrato/vocabulario.ts'
+import { Problema } from '../../platform/errors.ts'
+
+const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
+const deUbicacion: Readonly<Record<EstadoDeUbicacion, readonly EstadoDeUbicacion[]>> = MAQUINA_DE_UBICACION.transiciones
+const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, { requiere_accion: boolean }>>>>>> =
+  MOTIVOS
+
+/** Returns the states that a guide may enter next. */
+export const siguientes = (estado: Estado): readonly Estado[] => transiciones[estado]
+
+/** Returns the states that the courier of a parcel may report next. Only the merchant can cancel a guide. */
+export const reportables = (estado: Estado): readonly Estado[] =>
+  siguientes(estado).filter((otro) => otro !== 'cancelado')
+
+/**
+ * Reports whether a guide needs a confirmed location for this state: a courier does not leave without a destination.
+ */
+export const exigeUbicacion = (estado: Estado) => estado === 'en_ruta'
+
+/** Reports whether no state can follow this state. */
+export const esFinal = (estado: Estado) => siguientes(estado).length === 0
+
+/** Returns the states that the location of a guide may enter next. */
+export const siguientesDeUbicacion = (estado: EstadoDeUbicacion): readonly EstadoDeUbicacion[] => deUbicacion[estado]
+
+/** Returns the reasons that a state may have; empty if the state takes none. */
+export const motivosDe = (estado: Estado): readonly Motivo[] => Object.keys(motivos[estado] ?? {}) as Motivo[]
+
+/** Reports whether the merchant must act before the next delivery attempt can succeed. */
+export const requiereAccion = (estado: Estado, motivo: Motivo | null): boolean =>
+  motivo !== null && (motivos[estado]?.[motivo]?.requiere_accion ?? false)
+
+/**
+ * Requires that a state can be reported next.
+ * @throws Problema 409 `transicion_invalida`, with the states that can be reported
+ */
+export function exigirTransicion(estado: Estado, nuevo: Estado) {
+  const posibles = reportables(estado)
+  if (posibles.includes(nuevo)) return
+  const cuales = posibles.length > 0 ? `Puede pasar a ${posibles.join(', ')}.` : 'Es un estado final.'
+  throw new Problema('transicion_invalida', `La guía está en ${estado} y no puede pasar a ${nuevo}. ${cuales}`, {
+    estado,
+    transiciones: [...posibles],
+  })
+}
+
+/**
+ * Requires that a guide can still be cancelled, that is, no courier has or had the parcel.
+ * @throws Problema 409 `transicion_invalida`, without states, because the client cannot report any
+ */
+export function exigirCancelable(estado: Estado) {
+  if (siguientes(estado).includes('cancelado')) return
+  const remedio = esFinal(estado) ? '' : ' Si el paquete debe volver, hable con el servicio de mensajería.'
+  const mensaje = `La guía está en ${estado} y ya no se puede cancelar: solo se cancela antes de que se recolecte.${remedio}`
+  throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
+}

@@ -1,0 +1,63 @@
+import { type Db, sentencia } from '../../data/db.ts'
+import { askByKey } from '../../data/owners.ts'
+import type { Ajustes } from '../deps.ts'
+import { type Ambito, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
+import type { DatosDeEtiqueta } from './pdf.ts'
+
+/**
+ * Version of the drawing. Increment it whenever the same data is drawn differently, because the entity tags of labels
+ * are made from the data.
+ */
+export const DIBUJO = 2
+
+/** Guide's row with its merchant's name. */
+export type FilaEtiqueta = FilaGuia & { nombre: string }
+
+const LEER = sentencia<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiqueta>(
+  'etiquetas.leer',
+  `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
+   join guia_indice i on i.guia = p.guia
+     and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   order by p.n`,
+)
+
+/** Returns the guides for these codes, in input order; unknown codes are skipped. */
+export async function leerEtiquetas(db: Db, ambito: Ambito, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
+  const leer = ({ consultar }: Db, guias: readonly string[]) => consultar(LEER, { guias, ...enFilas(ambito) })
+  if (ambito !== 'todos') return leer(db, codigos)
+  const filas = await askByKey(db, codigos, leer)
+  return filas.sort((una, otra) => codigos.indexOf(una.guia) - codigos.indexOf(otra.guia))
+}
+
+/** Reports whether a guide gets no label: a courier does not collect a cancelled parcel. */
+export const sinEtiqueta = ({ estado }: Pick<FilaGuia, 'estado'>) => estado === 'cancelado'
+
+/** Joins guide codes into the name that a link uses. Codes contain no hyphens. */
+export const unir = (codigos: readonly string[]) => codigos.join('-')
+/** Splits the name in a link into its guide codes; the inverse of {@link unir}. */
+export const separar = (nombre: string) => nombre.split('-')
+
+/** Converts a row into the data of its label. */
+export function datosDe(fila: FilaEtiqueta, { urlPublica }: Pick<Ajustes, 'urlPublica'>): DatosDeEtiqueta {
+  const { guia, modo, external_ref, contenido, recogida } = fila
+  return {
+    comercio: fila.nombre,
+    modo,
+    guia,
+    external_ref,
+    creado_en: fila.creado_en.toISOString(),
+    url_rastreo: `${urlPublica}/r/${guia}`,
+    recogida: { nombre: recogida.nombre, lat: recogida.lat, lng: recogida.lng },
+    destinatario: {
+      nombre: fila.destinatario,
+      telefono: fila.telefono,
+      departamento: fila.departamento,
+      municipio: fila.municipio,
+      direccion: fila.direccion,
+      indicaciones: fila.indicaciones,
+    },
+    contenido,
+  }
+}

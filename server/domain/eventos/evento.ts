@@ -1,0 +1,363 @@
+import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../../data/db.ts'
+import type { evento } from '../../generado/contrato/prisma/client.ts'
+import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
+import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
+import { Problema } from '../../platform/errors.ts'
+import { iso } from '../../platform/time/instant.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import type { AvisarTrabajo } from '../webhooks/webhook.ts'
+
+type DatosDeEvento = {
+  [Dato in
+    | 'estado_reportado'
+    | 'numero_intento'
+    | 'requiere_accion'
+    | 'forzado'
+    | 'tardio'
+    | 'repartidor']: NonNullable<Evento[Dato]>
+}
+
+/** Row of `evento`. Its columns have the contract's names. */
+export type FilaEvento = Fila<
+  evento,
+  {
+    modo: Modo
+    tipo: TipoDeEvento
+    estado: Estado
+    estado_anterior: Estado | null
+    motivo: Motivo | null
+    /** Fields that only some event types have. */
+    datos: Partial<DatosDeEvento> | null
+    foto: Foto
+  }
+>
+
+/**
+ * Event that was just committed, with its guide right after the event and the codes of the endpoints that receive it.
+ */
+export interface EventoRecien {
+  guia: FilaGuia
+  evento: FilaEvento
+  webhooks: readonly string[]
+  /**
+   * Time when the write of the event began, in milliseconds of the process's clock. A read after this time may already
+   * have returned the event.
+   */
+  desde: number
+}
+
+/** Event without {@link Foto}, the snapshot of its guide. Contains everything that the contract shows of an event. */
+export type EventoSinFoto = Omit<FilaEvento, 'foto'>
+
+/** Columns of `evento` that the contract shows. */
+export const MOSTRADAS_DE_EVENTO = [
+  ...(['guia', 'external_ref', 'secuencia', 'tipo', 'estado', 'estado_anterior', 'descripcion', 'motivo'] as const),
+  ...(['lat', 'lng', 'datos', 'ocurrido_en', 'registrado_en'] as const),
+] as const
+
+/** Columns of an event that the contract shows, with timestamps as strings. */
+export type EventoLeido = EnJson<Pick<FilaEvento, (typeof MOSTRADAS_DE_EVENTO)[number]>>
+
+/** SQL select list for {@link EventoLeido}. */
+export const COLUMNAS_DE_EVENTO = conTextos(MOSTRADAS_DE_EVENTO)
+
+/**
+ * Snapshot of a guide right after an event: the guide's columns that events change and that the event itself does not
+ * record.
+ */
+export type Foto = Pick<
+  FilaGuia,
+  | 'intentos'
+  | 'advertencias'
+  | 'ubicacion_estado'
+  | 'ubicacion_origen'
+  | 'ubicacion_lat'
+  | 'ubicacion_lng'
+  | 'ubicacion_extra'
+>
+
+/**
+ * SQL expression that builds a {@link Foto} from `g`, a row of `guia`.
+ * @param intentos SQL of the number of failed attempts, for a guide that is not inserted yet
+ */
+export const foto = (g: string, intentos = `${g}.intentos`) =>
+  `jsonb_build_object('intentos', ${intentos}, 'advertencias', ${g}.advertencias, 'ubicacion_estado', ${g}.ubicacion_estado,
+    'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng,
+    'ubicacion_extra', ${g}.ubicacion_extra)`
+
+/**
+ * SQL of the outbox: inserts one delivery for each event of `e` and each endpoint that subscribes to the event's type.
+ * `e` names a CTE that inserts into `evento` with `returning *`. This SQL is another CTE of the same statement, so that
+ * events and deliveries commit together or not at all. Deliveries of a paused endpoint wait. A disabled endpoint gets
+ * no deliveries; its merchant can recover them later.
+ * @param ahora SQL of the current time, at which the deliveries are due. An event's `registrado_en` is later than the
+ * clock if its guide's last change is.
+ */
+export const insertarEntregasDeWebhook = (e: string, ahora = `${e}.registrado_en`) => `
+  insert into webhook_entrega as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+  select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
+    'pendiente', 'automatica', ${ahora}, e.registrado_en
+  from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo
+  where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}
+  returning n.comercio_id, n.modo, n.webhook, n.guia_id`
+
+/** SQL condition that the types of the endpoint `w` include the type of the event `e`, by name or by wildcard. */
+export const quiere = (w: string, e: string) =>
+  `${w}.tipos && array['*', split_part(${e}.tipo, '.', 1) || '.*', ${e}.tipo]`
+
+/** Returns the guide as it was right after the event, without later changes. */
+export const trasEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
+  ...guia,
+  ...evento.foto,
+  estado: evento.estado,
+  secuencia: evento.secuencia,
+  actualizado_en: evento.registrado_en,
+})
+
+const DESCRIPCIONES: Readonly<Record<string, string>> = {
+  ...DESCRIPCIONES_DE_EVENTO,
+  ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
+}
+
+/**
+ * Returns an event in the contract's form. The guide's code and the sequence identify the event, so they form its
+ * public id.
+ */
+export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
+  return {
+    id: `evt_${fila.guia}_${fila.secuencia}`,
+    tipo: fila.tipo,
+    guia: fila.guia,
+    external_ref: fila.external_ref,
+    estado: fila.estado,
+    estado_anterior: fila.estado_anterior,
+    secuencia: fila.secuencia,
+    descripcion: fila.descripcion ?? DESCRIPCIONES[fila.tipo] ?? fila.tipo,
+    motivo: fila.motivo,
+    lat: fila.lat,
+    lng: fila.lng,
+    ocurrido_en: iso(fila.ocurrido_en),
+    registrado_en: iso(fila.registrado_en),
+    estado_reportado: fila.datos?.estado_reportado ?? null,
+    numero_intento: fila.datos?.numero_intento ?? null,
+    requiere_accion: fila.datos?.requiere_accion ?? null,
+    forzado: fila.datos?.forzado ?? null,
+    tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
+    repartidor: fila.datos?.repartidor ?? null,
+  }
+}
+
+/** Returns the first event of a guide, with the values that the statement that creates the guide inserts. */
+export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
+  const { creado_en, intentos, advertencias, ubicacion_estado, ubicacion_origen } = guia
+  const { ubicacion_lat, ubicacion_lng, ubicacion_extra } = guia
+  const lugar = { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra }
+  return {
+    ...{ ...deGuia(guia), secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
+    ...{
+      external_ref: guia.external_ref,
+      estado_anterior: null,
+      descripcion: null,
+      motivo: null,
+      lat: null,
+      lng: null,
+      datos: null,
+      autor: null,
+      custodio: null,
+    },
+    ...{ idempotencia: null, huella: null, foto: { intentos, advertencias, ...lugar } },
+    ...{ ocurrido_en: creado_en, registrado_en: creado_en },
+  }
+}
+
+/** Returns the key columns that select the events of a guide. */
+export const deGuia = ({ comercio_id, modo, id }: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>) => ({
+  comercio_id,
+  modo,
+  guia_id: id,
+})
+
+const POR_SECUENCIA = sentencia<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, FilaEvento>(
+  'eventos.porSecuencia',
+  `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and secuencia = :secuencia`,
+)
+
+/** Returns the guide's event with this sequence, or undefined. */
+export async function buscarEvento(db: Db, guia: FilaGuia, secuencia: number): Promise<FilaEvento | undefined> {
+  const [fila] = await db.consultar(POR_SECUENCIA, { ...deGuia(guia), secuencia })
+  return fila
+}
+
+/** New event, with the changes that it makes to its guide. */
+export interface Paso {
+  tipo: TipoDeEvento
+  /** State of the guide after the event; undefined if the state does not change. */
+  estado?: Estado
+  /** Time when the reported fact happened. */
+  ocurrido_en: Date
+  registrado_en: Date
+  descripcion?: string | null
+  motivo?: Motivo | null
+  lat?: number | null
+  lng?: number | null
+  datos?: FilaEvento['datos']
+  autor?: string | null
+  idempotencia?: string | null
+  huella?: string | null
+  /**
+   * Courier who performed the action, or who received the parcel from the operator, with the courier's current name.
+   */
+  repartidor?: QuienReparte | undefined
+  /** Courier who has the parcel after the event; undefined if the event does not change the courier. */
+  custodio?: string
+  /** Number of failed attempts after the event; undefined if the event does not change the number. */
+  intentos?: number
+  /**
+   * Location after the event; undefined if the event does not change the location. A new location closes the guide's
+   * open messages, which ask the recipient for the location.
+   */
+  ubicacion?: Lugar
+  /** Short link from which a job looks up the location. */
+  enlaceCorto?: { id: string; maps_url: string } | undefined
+}
+
+/** Columns of a guide that describe its location. */
+export type Lugar = Pick<
+  FilaGuia,
+  'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
+>
+
+/**
+ * Parameters of {@link PASO}: columns of the event, the guide's state before the step, and the guide's new values. The
+ * location does not change if `ubicacion_estado` is null.
+ */
+type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
+  intentos: number
+  ubicacion_estado: Lugar['ubicacion_estado'] | null
+  ubicacion_origen: Lugar['ubicacion_origen']
+  ubicacion_lat: number | null
+  ubicacion_lng: number | null
+  ubicacion_extra: Lugar['ubicacion_extra']
+  /** Warnings as JSON text, because node-postgres converts a JavaScript array to a PostgreSQL array. */
+  advertencias: string | null
+  enlace_corto_id: string | null
+  maps_url: string | null
+  ahora: Date
+}
+
+/**
+ * Takes one step, with a guard. If the guide still has the sequence that was read, increments the sequence and inserts
+ * the event. Otherwise writes nothing.
+ */
+const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null }>(
+  'eventos.paso',
+  `with g as (
+     update guia set secuencia = secuencia + 1, actualizado_en = :registrado_en::timestamptz, intentos = :intentos,
+       estado = :estado, estado_en = case when estado = :estado then estado_en else :ocurrido_en::timestamptz end,
+       ubicacion_estado = coalesce(:ubicacion_estado::text, ubicacion_estado),
+       ubicacion_origen = case when :ubicacion_estado::text is null then ubicacion_origen else :ubicacion_origen end,
+       ubicacion_lat = case when :ubicacion_estado::text is null then ubicacion_lat else :ubicacion_lat::float8 end,
+       ubicacion_lng = case when :ubicacion_estado::text is null then ubicacion_lng else :ubicacion_lng::float8 end,
+       ubicacion_extra = case when :ubicacion_estado::text is null then ubicacion_extra else :ubicacion_extra::jsonb end,
+       advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = coalesce(:custodio, custodio)
+     where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
+     returning *
+   ), e as (
+     insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
+       descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, ocurrido_en, registrado_en)
+     select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
+       :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${foto('g')},
+       :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
+     returning n.*
+   ), m as (
+     update mensaje set abierta = false from g where :ubicacion_estado::text is not null
+       and mensaje.comercio_id = g.comercio_id and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta
+   ), k as (
+     insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
+     select comercio_id, modo, id, :enlace_corto_id::uuid, :maps_url, :ahora::timestamptz
+     from g where :enlace_corto_id::uuid is not null
+     on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
+       proximo_en = excluded.proximo_en
+   ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
+   select g.*, (select array_agg(webhook) from d) as webhooks from g`,
+)
+
+/**
+ * Takes a step from the guide as it was read.
+ * @returns the guide and the event; undefined, with nothing written, if another transaction changed the guide since the
+ * read
+ */
+export async function darPaso(
+  { db, avisarTrabajo }: { db: Pick<Db, 'consultar'>; avisarTrabajo: AvisarTrabajo },
+  guia: FilaGuia,
+  paso: Paso,
+): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {
+  const evento = eventoDe(guia, paso)
+  const { ubicacion, enlaceCorto } = paso
+  const [movida] = await db.consultar(PASO, {
+    ...evento,
+    ahora: paso.registrado_en,
+    intentos: paso.intentos ?? guia.intentos,
+    ubicacion_estado: ubicacion?.ubicacion_estado ?? null,
+    ubicacion_origen: ubicacion?.ubicacion_origen ?? null,
+    ubicacion_lat: ubicacion?.ubicacion_lat ?? null,
+    ubicacion_lng: ubicacion?.ubicacion_lng ?? null,
+    ubicacion_extra: ubicacion?.ubicacion_extra ?? null,
+    advertencias: ubicacion ? JSON.stringify(ubicacion.advertencias) : null,
+    enlace_corto_id: enlaceCorto?.id ?? null,
+    maps_url: enlaceCorto?.maps_url ?? null,
+  })
+  if (!movida) return undefined
+  if (enlaceCorto) avisarTrabajo()
+  const { comercio_id, modo } = guia
+  if (movida.webhooks) avisarTrabajo(movida.webhooks.map((webhook) => ({ comercio_id, modo, webhook })))
+  return {
+    guia: movida,
+    evento: { ...evento, guia: guia.guia, external_ref: guia.external_ref, secuencia: movida.secuencia },
+  }
+}
+
+/**
+ * Returns the registration time of the guide's next event. It is never before the guide's last change, whose time may
+ * come from another clock.
+ */
+const registroDe = (guia: FilaGuia, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
+
+/** Returns the event of a step. Its `secuencia` is still the guide's sequence before the step. */
+const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'external_ref'> => ({
+  ...deGuia(guia),
+  secuencia: guia.secuencia,
+  tipo: paso.tipo,
+  estado: paso.estado ?? guia.estado,
+  estado_anterior: guia.estado,
+  descripcion: paso.descripcion ?? null,
+  motivo: paso.motivo ?? null,
+  lat: paso.lat ?? null,
+  lng: paso.lng ?? null,
+  datos: paso.repartidor ? { ...paso.datos, repartidor: paso.repartidor } : (paso.datos ?? null),
+  autor: paso.autor ?? null,
+  custodio: paso.custodio ?? null,
+  idempotencia: paso.idempotencia ?? null,
+  huella: paso.huella ?? null,
+  // The same Date in both fields means that the event happens now. Both fields then get the same corrected time.
+  ocurrido_en: paso.ocurrido_en === paso.registrado_en ? registroDe(guia, paso.registrado_en) : paso.ocurrido_en,
+  registrado_en: registroDe(guia, paso.registrado_en),
+})
+
+/**
+ * Calls `intentar` until it returns a value, at most three times. `intentar` reads a guide, decides and takes a step.
+ * It returns undefined if another transaction changed the guide since the read; the next call starts from the new
+ * state.
+ * @throws Problema 409 `carrera_perdida` if all three calls return undefined
+ */
+export async function sinCarrera<T>(intentar: () => Promise<T | undefined>): Promise<T> {
+  for (let intento = 0; intento < 3; intento++) {
+    const hecho = await intentar()
+    if (hecho !== undefined) return hecho
+  }
+  throw new Problema(
+    'carrera_perdida',
+    'Otras solicitudes cambian la guía al mismo tiempo. Repita la solicitud; es seguro.',
+  )
+}

@@ -1,0 +1,97 @@
+import type { Estado, Falla, Motivo } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { daCustodia, esToma } from '../estados/custodia.ts'
+import { exigeUbicacion, exigirTransicion, motivosDe, requiereAccion } from '../estados/estados.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import type { FilaEvento, Paso } from './evento.ts'
+
+/** Reading: a report that changes the state of a guide. A reading without `estado` is a note. */
+export interface Lectura {
+  estado?: Estado
+  motivo?: Motivo
+  forzar?: { razon: string }
+  fotos?: readonly string[]
+  /** Courier who has the parcel from this reading on, if the reading's state gives the parcel to a courier. */
+  repartidor?: string
+}
+
+/** Properties of the reporter (courier, operator or merchant) that affect the outcome of a reading. */
+export interface Lector {
+  /** Text for the reporter that says what to do about an unconfirmed location. */
+  remedio: string
+  /** Courier who has the parcel once a reading takes it: the reporting courier, or the courier named in the report. */
+  toma?: string | undefined
+}
+
+/** Returns the faults that the contract's schema cannot detect: fields that do not fit the state of the reading. */
+export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Lectura): Falla[] {
+  const fallas: Falla[] = []
+  const suyos = estado ? motivosDe(estado) : []
+  if (motivo !== undefined && !suyos.includes(motivo)) {
+    const mensaje =
+      suyos.length > 0
+        ? `debe ser uno de los motivos de ${estado}: ${suyos.join(', ')}`
+        : `${estado ?? 'una anotación'} no lleva motivo; omítalo`
+    fallas.push({ campo: '/motivo', codigo: 'valor_no_admitido', mensaje })
+  }
+  if (forzar !== undefined && estado !== 'en_ruta') {
+    const mensaje = 'solo vale para pasar a en_ruta sin ubicación confirmada; omítalo'
+    fallas.push({ campo: '/forzar', codigo: 'incompatible', mensaje })
+  }
+  if (fotos !== undefined && estado !== 'intento_fallido') {
+    const mensaje = 'solo va con estado intento_fallido; las fotos de una entrega, con …/entrega'
+    fallas.push({ campo: '/fotos', codigo: 'incompatible', mensaje })
+  }
+  if (repartidor !== undefined && !(estado && esToma(estado))) {
+    const mensaje = 'solo va con recolectado o en_ruta, que dejan el paquete en sus manos; omítalo'
+    fallas.push({ campo: '/repartidor', codigo: 'incompatible', mensaje })
+  }
+  return fallas
+}
+
+/** Returns true if a reading happened before the guide's present state began. */
+export const esTardia = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: Date) => ocurrido_en < estado_en
+
+/**
+ * Returns the step that a reading causes in the guide's present state, by the rules of `x-transiciones`. A late reading
+ * leaves the state unchanged and becomes an event `guia.escaneo_tardio`.
+ * @param esUltima true if no courier took the parcel after the reading. The courier who took the parcel last has
+ * custody, in any order of the reports.
+ * @throws Problema 409
+ */
+export function decidirLectura(
+  guia: FilaGuia,
+  { estado, motivo: dado, forzar }: Lectura,
+  ocurrido_en: Date,
+  esUltima: boolean,
+  { remedio, toma }: Lector,
+): Pick<Paso, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
+  if (estado === undefined) return { tipo: 'guia.nota' }
+  const motivo = dado ?? null
+  const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
+  const loToma = toma !== undefined && esUltima && daCustodia(guia, estado) && (!sinConfirmar || forzar !== undefined)
+  const custodia = loToma ? { custodio: toma } : {}
+  if (esTardia(guia, ocurrido_en))
+    return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado }, ...custodia }
+  exigirTransicion(guia.estado, estado)
+  if (sinConfirmar && !forzar) {
+    throw new Problema('ubicacion_sin_confirmar', `La ubicación de la guía está ${guia.ubicacion_estado}. ${remedio}`, {
+      estado: guia.estado,
+    })
+  }
+  const intentos = guia.intentos + (estado === 'intento_fallido' ? 1 : 0)
+  const datos: NonNullable<FilaEvento['datos']> = {
+    ...(estado === 'intento_fallido'
+      ? { numero_intento: intentos, requiere_accion: requiereAccion(estado, motivo) }
+      : {}),
+    ...(sinConfirmar && forzar ? { forzado: forzar } : {}),
+  }
+  return {
+    tipo: `guia.${estado}`,
+    estado,
+    motivo,
+    intentos,
+    datos: Object.keys(datos).length > 0 ? datos : null,
+    ...custodia,
+  }
+}

@@ -1,0 +1,232 @@
+import type { Respuesta } from '../../api/contract/handler.ts'
+import { type Db, sentencia } from '../../data/db.ts'
+import type { Estado, Falla, QuienReparte } from '../../generado/contrato/tipos/index.ts'
+import { Problema, problemaDeFallas } from '../../platform/errors.ts'
+import { huella, type Secretos } from '../../platform/secrets.ts'
+import { leerInstante } from '../../platform/time/instant.ts'
+import type { Deps } from '../deps.ts'
+import { type Ambito, buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import {
+  type darPaso,
+  deGuia,
+  type EventoSinFoto,
+  type FilaEvento,
+  type Paso,
+  presentarEvento,
+  sinCarrera,
+} from './evento.ts'
+import { decidirLectura, esTardia, type Lector, type Lectura, revisarLectura } from './lectura.ts'
+
+/** Reporter of events about guides: an operator, a courier or a merchant. */
+export interface Informante {
+  /** Guides that the reporter may name. */
+  ambito: Ambito
+  /** Code of the reporter: op_…, rep_… or com_… */
+  autor: string
+  /** Courier who reports, or who receives the parcel from the operator. */
+  repartidor?: QuienReparte | undefined
+  /**
+   * Rejects a report that the reporter may not make about the guide in its present state. Without `estado` the report
+   * is a note.
+   * @throws Problema 403
+   */
+  permitir?: (guia: FilaGuia, estado?: Estado) => void
+}
+
+/** Fields that every report may have. */
+export interface Informe {
+  /** Time when the reported fact happened; by default the current time. */
+  ocurrido_en?: string
+  descripcion?: string
+  lat?: number
+  lng?: number
+  /** Idempotency key, which identifies a repeated report. */
+  idempotencia?: string
+}
+
+/** Part of a step that comes from the report itself and does not depend on the guide's state. */
+export type PasoInformado = Pick<
+  Paso,
+  'ocurrido_en' | 'registrado_en' | 'descripcion' | 'lat' | 'lng' | 'autor' | 'repartidor' | 'idempotencia' | 'huella'
+>
+
+/** Guide and event after a step. */
+type Dado = NonNullable<Awaited<ReturnType<typeof darPaso>>>
+
+/** Result of a report: the guide, the event, and whether the event existed before. */
+export type Registro<T extends Dado = Dado> = (T & { repetido: false }) | (Dado & { repetido: true })
+
+interface Decision<T> {
+  /** Reported state; undefined for a note. */
+  estado?: Estado | undefined
+  /** Faults that the caller found in the report. The response lists them together with a fault of `ocurrido_en`. */
+  fallas?: readonly Falla[]
+  /**
+   * Decides and takes the step from the guide's present state. Returns undefined if another transaction changed the
+   * guide since it was read.
+   */
+  dar: (guia: FilaGuia, informado: PasoInformado) => Promise<T | undefined>
+  /** Finds the event that the same report caused earlier. For reports that have no key. */
+  buscarAnterior?: (guia: FilaGuia) => Promise<EventoSinFoto | undefined>
+}
+
+/**
+ * Registers a report about a guide exactly once, for every reporter and every API. Reads the guide, decides and takes
+ * the step. Starts again if another transaction changed the guide. A repeated report returns the event of the first
+ * one.
+ * @throws Problema 404; 409 if the key belongs to another event; 422
+ */
+export async function registrarUnaVez<T extends Dado>(
+  { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  { ambito, autor, repartidor, permitir }: Informante,
+  codigo: string,
+  informe: Informe,
+  { estado, fallas = [], dar, buscarAnterior }: Decision<T>,
+): Promise<Registro<T>> {
+  const dicho = leerOcurrido(informe, reloj(), fallas)
+  const contenido = contenidoDe(informe)
+  return sinCarrera(async (): Promise<Registro<T> | undefined> => {
+    const guia = await buscarGuia(db, ambito, codigo)
+    const anterior =
+      (await buscarPorClave({ db, secretos }, guia, informe, contenido)) ?? (await buscarAnterior?.(guia))
+    if (anterior && esElMismo(secretos, anterior, contenido)) return { guia, evento: anterior, repetido: true }
+    permitir?.(guia, estado)
+    const registrado_en = reloj()
+    // The guard on the sequence also makes the key unique. Two equal reports cannot both take a step from the same
+    // sequence.
+    const dado = await dar(guia, {
+      // The default time is never before the guide's latest changes, whose times may come from another clock.
+      ocurrido_en: dicho ?? masTarde(registrado_en, guia.estado_en, guia.actualizado_en),
+      registrado_en,
+      descripcion: informe.descripcion ?? null,
+      lat: informe.lat ?? null,
+      lng: informe.lng ?? null,
+      autor,
+      repartidor,
+      idempotencia: informe.idempotencia ?? null,
+      huella: huellaDeContenido(secretos, contenido),
+    })
+    return dado && { ...dado, repetido: false }
+  })
+}
+
+const TOMAS = sentencia<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>, { ultima: Date | null }>(
+  'eventos.ultimaToma',
+  `select max(ocurrido_en) as ultima from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and custodio is not null`,
+)
+
+/**
+ * Returns the time when a courier last took the guide's parcel, as reported. Returns the guide's creation time if no
+ * courier has taken the parcel.
+ */
+async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Date> {
+  const [tomas] = await db.consultar(TOMAS, deGuia(guia))
+  return tomas?.ultima ?? guia.creado_en
+}
+
+/**
+ * Registers a change of state or a note.
+ * @param dar takes the step, together with the proof that belongs to the reading
+ */
+export const registrarLectura = (
+  deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  quien: Informante & Lector,
+  codigo: string,
+  lectura: Lectura & Informe,
+  dar: (guia: FilaGuia, paso: Paso) => Promise<Dado | undefined>,
+): Promise<Registro> =>
+  registrarUnaVez(deps, quien, codigo, lectura, {
+    estado: lectura.estado,
+    fallas: revisarLectura(lectura),
+    async dar(guia, informado) {
+      const { ocurrido_en } = informado
+      const esUltima = !esTardia(guia, ocurrido_en) || ocurrido_en > (await llevadaEn(deps.db, guia))
+      return dar(guia, { ...informado, ...decidirLectura(guia, lectura, ocurrido_en, esUltima, quien) })
+    },
+  })
+
+/** Returns the HTTP response to a reading. */
+export const contestarLectura = (registro: Registro): Respuesta<'registrarEvento'> =>
+  contestar(registro, {
+    ...presentarEvento(registro.evento),
+    aplicado: registro.evento.tipo !== 'guia.escaneo_tardio',
+  })
+
+/** Returns the HTTP response to a report: 201 for a new event, 200 for an event that existed before. */
+export const contestar = <Cuerpo>({ repetido }: Registro, body: Cuerpo) =>
+  repetido
+    ? ({ status: 200, headers: { 'Idempotent-Replayed': 'true' }, body } as const)
+    : ({ status: 201, body } as const)
+
+const masTarde = (...instantes: Date[]) => new Date(Math.max(...instantes.map((instante) => instante.getTime())))
+
+/** Maximum time that the reporter's clock may be ahead of the server's clock, in milliseconds. */
+const ADELANTO = 5 * 60_000
+
+/**
+ * Returns the time when the reported fact happened, or undefined if the report has none.
+ * @throws Problema 422 with `fallas`, and with a fault for a time more than 5 minutes in the future
+ */
+function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Falla[]): Date | undefined {
+  const dicho = ocurrido_en === undefined ? undefined : leerInstante(ocurrido_en)
+  const mensaje = 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector'
+  const futuro: Falla = { campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }
+  const todas = dicho && dicho.getTime() > ahora.getTime() + ADELANTO ? [futuro, ...fallas] : fallas
+  if (todas.length > 0) throw problemaDeFallas('validacion', todas)
+  return dicho
+}
+
+/** Returns the content of a report as one text, independent of the order of its members. */
+const contenidoDe = (informe: object): string =>
+  JSON.stringify(informe, (_clave, valor) =>
+    valor !== null && typeof valor === 'object' && !Array.isArray(valor)
+      ? Object.fromEntries(Object.entries(valor).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : valor,
+  )
+
+/**
+ * Returns the digest of a report, prefixed with the id of the key that made it. With this id, a repeated report still
+ * matches after a change of the master key.
+ */
+function huellaDeContenido(secretos: Secretos, contenido: string): string {
+  const presente = secretos.presente('huellas')
+  return `${presente.kid}:${huella(presente, contenido)}`
+}
+
+/** Returns true if a report with exactly this content registered the event. */
+function esElMismo(secretos: Secretos, evento: Pick<EventoSinFoto, 'huella'>, contenido: string): boolean {
+  const [kid = '', primera] = evento.huella?.split(':') ?? []
+  const subclave = secretos.de('huellas', kid)
+  return subclave !== undefined && huella(subclave, contenido) === primera
+}
+
+const POR_IDEMPOTENCIA = sentencia<
+  Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'> & { idempotencia: string },
+  FilaEvento
+>(
+  'eventos.porIdempotencia',
+  `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and idempotencia = :idempotencia`,
+)
+
+/**
+ * Returns the event with the report's key, or undefined.
+ * @throws Problema 409 if the event comes from another report
+ */
+async function buscarPorClave(
+  { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
+  guia: FilaGuia,
+  { idempotencia }: Informe,
+  contenido: string,
+): Promise<EventoSinFoto | undefined> {
+  if (idempotencia === undefined) return undefined
+  const [evento] = await db.consultar(POR_IDEMPOTENCIA, { ...deGuia(guia), idempotencia })
+  if (evento && !esElMismo(secretos, evento, contenido)) {
+    throw new Problema(
+      'idempotencia_en_conflicto',
+      `La clave ${idempotencia} ya es del evento evt_${evento.guia}_${evento.secuencia}, que es distinto. Use una clave nueva por cada evento.`,
+    )
+  }
+  return evento
+}

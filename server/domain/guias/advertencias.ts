@@ -1,0 +1,167 @@
+import type { Advertencia, CodigoDeAdvertencia, Falla } from '../../generado/contrato/tipos/index.ts'
+import { distanciaKm } from '../../platform/maps/point.ts'
+import { buscarDestino, LEJOS } from '../catalogo/catalogo.ts'
+import { esInverosimil, type Sospecha, sospechar } from './lugares.ts'
+
+/** Warning codes that a guide may have. The excluded codes belong to a batch or an account. */
+type Codigo = Exclude<CodigoDeAdvertencia, 'campo_desconocido' | 'llave_por_vencer'>
+
+/**
+ * Stored part of a guide's warning. The message and the suggestion are generated each time the warning is presented.
+ */
+export interface AdvertenciaGuardada {
+  codigo: Codigo
+  /** Member of the guide that the warning refers to, as a JSON Pointer (RFC 6901). */
+  campo: string
+}
+
+/** Declared department and municipality of a guide. */
+interface Destino {
+  departamento: string
+  municipio: string
+}
+
+/** Coordinates of a guide's location; null while they are unknown. */
+interface Lugar {
+  ubicacion_lat: number | null
+  ubicacion_lng: number | null
+}
+
+/** Fields of a guide that its warnings and their texts depend on. */
+interface Advertida extends Destino, Lugar {
+  ubicacion_extra: { distancia_km?: number } | null
+  advertencias: readonly AdvertenciaGuardada[]
+}
+
+/**
+ * Checks a guide's destination and location, and never rejects the guide. Returns a warning if the catalogue does not
+ * know the destination, and a warning if the location is far from it or implausible.
+ */
+export function juzgarDestino(destino: Destino, lugar: Lugar): Juicio {
+  const hallado = buscarDestino(destino.departamento, destino.municipio)
+  if ('desconocido' in hallado) {
+    const desconocido = { codigo: 'destino_desconocido', campo: `/${hallado.desconocido}` } as const
+    const sospecha = sospecharDe(destino, lugar)
+    return { distancia_km: null, advertencias: sospecha ? [desconocido, delLugar(sospecha.codigo)] : [desconocido] }
+  }
+  const { ubicacion_lat: lat, ubicacion_lng: lng } = lugar
+  if (lat === null || lng === null) return { distancia_km: null, advertencias: [] }
+  const km = Math.round(distanciaKm(hallado.municipio, { lat, lng }) * 10) / 10
+  // Nearly all locations are near, so the slower check runs only for the others.
+  if (km <= LEJOS) return { distancia_km: km, advertencias: [] }
+  return { distancia_km: km, advertencias: [delLugar(sospecharDe(destino, lugar)?.codigo ?? 'ubicacion_lejana')] }
+}
+
+/**
+ * Kilometres from the location to the declared municipality (null if either is unknown), and the resulting warnings.
+ */
+interface Juicio {
+  distancia_km: number | null
+  advertencias: AdvertenciaGuardada[]
+}
+
+const delLugar = (codigo: Codigo): AdvertenciaGuardada => ({ codigo, campo: '/ubicacion' })
+
+const sospecharDe = ({ departamento }: Destino, { ubicacion_lat: lat, ubicacion_lng: lng }: Lugar) =>
+  lat === null || lng === null ? undefined : sospechar(departamento, { lat, lng })
+
+/** Returns a guide's warnings in the contract's form. */
+export const presentarAdvertencias = (guia: Advertida): Advertencia[] =>
+  guia.advertencias.map(({ codigo, campo }) => ({ codigo, campo, ...QUE_DECIR[codigo](guia, campo) }))
+
+/**
+ * Returns the faults of a guide with an implausible location, for requests with `estricto`; empty if the location is
+ * plausible. Each fault contains the warning's message and, if known, the location that was probably meant.
+ * @param deEnlace true if a link gave the location, false if coordinates did
+ */
+export const explicarInverosimil = (guia: Advertida, deEnlace: boolean): Falla[] =>
+  presentarAdvertencias(guia)
+    .filter(({ codigo }) => esInverosimil(codigo))
+    .map(({ mensaje, sugerencia }) => {
+      const corregido = sugerencia !== null && typeof sugerencia === 'object' && 'lat' in sugerencia ? sugerencia : null
+      return {
+        campo: deEnlace ? '/maps_url' : corregido?.lat === guia.ubicacion_lat ? '/lng' : '/lat',
+        codigo: 'lugar_inverosimil',
+        mensaje: corregido ? `${mensaje} Quizá quiso decir ${corregido.lat}, ${corregido.lng}.` : mensaje,
+      }
+    })
+
+type Dicho = Pick<Advertencia, 'mensaje' | 'sugerencia'>
+
+const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
+  telefono_dudoso: () => ({
+    mensaje:
+      'el número es posible, pero no figura en ningún plan de numeración conocido: revise los dígitos y el código de país',
+    sugerencia: null,
+  }),
+  enlace_sin_coordenadas: () => ({
+    mensaje:
+      'el enlace de mapa no lleva coordenadas y se conserva como lugar confirmado; si es corto se resuelve en unos minutos, y si no, dé lat y lng para que el repartidor llegue al punto exacto',
+    sugerencia: null,
+  }),
+  lugar_descrito: () => ({
+    mensaje:
+      'el destinatario describió el lugar con palabras, en ubicacion.referencia, y no hay un punto en el mapa: si lo conoce, dé lat y lng para que el repartidor llegue a él',
+    sugerencia: null,
+  }),
+  destino_desconocido: decirDesconocido,
+  telefono_fijo: () => ({
+    mensaje:
+      'es un teléfono fijo y no recibirá el mensaje que pide la ubicación: confirme usted el lugar, o cree la guía con un móvil',
+    sugerencia: null,
+  }),
+  sin_mensajeria: () => ({
+    mensaje:
+      'nadie le preguntará el lugar al destinatario, porque el servicio no tiene mensajería configurada: confirme usted el lugar, con coordenadas o con un enlace de mapa, o pida a quien opera el servicio que la configure',
+    sugerencia: null,
+  }),
+  coordenadas_en_cero: () => ({
+    mensaje:
+      'lat y lng son 0, un lugar en el mar: dé las coordenadas del destino, o ninguna, y se le preguntará al destinatario',
+    sugerencia: null,
+  }),
+  coordenadas_sin_signo: decirSospecha,
+  coordenadas_invertidas: decirSospecha,
+  fuera_del_departamento: decirSospecha,
+  ubicacion_lejana: ({ ubicacion_extra }) => ({
+    mensaje: `el lugar confirmado está a ${ubicacion_extra?.distancia_km ?? `más de ${LEJOS}`} km del municipio declarado: revise el municipio y el lugar`,
+    sugerencia: null,
+  }),
+}
+
+/**
+ * Describes an implausible location from its current data. Returns a generic message if the coordinates were erased or
+ * no longer look implausible.
+ */
+function decirSospecha(guia: Advertida): Dicho {
+  const sospecha = sospecharDe(guia, guia)
+  if (!sospecha) return { mensaje: 'el lugar no estaba donde dice el departamento', sugerencia: null }
+  return {
+    mensaje: `el lugar está ${decirDonde(sospecha, guia)}: ${preguntar(sospecha, guia)}`,
+    sugerencia: sospecha.corregido,
+  }
+}
+
+function decirDonde({ km }: Sospecha, { departamento, municipio, ubicacion_extra }: Advertida): string {
+  const alMunicipio = ubicacion_extra?.distancia_km
+  if (alMunicipio !== undefined) return `a ${alMunicipio} km de ${municipio}`
+  return km === null ? 'lejos de todos los departamentos del catálogo' : `a ${Math.round(km)} km de ${departamento}`
+}
+
+function preguntar({ codigo, corregido }: Sospecha, { ubicacion_lat, ubicacion_lng }: Advertida): string {
+  if (codigo === 'coordenadas_invertidas') return '¿lat y lng al revés?'
+  if (!corregido) return 'revise el departamento y el lugar'
+  if (corregido.lat === ubicacion_lat) return '¿falta el signo − en lng?'
+  return corregido.lng === ubicacion_lng ? '¿falta el signo − en lat?' : '¿falta el signo − en lat y en lng?'
+}
+
+/** Describes an unknown destination and suggests similar names from the current catalogue. */
+function decirDesconocido({ departamento, municipio }: Advertida, campo: string): Dicho {
+  const nombre = campo === '/departamento' ? departamento : municipio
+  const hallado = buscarDestino(departamento, municipio)
+  const nombres = 'sugerir' in hallado ? hallado.sugerir() : { departamentos: [], municipios: [] }
+  return {
+    mensaje: `«${nombre}» no está en el catálogo: revise cómo está escrito; si es correcto, la guía vale así`,
+    sugerencia: nombres.departamentos.length + nombres.municipios.length > 0 ? nombres : null,
+  }
+}

@@ -1,0 +1,12 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { presentar } from './guia.ts'
+import { candidata, crearCandidatas } from './strict.ts'
+
+export const crearGuia: Handler<'crearGuia'> = async ({ body, identidad }, { escritura }) => {
+  const [veredicto] = await crearCandidatas(escritura, identidad, [candidata(body, identidad)])
+  if ('problema' in veredicto!) throw veredicto.problema
+  const { fila, repetida } = veredicto!
+  return repetida
+    ? { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: presentar(fila) }
+    : { status: 201, headers: { Location: `/api/v1/guias/${fila.guia}` }, body: presentar(fila) }
+}

@@ -1,0 +1,118 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../../generado/contrato/tipos/index.ts'
+import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../../platform/errors.ts'
+import { advertenciasDe, type FilaGuia } from './guia.ts'
+import { candidata, crearCandidatas } from './strict.ts'
+
+/**
+ * Creates a batch of guides. Answers 200 to any body that is a list of 1 to 100 entries. Each entry has its own result,
+ * identified by `indice`.
+ */
+export const crearLote: Handler<'crearLote'> = async (
+  { body, identidad, idSolicitud },
+  { escritura, validacion, ajustes: { urlPublica } },
+) => {
+  const { vale, explicar } = validacion.validador('GuiaIndividual')
+  // Only the envelope was validated (`x-sobre`). An entry, or the batch's pickup, may still be any JSON value.
+  const enviadas: readonly unknown[] = body.guias
+  const elementos = enviadas.map((elemento) => completar(elemento, body))
+  const candidatas = elementos.map((elemento) =>
+    vale(elemento, identidad) ? candidata(elemento as GuiaIndividual, identidad) : undefined,
+  )
+  const validas = candidatas.filter((una) => una !== undefined)
+  const veredictos = await crearCandidatas(escritura, identidad, validas)
+  const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
+    indice,
+    ok: false,
+    external_ref,
+    error: problema.presentar(idSolicitud, urlPublica),
+  })
+
+  let cupo = MAXIMO_DE_FALLAS_DEL_LOTE
+  let defectuosas = elementos.length - validas.length
+  const resultados = candidatas.map((una, indice) => {
+    if (una) {
+      const veredicto = veredictos.shift()!
+      if ('problema' in veredicto) return fallida(indice, una.datos.external_ref, veredicto.problema)
+      return creada(indice, veredicto.fila, veredicto.repetida)
+    }
+    // One fault is reserved for each remaining invalid entry. Earlier entries use what is left of the batch's limit.
+    defectuosas--
+    const maximo = Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas))
+    const { dichas, omitidas } = explicar(elementos[indice], maximo, identidad)
+    cupo -= dichas.length
+    const suyas = dichas.map((falla) => atribuir(falla, enviadas[indice], body))
+    return fallida(indice, referencia(enviadas[indice]), problemaDeFallas('validacion', suyas, omitidas))
+  })
+  const advertencias = validacion.advertirDesconocidos('LoteParaCrear', body)
+  return { status: 200, body: { ...contar(resultados), resultados, advertencias } }
+}
+
+function contar(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {
+  const fallidas = resultados.filter(({ ok }) => !ok).length
+  const repetidas = resultados.filter((resultado) => resultado.ok && resultado.repetida).length
+  return { ok: fallidas === 0, creadas: resultados.length - repetidas - fallidas, repetidas, fallidas }
+}
+
+/** Values of a batch that apply to entries without their own. A null `recogida` counts as absent. */
+interface PorOmision {
+  recogida?: unknown
+  estricto?: unknown
+}
+
+const esGuia = (elemento: unknown): elemento is PorOmision =>
+  typeof elemento === 'object' && elemento !== null && !Array.isArray(elemento)
+
+/**
+ * Returns an entry with the batch's `recogida` and `estricto` where the entry has none. A member that is undefined
+ * counts as absent.
+ */
+function completar(elemento: unknown, lote: PorOmision): unknown {
+  if (!esGuia(elemento)) return elemento
+  const recogida = elemento.recogida ?? lote.recogida ?? undefined
+  const estricto = elemento.estricto === undefined ? lote.estricto : elemento.estricto
+  if (recogida === elemento.recogida && estricto === elemento.estricto) return elemento
+  return { ...elemento, recogida, estricto }
+}
+
+const DEL_LOTE = [
+  {
+    ruta: /^\/recogida(\/|$)/,
+    donde: 'en la recogida del lote',
+    esSuya: ({ recogida }: PorOmision) => (recogida ?? null) !== null,
+  },
+  {
+    ruta: /^\/estricto$/,
+    donde: 'en el estricto del lote',
+    esSuya: ({ estricto }: PorOmision) => estricto !== undefined,
+  },
+]
+
+/**
+ * Adds to a fault's message that the value comes from the batch, if it does. The `campo` is the same in an entry and in
+ * a batch.
+ */
+function atribuir(falla: Falla, elemento: unknown, lote: PorOmision): Falla {
+  const deQuien = DEL_LOTE.find(({ ruta }) => ruta.test(falla.campo))
+  if (!deQuien || !esGuia(elemento) || deQuien.esSuya(elemento) || !deQuien.esSuya(lote)) return falla
+  return { ...falla, mensaje: `${deQuien.donde}, ${falla.mensaje}` }
+}
+
+const creada = (indice: number, fila: FilaGuia, repetida: boolean): ResultadoCreado => ({
+  indice,
+  ok: true,
+  guia: fila.guia,
+  estado: fila.estado,
+  external_ref: fila.external_ref,
+  repetida,
+  advertencias: advertenciasDe(fila),
+})
+
+/**
+ * Returns the entry's `external_ref` as sent; null if it is not a string of at most 128 characters. The merchant uses
+ * the reference to match the result with the entry, even when the reference is the fault.
+ */
+function referencia(elemento: unknown): string | null {
+  const ref = (elemento as { external_ref?: unknown } | null)?.external_ref
+  return typeof ref === 'string' && [...ref].length <= 128 ? ref : null
+}

@@ -1,0 +1,348 @@
+import type { Cursores } from '../../api/lists/cursor.ts'
+import { type Paginacion, paginar } from '../../api/lists/page.ts'
+import { conTextos, type Db, type EnJson, type Fila, sentencia, sentenciaDe } from '../../data/db.ts'
+import { whereIs } from '../../data/owners.ts'
+import type { guia } from '../../generado/contrato/prisma/client.ts'
+import type {
+  Advertencia,
+  CanalDeMensaje,
+  Estado,
+  EstadoDeMensaje,
+  Guia,
+  Modo,
+  Ubicacion,
+} from '../../generado/contrato/tipos/index.ts'
+import { menorId, normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
+import { Problema, problemaDeFallas } from '../../platform/errors.ts'
+import { leerTelefono } from '../../platform/telephones/telephone.ts'
+import { iso, leerInstante } from '../../platform/time/instant.ts'
+import { esFinal } from '../estados/estados.ts'
+import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
+
+/** State of the location request to the recipient. Instants are texts, as JSON stores them. */
+interface Solicitud {
+  numero: number
+  canal: CanalDeMensaje
+  estado: EstadoDeMensaje
+  creado_en: string
+  enviado_en?: string
+  entregado_en?: string
+  leido_en?: string
+  vence_en?: string
+  motivo?: string
+}
+
+/** Location data besides the coordinates, stored in `guia.ubicacion_extra`. */
+interface UbicacionExtra {
+  /** Link that confirmed the location, unless it is the guide's own `maps_url`. */
+  enlace?: string
+  precision_m?: number
+  referencia?: string
+  distancia_km?: number
+  confirmado_en?: string
+  solicitud?: Solicitud
+}
+
+/** Row of `guia`; columns have the contract's names. */
+export type FilaGuia = Fila<
+  guia,
+  {
+    modo: Modo
+    estado: Estado
+    recogida: Guia['recogida']
+    ubicacion_estado: Guia['ubicacion']['estado']
+    ubicacion_origen: Guia['ubicacion']['origen']
+    ubicacion_extra: UbicacionExtra | null
+    advertencias: readonly AdvertenciaGuardada[]
+  }
+>
+
+const MOSTRADAS = [
+  ...(['guia', 'estado', 'modo', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio'] as const),
+  ...(['direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado'] as const),
+  ...(['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'intentos'] as const),
+  ...(['advertencias', 'secuencia', 'creado_en', 'actualizado_en', 'datos_borrados_en'] as const),
+] as const
+
+/** Columns of a guide that the contract shows, with instants as texts. */
+export type GuiaLeida = EnJson<Pick<FilaGuia, (typeof MOSTRADAS)[number]>>
+
+/** SQL list of the columns of {@link GuiaLeida}, read from the alias `g`. */
+export const COLUMNAS_DE_GUIA = conTextos(MOSTRADAS, 'g.')
+
+/**
+ * Returns a row of `guia` as the contract's current guide, including what follows from the state of its location
+ * request.
+ */
+export const presentar = (fila: FilaGuia | GuiaLeida): Guia => presentarGuardada(conDeducido(fila))
+
+/**
+ * Returns a row of `guia` as the contract's guide, from stored data only. A webhook body is rebuilt from the snapshot
+ * (`foto`) of its event. The body must stay the same, even if a later version derives something else.
+ */
+export function presentarGuardada(fila: FilaGuia | GuiaLeida): Guia {
+  return {
+    guia: fila.guia,
+    estado: fila.estado,
+    modo: fila.modo,
+    external_ref: fila.external_ref,
+    telefono: fila.telefono,
+    destinatario: fila.destinatario,
+    departamento: fila.departamento,
+    municipio: fila.municipio,
+    direccion: fila.direccion,
+    indicaciones: fila.indicaciones,
+    contenido: fila.contenido,
+    lat: fila.lat,
+    lng: fila.lng,
+    maps_url: fila.maps_url,
+    recogida: presentarRecogida(fila.recogida),
+    ubicacion: presentarUbicacion(fila),
+    intentos: fila.intentos,
+    advertencias: presentarAdvertencias(fila),
+    secuencia: fila.secuencia,
+    creado_en: iso(fila.creado_en),
+    actualizado_en: iso(fila.actualizado_en),
+    datos_borrados_en: fila.datos_borrados_en && iso(fila.datos_borrados_en),
+  }
+}
+
+/**
+ * Reports whether a location request cannot be sent. The mailbox is for test guides, so a live request waits there
+ * until the service has messaging (`mensajeria/retomar.ts`).
+ */
+export const sinSalida = (modo: Modo, canal: CanalDeMensaje) => modo === 'live' && canal === 'buzon'
+/** SQL condition of {@link sinSalida}. */
+export const esSinSalida = (modo: string, canal: string) => `(${modo} = 'live' and ${canal} = 'buzon')`
+/**
+ * SQL of the instant at which a new request is due. A request that cannot be sent is due in the year 9999. Its row lies
+ * at the end of the index that the feeder reads, so no round selects it.
+ */
+export const venceAlCrear = (modo: string, canal: string, ahora: string) =>
+  `case when ${esSinSalida(modo, canal)} then '9999-12-31T00:00:00Z'::timestamptz else ${ahora} end`
+
+/** Reports whether the guide still needs the answer to a location request. */
+const esperaLugar = ({ estado, ubicacion_estado }: Pick<GuiaLeida, 'estado' | 'ubicacion_estado'>) =>
+  ubicacion_estado !== 'confirmada' && !esFinal(estado)
+
+/**
+ * Returns a request's state as clients see it. No worker processes a request that cannot be sent, so its row stays
+ * `pendiente`. The result is `descartado` as soon as the guide does not need the answer.
+ */
+export const estadoDeSolicitud = <E extends string>(
+  guia: Pick<GuiaLeida, 'modo' | 'estado' | 'ubicacion_estado'>,
+  { canal, estado }: { canal: CanalDeMensaje; estado: E },
+): E | 'descartado' =>
+  estado === 'pendiente' && sinSalida(guia.modo, canal) && !esperaLugar(guia) ? 'descartado' : estado
+
+const SIN_MENSAJERIA: AdvertenciaGuardada = { codigo: 'sin_mensajeria', campo: '/ubicacion' }
+
+/**
+ * Returns the row with its request's state as clients see it. Adds the warning `sin_mensajeria` if the guide waits for
+ * an answer to a request that was never sent. An earlier version marked requests in the mailbox as sent, but no
+ * recipient got them.
+ */
+function conDeducido<F extends FilaGuia | GuiaLeida>(fila: F): F {
+  const { solicitud } = fila.ubicacion_extra ?? {}
+  if (!solicitud || !sinSalida(fila.modo, solicitud.canal)) return fila
+  const estado = estadoDeSolicitud(fila, solicitud)
+  const nadiePregunta = (estado === 'pendiente' || estado === 'enviado') && esperaLugar(fila)
+  return {
+    ...fila,
+    ubicacion_extra: { ...fila.ubicacion_extra, solicitud: { ...solicitud, estado } },
+    advertencias: nadiePregunta ? [...fila.advertencias, SIN_MENSAJERIA] : fila.advertencias,
+  }
+}
+
+/**
+ * Returns a guide's warnings: the stored warnings, and the warning that follows from the state of its location request.
+ */
+export const advertenciasDe = (fila: FilaGuia | GuiaLeida): Advertencia[] => presentarAdvertencias(conDeducido(fila))
+
+/**
+ * Returns a pickup with its members in a fixed order. jsonb has its own order, and a rebuilt body must be identical.
+ */
+const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Guia['recogida'] => ({
+  nombre,
+  lat,
+  lng,
+  maps_url,
+})
+
+/** Returns the location of a guide's row in the contract's form. */
+function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
+  const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
+  const confirmada = fila.ubicacion_estado === 'confirmada'
+  return {
+    estado: fila.ubicacion_estado,
+    origen: fila.ubicacion_origen,
+    lat: fila.ubicacion_lat,
+    lng: fila.ubicacion_lng,
+    maps_url: enlace ?? (fila.ubicacion_origen === 'maps_url' ? fila.maps_url : null),
+    precision_m: precision_m ?? null,
+    referencia: referencia ?? null,
+    distancia_km: distancia_km ?? null,
+    confirmado_en: confirmada ? (confirmado_en ?? iso(fila.creado_en)) : null,
+    solicitud: solicitud
+      ? {
+          canal: solicitud.canal,
+          estado: solicitud.estado,
+          numero: solicitud.numero,
+          creado_en: iso(solicitud.creado_en),
+          enviado_en: instante(solicitud.enviado_en),
+          entregado_en: instante(solicitud.entregado_en),
+          leido_en: instante(solicitud.leido_en),
+          vence_en: instante(solicitud.vence_en),
+          motivo: solicitud.motivo ?? null,
+        }
+      : null,
+  }
+}
+
+const instante = (texto: string | undefined) => (texto === undefined ? null : iso(texto))
+
+/** Guides that a caller may access: those of one merchant in one mode, or every guide (for example for operators). */
+export type Ambito = { comercioId: string; modo: Modo } | 'todos'
+
+/** {@link Ambito} as statement parameters; null means every merchant and mode. */
+export interface AmbitoEnFilas {
+  comercio_id: string | null
+  modo: Modo | null
+}
+
+/** Converts an {@link Ambito} into statement parameters. */
+export const enFilas = (ambito: Ambito): AmbitoEnFilas =>
+  ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
+
+const BUSCAR = sentencia<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio: string }>(
+  'guias.buscar',
+  `select g.*, c.comercio from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
+)
+
+/**
+ * Throws the problem of an unknown guide. Unknown codes, malformed codes and codes of other merchants get the same
+ * answer.
+ * @throws Problema 404
+ */
+export function desconocida(ambito: Ambito): never {
+  const donde = ambito === 'todos' ? '' : ' en el modo de esta llave'
+  throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${donde}.`)
+}
+
+/**
+ * Returns the canonical form of a guide's code that a person typed.
+ * @throws Problema 404 if the text cannot be a code
+ */
+export const exigirCodigo = (ambito: Ambito, codigo: string): string =>
+  normalizarCodigoDeGuia(codigo) ?? desconocida(ambito)
+
+/**
+ * Finds a guide and its merchant by the guide's code, as a person typed it.
+ * @throws Problema 404
+ */
+export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promise<FilaGuia & { comercio: string }> {
+  const guia = exigirCodigo(ambito, codigo)
+  const donde = ambito === 'todos' ? await whereIs(db, guia) : db
+  const [fila] = (await donde?.consultar(BUSCAR, { guia, ...enFilas(ambito) })) ?? []
+  return fila ?? desconocida(ambito)
+}
+
+/** Filters of a list of guides; a guide must match all of them. */
+export interface Filtros extends Paginacion {
+  comercioId?: string
+  modo?: Modo
+  estado?: readonly Estado[]
+  external_ref?: string
+  telefono?: string
+  creado_desde?: string
+  creado_hasta?: string
+}
+
+type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
+
+/**
+ * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
+ * serves the order, the cursor and both date filters, at the same cost at any depth. With `estado`, each state is read
+ * from its own index range, and the ranges are merged. A rare state is therefore found without scanning the others.
+ */
+export function buscarPagina<Dato>(
+  { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursores },
+  quien: { operacion: string; dueno: string },
+  filtros: Filtros,
+  presentar: (fila: FilaDeLista) => Dato,
+) {
+  const { limite, cursor, estado, ...resto } = filtros
+  const estados = estado && [...new Set(estado)].sort()
+  const ambito = { ...quien, filtros: { ...resto, estado: estados } }
+  return paginar(
+    cursores,
+    ambito,
+    { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
+    {
+      leer: (despues, cuantas) =>
+        leer(db, { ...resto, ...(estados ? { estado: estados } : {}) }, despues?.[0] as string | undefined, cuantas),
+      posicion: ({ id }) => [id],
+      presentar,
+    },
+  )
+}
+
+/**
+ * Maximum filters for which the list uses a prepared statement. With more filters each request is planned anew (0.1 ms
+ * more), because all combinations would make 1,536 statements.
+ */
+const FILTROS_COMUNES = 1
+
+function leer(
+  db: Pick<Db, 'consultar'>,
+  filtros: Filtros,
+  antesDe: string | undefined,
+  cuantas: number,
+): Promise<FilaDeLista[]> {
+  const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
+  const [condiciones, valores] = filtrar({
+    'comercio_id = :comercio_id': comercioId,
+    'modo = :modo': modo,
+    'external_ref = :external_ref': external_ref?.normalize('NFC'),
+    'telefono = :telefono': telefono === undefined ? undefined : e164(telefono),
+    'id >= :desde': creado_desde && menorId(leerInstante(creado_desde)!),
+    'id < :hasta': creado_hasta && menorId(leerInstante(creado_hasta)!),
+    'id < :antes_de': antesDe,
+  })
+  const pagina = (mas: string[]) =>
+    `(select * from guia where ${[...condiciones, ...mas].join(' and ') || 'true'} order by id desc limit :limite)`
+  // Each state has its own branch and parameter, so that the planner reads it from its own range of the index.
+  const ramas = estado?.map((_uno, i) => pagina([`estado = :estado_${i}`])) ?? [pagina([])]
+  const guias =
+    ramas.length === 1 ? ramas[0] : `select * from (${ramas.join(' union all ')}) x order by id desc limit :limite`
+  const estados = Object.fromEntries((estado ?? []).map((uno, i) => [`estado_${i}`, uno]))
+  const dados = [external_ref, telefono, creado_desde, creado_hasta, ...(estado ?? [])]
+  return db.consultar(
+    sentenciaDe<Record<string, unknown>, FilaDeLista>(
+      `select ${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`,
+      dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES,
+    ),
+    { ...valores, ...estados, limite: cuantas },
+  )
+}
+
+/** Returns the conditions whose value is defined, and the values by parameter name. */
+function filtrar(condiciones: Readonly<Record<string, unknown>>): [string[], Record<string, unknown>] {
+  const dadas = Object.entries(condiciones).filter(([, valor]) => valor !== undefined)
+  return [
+    dadas.map(([texto]) => texto),
+    Object.fromEntries(dadas.map(([texto, valor]) => [texto.split(':')[1]!, valor])),
+  ]
+}
+
+function e164(texto: string): string {
+  const telefono = leerTelefono(texto)
+  if ('error' in telefono)
+    throw problemaDeFallas('parametro_invalido', [
+      { campo: 'telefono', codigo: 'formato_invalido', mensaje: telefono.error },
+    ])
+  return telefono.e164
+}

@@ -1,0 +1,63 @@
+// Finds locations that look like a typing mistake, and the location that was probably meant. Pure functions.
+
+import type { Punto } from '../../platform/maps/point.ts'
+import { cercaDeAlguno, distanciaAlDepartamento, esDelDepartamento } from '../catalogo/catalogo.ts'
+
+/** Codes of warnings that the location is probably not the intended one. */
+const INVEROSIMILES = [
+  'coordenadas_en_cero',
+  'coordenadas_sin_signo',
+  'coordenadas_invertidas',
+  'fuera_del_departamento',
+] as const
+
+/** Reports whether a warning means that a location is implausible; `estricto` rejects such a location. */
+export const esInverosimil = (codigo: string): boolean => (INVEROSIMILES as readonly string[]).includes(codigo)
+
+/** Reason why a location is implausible, and the location that was probably meant. */
+export interface Sospecha {
+  codigo: (typeof INVEROSIMILES)[number]
+  /** Kilometres to the nearest municipality of the department; null if the department is unknown. */
+  km: number | null
+  corregido: Punto | null
+}
+
+/** Degrees (about one kilometre) around latitude 0, longitude 0 within which nobody lives. */
+const CERO = 0.01
+
+const SIGNOS = [
+  [1, -1],
+  [-1, 1],
+  [-1, -1],
+] as const
+
+/**
+ * Yields the corrections to try, in the order of how common the mistake is: a lost sign, then latitude and longitude
+ * exchanged.
+ */
+function* correcciones({ lat, lng }: Punto): Generator<Pick<Sospecha, 'codigo'> & { corregido: Punto }> {
+  for (const [deLat, deLng] of SIGNOS) {
+    yield { codigo: 'coordenadas_sin_signo', corregido: { lat: lat * deLat, lng: lng * deLng } }
+  }
+  for (const [deLat, deLng] of [[1, 1], ...SIGNOS] as const) {
+    const corregido = { lat: lng * deLat, lng: lat * deLng }
+    if (Math.abs(corregido.lat) <= 90) yield { codigo: 'coordenadas_invertidas', corregido }
+  }
+}
+
+/**
+ * Returns why a location is implausible for a department; undefined if it is plausible. A location near latitude 0,
+ * longitude 0 is always implausible. Any other location in or near the department is plausible. In an unknown
+ * department, a location is only implausible if it is far from every department and a correction is near one.
+ */
+export function sospechar(departamento: string, punto: Punto): Sospecha | undefined {
+  const dentro = esDelDepartamento(departamento, punto)
+  const km = dentro === undefined ? null : distanciaAlDepartamento(departamento, punto)
+  if (Math.abs(punto.lat) < CERO && Math.abs(punto.lng) < CERO) {
+    return { codigo: 'coordenadas_en_cero', km, corregido: null }
+  }
+  const cuadra = (uno: Punto) => esDelDepartamento(departamento, uno) ?? cercaDeAlguno(uno)
+  if (dentro || cuadra(punto)) return undefined
+  for (const correccion of correcciones(punto)) if (cuadra(correccion.corregido)) return { ...correccion, km }
+  return dentro === undefined ? undefined : { codigo: 'fuera_del_departamento', km, corregido: null }
+}

@@ -1,0 +1,8 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { leerConEventos } from '../eventos/historial.ts'
+import { presentar } from './guia.ts'
+
+export const obtenerGuia: Handler<'obtenerGuia'> = async ({ path, query, identidad }, { db, cursores }) => {
+  const { guia, eventos } = await leerConEventos({ db, cursores }, identidad, path.guia, query)
+  return { status: 200, body: { ...presentar(guia), eventos } }
+}

@@ -1,0 +1,60 @@
+import type { Identidades } from '../../api/http/identity.ts'
+import type { GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
+import { type Problema, problemaDeFallas } from '../../platform/errors.ts'
+import { explicarInverosimil } from './advertencias.ts'
+import { type DatosDeGuia, normalizar } from './datos.ts'
+import { esInverosimil } from './lugares.ts'
+import type { Escritura, Veredicto } from './writing.ts'
+
+type Cuenta = Identidades['llaveDeComercio']
+
+/** Valid guide to create: its columns, and whether an implausible location rejects it. */
+export interface Candidata {
+  datos: DatosDeGuia
+  estricto: boolean
+}
+
+/** Converts a valid request into a candidate. The request's `estricto` takes precedence over the account's. */
+export const candidata = (guia: GuiaIndividual, cuenta: Cuenta): Candidata => ({
+  datos: normalizar(guia, cuenta),
+  estricto: guia.estricto ?? cuenta.estricto,
+})
+
+/**
+ * Creates guides, except those rejected for an implausible location. Returns the results in the order of `candidatas`.
+ */
+export async function crearCandidatas(
+  escritura: Escritura,
+  cuenta: Cuenta,
+  candidatas: readonly Candidata[],
+): Promise<Veredicto[]> {
+  const rechazables = candidatas.filter(esRechazable).map(({ datos }) => datos)
+  const rechazadas = rechazables.length > 0 ? await rechazar(escritura, cuenta, rechazables) : NINGUNA
+  const admitidas = candidatas.flatMap(({ datos }) => (rechazadas.has(datos) ? [] : [datos]))
+  const escritas = await escritura.crear(cuenta.comercioId, cuenta.modo, admitidas)
+  return candidatas.map(({ datos }) => {
+    const problema = rechazadas.get(datos)
+    return problema ? { problema } : escritas.shift()!
+  })
+}
+
+const esRechazable = ({ datos: { advertencias }, estricto }: Candidata) =>
+  estricto && advertencias.some(({ codigo }) => esInverosimil(codigo))
+
+const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
+
+/**
+ * Returns the problem of each rejected guide. A repeated creation is not rejected, even if `estricto` was set after the
+ * first request.
+ */
+async function rechazar(
+  { leerRepetidas }: Escritura,
+  { comercioId, modo }: Cuenta,
+  rechazables: readonly DatosDeGuia[],
+): Promise<ReadonlyMap<DatosDeGuia, Problema>> {
+  const repetidas = await leerRepetidas(comercioId, modo, rechazables)
+  const nuevas = rechazables.filter((datos) => !repetidas.has(datos))
+  return new Map(
+    nuevas.map((datos) => [datos, problemaDeFallas('validacion', explicarInverosimil(datos, datos.lat === null))]),
+  )
+}

@@ -1,0 +1,339 @@
+import { type Db, sentencia } from '../../data/db.ts'
+import { type Dueno, Grupos, type Pedido } from '../../data/queue/groups.ts'
+import { askByMerchant, groupOf, letterOf } from '../../data/spread.ts'
+import type { CanalDeMensaje, Modo } from '../../generado/contrato/tipos/index.ts'
+import { Problema, restriccionDe, traducirError } from '../../platform/errors.ts'
+import type { Log } from '../../platform/log.ts'
+import { leerEnlace } from '../../platform/maps/links.ts'
+import type { Secretos } from '../../platform/secrets.ts'
+import { type EventoRecien, eventoDeCreacion, foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
+import { type FilaGuia, venceAlCrear } from './guia.ts'
+
+/** Result for one guide: created, already existing with the same content, or rejected. */
+export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
+
+/** Creates guides; concurrent calls share statements. */
+export interface Escritura {
+  /** Creates guides. A faulty guide does not fail the others. Returns the results in the order of `datos`. */
+  crear(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
+  /** Returns the elements of `datos` whose `external_ref` already belongs to a guide. */
+  leerRepetidas(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<ReadonlySet<DatosDeGuia>>
+}
+
+/** Maximum guides per statement, and maximum concurrent statements per queue (measured: higher values gain nothing). */
+const GRUPO = 100
+const EN_VUELO = 2
+
+/** Columns of a new guide that are parameters of the statement; the other columns are the same for all new guides. */
+const COLUMNAS = [
+  ...['comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento'],
+  ...['municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado'],
+  ...['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en'],
+] as const
+
+const MENSAJES_Y_ENLACES = `, m as (
+     insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
+     select comercio_id, modo, id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
+       'solicitud_ubicacion', x.telefono, 'pendiente',
+       ${venceAlCrear('modo', "x.ubicacion_extra #>> '{solicitud,canal}'", 'x.creado_en')}, x.creado_en
+     from g join x using (comercio_id, modo, id) where x.mensaje_id is not null
+   ), c as (
+     insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
+     select comercio_id, modo, id, x.enlace_corto_id, x.maps_url, x.creado_en
+     from g join x using (comercio_id, modo, id) where x.enlace_corto_id is not null
+   )`
+
+/**
+ * SQL of the statement that creates a group of guides. Guides, index rows, events and webhook deliveries commit
+ * together or not at all. With `tareas`, so do messages and short links to follow. `ON CONFLICT` names only the
+ * reference: a collision of codes raises an error and is never taken for a replay. Rows are inserted in a fixed order,
+ * so that two groups with common references wait for each other instead of deadlocking.
+ */
+const insertar = (tareas: string) => `with x as materialized (
+     select * from json_to_recordset(:guias::json) as x(
+       comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text, destinatario text,
+       departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8,
+       maps_url text, recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8,
+       ubicacion_lng float8, ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid,
+       enlace_corto_id uuid)
+   ), g as (
+     insert into guia as n (${COLUMNAS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
+     select ${COLUMNAS.join(', ')}, 'aceptado', creado_en, 1, creado_en
+     from x order by comercio_id, modo, external_ref, id
+     on conflict (comercio_id, modo, external_ref) do nothing
+     returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en, n.advertencias, n.ubicacion_estado,
+       n.ubicacion_origen, n.ubicacion_lat, n.ubicacion_lng, n.ubicacion_extra
+   ), i as (
+     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
+   ), e as (
+     insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
+       registrado_en)
+     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${foto('g', '0')}, creado_en,
+       creado_en from g
+     returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
+   ), d as (${insertarEntregasDeWebhook('e')})${tareas}
+   select g.id, d.webhooks from g
+   left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
+
+const INSERTAR = sentencia<{ guias: string }, Insertada>('guias.insertar', insertar(''), { alcance: 'parte' })
+const INSERTAR_CON_TAREAS = sentencia<{ guias: string }, Insertada>(
+  'guias.insertarConTareas',
+  insertar(MENSAJES_Y_ENLACES),
+  { alcance: 'parte' },
+)
+
+const EXISTENTES = sentencia<
+  { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
+  FilaGuia
+>(
+  'guias.existentes',
+  `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
+   join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.external_ref = x.external_ref`,
+  { alcance: 'parte' },
+)
+
+interface Insertada {
+  id: string
+  /** Webhook endpoints that receive the guide's event; null if none. */
+  webhooks: string[] | null
+}
+
+/** Owner of a creation request: one merchant in one mode. */
+interface Ambito extends Dueno {
+  comercioId: string
+  modo: Modo
+}
+
+/** New guide, with the id of its message or of its short link, if any. */
+type Nueva = FilaGuia & { mensaje_id?: string; enlace_corto_id?: string }
+
+interface Partes {
+  db: Db
+  /**
+   * Database whose sessions have a `lock_timeout`. Used for groups that other merchants may wait for, so that one
+   * merchant's lock does not block them.
+   */
+  dbImpaciente: Db
+  log: Log
+  secretos: Secretos
+  nuevoId: () => { id: string; creado_en: Date }
+  /** @param primero first character of the code; random if omitted */
+  nuevoCodigo: (primero?: string) => string
+  avisarTrabajo: () => void
+  /** Passes events that were just committed to the webhook sender. */
+  despachar: (recientes: readonly EventoRecien[]) => void
+  /** Returns the channel through which recipients are asked for the location, by mode. */
+  canalDe: (modo: Modo) => CanalDeMensaje
+}
+
+/**
+ * Creates the writer of new guides. Concurrent requests, also of different merchants, share one statement per group.
+ */
+export function crearEscritura(partes: Partes): Escritura {
+  const grupos = new Grupos<Ambito, DatosDeGuia, Veredicto>({
+    maximo: GRUPO,
+    aLaVez: EN_VUELO,
+    juntos: ({ comercioId }) => groupOf(partes.db, comercioId),
+    hacer: (pedidos, solo) => insertarOSeparar(partes, pedidos, solo),
+    esDeUno: (error) => esDeDatos(error) || esDeCerrojo(error),
+  })
+  return {
+    crear: (comercioId, modo, datos) => grupos.pedir({ clave: `${comercioId}:${modo}`, comercioId, modo }, datos),
+    async leerRepetidas(comercio_id, modo, datos) {
+      const referidas = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
+      const existentes = await leerExistentes(partes.db.como('guias_api', [comercio_id]), referidas)
+      return new Set(datos.filter((_unos, i) => existentes.has(claveDe(referidas[i]!))))
+    },
+  }
+}
+
+type Grupo = readonly Pedido<Ambito, DatosDeGuia>[]
+
+/**
+ * Inserts a group. If a data error fails a group of a single merchant, inserts its guides one by one, so that only the
+ * faulty guide fails.
+ */
+async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
+  try {
+    return await insertarGrupo(partes, pedidos, solo)
+  } catch (error) {
+    if (!solo || !esDeDatos(error)) throw error
+    const guias = pedidos.flatMap(({ dueno, datos }) => datos.map((uno) => ({ dueno, datos: [uno] })))
+    if (guias.length === 1) return [{ problema: traducirError(error) }]
+    partes.log.warn({ err: error, guias: guias.length }, 'a group of creations failed; writing row by row')
+    const veredictos: Veredicto[] = []
+    for (const una of guias) veredictos.push(...(await insertarOSeparar(partes, [una], true)))
+    return veredictos
+  }
+}
+
+async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
+  const comercios = [...new Set(pedidos.map(({ dueno }) => dueno.comercioId))]
+  const db = (solo ? partes.db : partes.dbImpaciente).como('guias_api', comercios).de(comercios[0]!)
+  const codigo = partes.nuevoCodigo.bind(undefined, await letterOf(db))
+  const nuevas = pedidos.flatMap(({ dueno, datos }) => datos.map((unos) => nuevaDe(partes, dueno, unos, codigo())))
+  const desde = performance.now()
+  const insertadas = await ejecutar(codigo, nuevas, db)
+  const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
+  const creadas = nuevas.filter(({ id }) => webhooksDe.has(id))
+  const repetidas = nuevas.filter(({ id }) => !webhooksDe.has(id))
+  if (creadas.some(tieneTareas)) partes.avisarTrabajo()
+  const recientes = creadas.flatMap((guia): EventoRecien[] => {
+    const webhooks = webhooksDe.get(guia.id)
+    return webhooks ? [{ guia, evento: eventoDeCreacion(guia), webhooks, desde }] : []
+  })
+  if (recientes.length > 0) partes.despachar(recientes)
+  const existentes =
+    repetidas.length > 0 ? await leerExistentes(partes.db.como('guias_api', comercios), repetidas) : undefined
+  const datos = pedidos.flatMap(({ datos }) => datos)
+  return nuevas.map((nueva, i) =>
+    existentes && !webhooksDe.has(nueva.id)
+      ? repetir(partes.secretos, existentes.get(claveDe(nueva)), datos[i]!)
+      : { fila: nueva, repetida: false },
+  )
+}
+
+const tieneTareas = ({ mensaje_id, enlace_corto_id }: Nueva) =>
+  mensaje_id !== undefined || enlace_corto_id !== undefined
+
+/** Returns a new guide with the id of the message that asks for its location, or of the short link to follow. */
+function nuevaDe(
+  { secretos, nuevoId, canalDe }: Partes,
+  { comercioId, modo }: Ambito,
+  datos: DatosDeGuia,
+  guia: string,
+) {
+  const { id, creado_en } = nuevoId()
+  const nueva: Nueva = {
+    ...datos,
+    comercio_id: comercioId,
+    modo,
+    id,
+    guia,
+    huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
+    estado: 'aceptado',
+    estado_en: creado_en,
+    custodio: null,
+    datos_borrados_en: null,
+    intentos: 0,
+    secuencia: 1,
+    creado_en,
+    actualizado_en: creado_en,
+  }
+  if (nueva.ubicacion_estado === 'solicitada') {
+    const solicitud = {
+      numero: 1,
+      canal: canalDe(modo),
+      estado: 'pendiente',
+      creado_en: creado_en.toISOString(),
+    } as const
+    nueva.ubicacion_extra = { solicitud }
+    nueva.mensaje_id = nuevoId().id
+  } else if (nueva.ubicacion_lat === null && esCorto(nueva.maps_url)) nueva.enlace_corto_id = nuevoId().id
+  return nueva
+}
+
+/**
+ * Executes the insert statement. If a code is already taken (one in 10^16), nothing was written. New codes are then
+ * drawn, up to 5 attempts in total.
+ */
+async function ejecutar(
+  nuevoCodigo: () => string,
+  nuevas: readonly Nueva[],
+  db: Db,
+  intento = 1,
+): Promise<Insertada[]> {
+  try {
+    return await db.consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, { guias: enJson(nuevas) })
+  } catch (error) {
+    if (!DE_CODIGO.includes(restriccionDe(error) ?? '') || intento === 5) throw error
+    for (const nueva of nuevas) nueva.guia = nuevoCodigo()
+    return ejecutar(nuevoCodigo, nuevas, db, intento + 1)
+  }
+}
+
+const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'guia_indice_guia_key']
+
+/**
+ * Returns the JSON of new guides for the statement. Nulls become undefined, which JSON omits, so that PostgreSQL does
+ * not read nulls for nothing.
+ */
+const enJson = (nuevas: readonly Nueva[]) => JSON.stringify(nuevas.map(leida))
+
+/**
+ * Returns the members of a new guide that the statement reads. The literal gives all objects one shape, which costs
+ * half as much as filling an object by name.
+ */
+const leida = (nueva: Nueva) =>
+  ({
+    comercio_id: nueva.comercio_id,
+    modo: nueva.modo,
+    id: nueva.id,
+    guia: nueva.guia,
+    external_ref: nueva.external_ref ?? undefined,
+    huellas: nueva.huellas ?? undefined,
+    telefono: nueva.telefono ?? undefined,
+    destinatario: nueva.destinatario ?? undefined,
+    departamento: nueva.departamento,
+    municipio: nueva.municipio,
+    direccion: nueva.direccion ?? undefined,
+    indicaciones: nueva.indicaciones ?? undefined,
+    contenido: nueva.contenido ?? undefined,
+    lat: nueva.lat ?? undefined,
+    lng: nueva.lng ?? undefined,
+    maps_url: nueva.maps_url ?? undefined,
+    recogida: nueva.recogida,
+    ubicacion_estado: nueva.ubicacion_estado,
+    ubicacion_origen: nueva.ubicacion_origen ?? undefined,
+    ubicacion_lat: nueva.ubicacion_lat ?? undefined,
+    ubicacion_lng: nueva.ubicacion_lng ?? undefined,
+    ubicacion_extra: nueva.ubicacion_extra ?? undefined,
+    advertencias: nueva.advertencias,
+    creado_en: nueva.creado_en.toISOString(),
+    mensaje_id: nueva.mensaje_id,
+    enlace_corto_id: nueva.enlace_corto_id,
+  }) satisfies Record<(typeof COLUMNAS)[number] | 'mensaje_id' | 'enlace_corto_id', unknown>
+
+/** Key by which a merchant identifies a guide. */
+type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>
+
+const claveDe = ({ comercio_id, modo, external_ref }: Referida) => `${comercio_id} ${modo} ${external_ref}`
+
+async function leerExistentes(db: Db, repetidas: readonly Referida[]): Promise<Map<string, FilaGuia>> {
+  const filas = await askByMerchant(db, repetidas, ({ consultar }, unas) =>
+    consultar(EXISTENTES, {
+      comercios: unas.map((una) => una.comercio_id),
+      modos: unas.map(({ modo }) => modo),
+      external_refs: unas.map(({ external_ref }) => external_ref),
+    }),
+  )
+  return new Map(filas.map((fila) => [claveDe(fila), fila]))
+}
+
+function repetir(secretos: Secretos, existente: FilaGuia | undefined, datos: DatosDeGuia): Veredicto {
+  if (!existente) throw new Error('the conflicting guide row no longer exists')
+  const errores = diferencias(existente.huellas, datos, secretos)
+  if (errores.length === 0) return { fila: existente, repetida: true }
+  return {
+    problema: new Problema(
+      'external_ref_en_conflicto',
+      `Ya creó la guía ${existente.guia} con external_ref ${existente.external_ref} y otros datos. Si es otro envío, use otra referencia.`,
+      { errores, guia: existente.guia },
+    ),
+  }
+}
+
+/**
+ * Reports whether a row caused the error: SQLSTATE class 22 (data exception) or 23 (integrity constraint violation). A
+ * retry with the same row would fail again.
+ */
+const esDeDatos = (error: unknown) => /^2[23]/.test(codigoDe(error))
+
+/** Reports whether a statement exceeded `lock_timeout` (SQLSTATE 55P03). */
+const esDeCerrojo = (error: unknown) => codigoDe(error) === '55P03'
+
+const codigoDe = (error: unknown) => String((error as { code?: unknown }).code ?? '')
+
+/** Reports whether an admitted link is a short link, whose location is known only after following it. */
+const esCorto = (enlace: string | null) => enlace !== null && leerEnlace(enlace).tipo === 'corto'

@@ -1,0 +1,124 @@
+import type { Autenticadores, Averiguar, Identidades } from '../../api/http/identity.ts'
+import { leerRango } from '../../api/http/network.ts'
+import { esRepartida } from '../../data/db.ts'
+import { type Dueno, Grupos } from '../../data/queue/groups.ts'
+import { presentarRitmos } from '../comercios/comercio.ts'
+import type { Deps } from '../deps.ts'
+import { buscarSesiones, esToken, type FilaSesion, huellaDeToken } from '../repartidores/repartidor.ts'
+import { buscarLlaves, esLaPresentada, estaVigente, type FilaConDueno, leerLlave } from './llave.ts'
+import { Recordadas } from './recordadas.ts'
+
+/** Maximum number of rows of a statement. Other requests would notice the time that a larger statement takes. */
+const POR_SENTENCIA = 250
+/** Maximum number of concurrent statements. */
+const A_LA_VEZ = 2
+
+/**
+ * Milliseconds for which a known key stays valid while its database is unreachable. Used only if merchants' rows are on
+ * other machines, which may still be reachable. A key cannot be revoked meanwhile, unless only this process is cut off.
+ */
+const GRACIA = 60_000
+
+const sinMas: Averiguar = (leer) => leer()
+
+/** Creates the function that reads a row by its key. Simultaneous calls share a statement. */
+function juntando<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyMap<string, Fila>>) {
+  const grupos = new Grupos<Dueno, string, Fila | undefined>({
+    maximo: POR_SENTENCIA,
+    aLaVez: A_LA_VEZ,
+    juntos: () => 'todas',
+    async hacer(pedidos) {
+      const claves = pedidos.flatMap(({ datos }) => datos)
+      const filas = await leer([...new Set(claves)])
+      return claves.map((clave) => filas.get(clave))
+    },
+    esDeUno: () => false,
+  })
+  return async (clave: string): Promise<Fila | undefined> => (await grupos.pedir({ clave }, [clave]))[0]
+}
+
+/**
+ * Creates an authenticator for each security scheme of the contract.
+ * @param ahoraMs monotonic clock, in milliseconds
+ */
+export function crearAutenticadores(
+  { db, reloj, usos }: Pick<Deps, 'db' | 'reloj' | 'usos'>,
+  ahoraMs = () => performance.now(),
+): Autenticadores {
+  const leerFila = juntando((ids) => buscarLlaves(db, ids))
+  const gracia = esRepartida(db) ? GRACIA : 0
+  const llaves = new Recordadas(
+    ahoraMs,
+    (texto) => {
+      const partes = leerLlave(texto)
+      if (!partes) return undefined
+      return async (pedida) => {
+        const fila = await leerFila(partes.id)
+        if (!fila || !esLaPresentada(fila, partes)) return undefined
+        if (pedida && estaVigente(fila, reloj())) usos.anotar(fila, reloj())
+        return { fila, identidad: identidadDe(fila) }
+      }
+    },
+    gracia,
+  )
+  const leerSesion = juntando((huellas) => buscarSesiones(db, huellas))
+  const sesiones = new Recordadas(ahoraMs, (token) => {
+    if (!esToken(token)) return undefined
+    return async () => {
+      const fila = await leerSesion(huellaDeToken(token))
+      return fila && identidadDeSesion(fila)
+    }
+  })
+
+  const verificar = async (texto: string, averiguar: Averiguar) => {
+    const leida = await llaves.leer(texto, averiguar)
+    return leida && estaVigente(leida.fila, reloj()) ? leida.identidad : undefined
+  }
+
+  return {
+    conoce: (texto) => llaves.conoce(texto) || sesiones.conoce(texto),
+    async llaveDeComercio(texto, averiguar = sinMas) {
+      const identidad = await verificar(texto, averiguar)
+      return identidad && 'comercio' in identidad ? identidad : undefined
+    },
+    async llaveDeOperacion(texto, averiguar = sinMas) {
+      const identidad = await verificar(texto, averiguar)
+      return identidad && 'operador' in identidad ? identidad : undefined
+    },
+    async sesionDeRepartidor(token, averiguar = sinMas) {
+      const identidad = await sesiones.leer(token, averiguar)
+      return identidad && identidad.vence_en > reloj() ? identidad : undefined
+    },
+  }
+}
+
+/**
+ * Returns the identity of a key's row. Called once for each time that the row is read, because `Limites` caches data by
+ * identity.
+ */
+function identidadDe(fila: FilaConDueno): Identidades['llaveDeComercio' | 'llaveDeOperacion'] {
+  const { id: llave, dueno, nombre, demostracion } = fila
+  const rangos = fila.redes.map(leerRango)
+  if (fila.tipo === 'oper')
+    return { operadorId: fila.operador_id, operador: dueno, llave, alcances: fila.alcances, rangos, demostracion }
+  return {
+    comercioId: fila.comercio_id,
+    comercio: dueno,
+    modo: fila.tipo,
+    llave,
+    alcances: fila.alcances,
+    nombre,
+    pais: fila.pais,
+    estricto: fila.estricto === true,
+    ritmos: presentarRitmos(fila),
+    vence_en: fila.vence_en,
+    rangos,
+    demostracion,
+  }
+}
+
+/** Returns the identity of a session's row. */
+function identidadDeSesion(fila: FilaSesion): Identidades['sesionDeRepartidor'] {
+  const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = fila
+  return { repartidorId, repartidor, nombre, sesion, vence_en, demostracion }
+}

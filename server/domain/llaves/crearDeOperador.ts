@@ -1,0 +1,31 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { enTransaccion } from '../../data/db.ts'
+import { ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
+import { Problema } from '../../platform/errors.ts'
+import { exigirOperador } from '../operadores/operador.ts'
+import { exigirAlcancesPropios, guardarLlaveDeOperador, leerRedes, leerVencimiento, loQuePuede } from './llave.ts'
+
+export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async (
+  { path, body, ...quien },
+  { db, reloj, bitacora },
+) => {
+  const { alcances = ALCANCES_DE_OPERACION } = body
+  exigirAlcancesPropios(quien.identidad, alcances, 'Pida en «alcances» solo los suyos, o use una llave que los tenga.')
+  const { id: operadorId, operador, revocado_en } = await exigirOperador(db, path.operador)
+  // If the operator is revoked after this check, the new key is invalid too: a revoked operator has no valid keys.
+  if (revocado_en)
+    throw new Problema(
+      'operador_revocado',
+      'El operador fue revocado y no puede tener llaves nuevas. Cree otro operador.',
+    )
+  const ahora = reloj()
+  const vence_en = leerVencimiento(body.vence_en, ahora)
+  const de = { operadorId, operador, alcances, vence_en, redes: leerRedes(body.redes) }
+  const creada = await enTransaccion(db.central, async (consultar) => {
+    const llave = await guardarLlaveDeOperador({ consultar }, ahora, de)
+    const despues = { operador, ...loQuePuede(llave) }
+    await bitacora.anotar(consultar, quien, { accion: 'crearLlaveDeOperador', sobre: ['llave', llave.id], despues })
+    return llave
+  })
+  return { status: 201, body: creada }
+}

@@ -1,0 +1,24 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { paginar } from '../../api/lists/page.ts'
+import type { Alcance, Modo } from '../../generado/contrato/tipos/index.ts'
+import { exigirComercio } from '../comercios/comercio.ts'
+import { masRecientes, posicionDeLlave, presentarLlave } from './llave.ts'
+
+export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { db, cursores }) => {
+  const { id: comercio_id, comercio } = await exigirComercio(db, path.comercio)
+  const pagina = await paginar(cursores, { operacion: 'listarLlaves', dueno: comercio }, query ?? {}, {
+    leer: async (despues, take) =>
+      db.central.prisma.llave.findMany({ ...masRecientes({ comercio_id }, despues), take }),
+    posicion: posicionDeLlave,
+    presentar: (fila) =>
+      presentarLlave({
+        ...fila,
+        comercio_id,
+        operador_id: null,
+        tipo: fila.tipo as Modo,
+        alcances: fila.alcances as Alcance[],
+        dueno: comercio,
+      }),
+  })
+  return { status: 200, body: pagina }
+}

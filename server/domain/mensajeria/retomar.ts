@@ -1,0 +1,111 @@
+import { enTransaccion, sentencia } from '../../data/db.ts'
+import { askByMerchant, askThoseThere } from '../../data/spread.ts'
+import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
+import { esSinSalida } from '../guias/guia.ts'
+import { type Cambio, ES_LA_ULTIMA, haceFalta } from './mensaje.ts'
+
+/** Maximum guides per transaction. */
+const LOTE = 200
+const HORA = 3_600_000
+
+const TARDE =
+  'El servicio no tenía mensajería cuando se creó la guía y el mensaje ya no sale. Pídalo otra vez, o confirme usted el lugar.'
+
+/**
+ * SQL condition that the request `m` was never sent: it waits, or an earlier version stored it in the mailbox as sent.
+ */
+const noSalio = (m: string) => `${esSinSalida(`${m}.modo`, `${m}.canal`)} and ${m}.estado in ('pendiente', 'enviado')`
+
+const HALLAR = sentencia<{ cuantas: number }, { comercio_id: string; modo: string; guia_id: string }>(
+  'mensajes.sinSalida',
+  `select distinct comercio_id, modo, guia_id from mensaje m where ${noSalio('m')} limit :cuantas`,
+  { alcance: 'parte' },
+)
+
+const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uuid, modo text, guia_id uuid)`
+
+/** Locks the guides in a fixed order, before their messages, as a step of a guide does. */
+const APARTAR = sentencia<{ guias: string }>(
+  'mensajes.apartarGuias',
+  `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)
+     order by comercio_id, modo, id for update`,
+  { alcance: 'parte' },
+)
+
+/** SQL of the request in the guide's row: pending on the other channel, or dropped. */
+const RETOMADA: Cambio = (extra) =>
+  `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', (coalesce(${extra} -> 'solicitud',
+     jsonb_build_object('numero', m.numero, 'creado_en', m.creado_en)) - array['enviado_en', 'vence_en'])
+     || jsonb_build_object('canal', m.canal, 'estado', m.estado, 'motivo', m.motivo))`
+
+/**
+ * Hands the newest request of each guide to WhatsApp and drops the others, so that a recipient gets one message. A
+ * guide that ended, that has its location, or that is older than the validity of a link gets no message. The creation
+ * instant of a handed-over message becomes `:ahora`, and its retries count from there.
+ */
+const RETOMAR = sentencia<
+  { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },
+  { estado: string }
+>(
+  'mensajes.retomar',
+  `with x as (
+     ${GUIAS}
+   ), q as (
+     select m.comercio_id, m.modo, m.guia_id, m.numero, ${ES_LA_ULTIMA} as ultima, ${haceFalta()} as hace_falta,
+       ${ES_LA_ULTIMA} and ${haceFalta()} and m.tipo = 'solicitud_ubicacion' and m.telefono is not null
+         and g.creado_en > :desde::timestamptz as sale
+     from x join mensaje m on m.comercio_id = x.comercio_id and m.modo = x.modo and m.guia_id = x.guia_id
+     join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.guia_id
+     where ${noSalio('m')}
+   ), m as (
+     update mensaje set canal = case when q.sale then 'whatsapp' else canal end,
+       estado = case when q.sale then 'pendiente' else 'descartado' end,
+       proximo_en = :ahora::timestamptz, creado_en = case when q.sale then :ahora else creado_en end,
+       enviado_en = null, vence_en = null, kid = null, codigo = null, abierta = q.sale,
+       motivo = case when q.hace_falta and not q.sale then :motivo::text end
+     from q where mensaje.comercio_id = q.comercio_id and mensaje.modo = q.modo and mensaje.guia_id = q.guia_id
+       and mensaje.numero = q.numero and ${noSalio('mensaje')}
+     returning mensaje.*, q.ultima
+   ), g as (
+     update guia set ubicacion_extra = ${RETOMADA('guia.ubicacion_extra')}
+     from m where m.ultima and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id
+   )
+   select estado from m`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Resumes live requests that were never sent, once the service has messaging. These are the requests that wait for
+ * messaging, and the requests that an earlier version marked as sent in the mailbox. Each batch is one transaction that
+ * locks the guides, so any number of processes may run it. If a process is killed, the next process continues.
+ * @returns true if more may remain
+ */
+export async function retomarSinSalida({
+  db,
+  reloj,
+  ajustes,
+  log,
+  avisarTrabajo,
+  clienteDeWhatsapp,
+}: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'ajustes' | 'log' | 'avisarTrabajo' | 'clienteDeWhatsapp'>): Promise<boolean> {
+  if (!clienteDeWhatsapp) return false
+  const guias = await askThoseThere(db, ({ consultar }) => consultar(HALLAR, { cuantas: LOTE }))
+  if (guias.length === 0) return false
+  const ahora = reloj()
+  const desde = new Date(ahora.getTime() - ajustes.horasDeSolicitud * HORA)
+  const retomados = await askByMerchant(db, guias, (suya, suyas) =>
+    enTransaccion(suya, async (consultar) => {
+      const unas = JSON.stringify(suyas)
+      await consultar(APARTAR, { guias: unas })
+      const finales = MAQUINA_DE_ESTADOS.finales
+      return consultar(RETOMAR, { guias: unas, ahora, desde, finales, motivo: TARDE })
+    }),
+  )
+  const salen = retomados.filter(({ estado }) => estado === 'pendiente').length
+  log.info({ salen, descartados: retomados.length - salen }, 'held messages')
+  if (salen > 0) avisarTrabajo()
+  return guias.length >= LOTE
+}

@@ -1,0 +1,25 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { problemaDeFallas } from '../../platform/errors.ts'
+import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
+import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
+import { buscarRepartidor, presentarQuien } from '../repartidores/repartidor.ts'
+
+const REMEDIO = 'Espere la confirmación o envíe forzar con una razón.'
+
+export const registrarEvento: Handler<'registrarEvento'> = async ({ path, body, identidad }, deps) => {
+  const repartidor =
+    body.repartidor === undefined ? undefined : ((await buscarRepartidor(deps.db, body.repartidor)) ?? undefined)
+  if (body.repartidor !== undefined && !repartidor?.codigo_hash) {
+    const mensaje = 'no es ningún repartidor activo; compárelo con GET /operaciones/v1/repartidores'
+    throw problemaDeFallas('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
+  }
+  const quien = {
+    ambito: 'todos',
+    autor: identidad.operador,
+    repartidor: repartidor && presentarQuien(repartidor),
+    remedio: REMEDIO,
+    toma: body.repartidor,
+  } as const
+  const dar = darPasoConFotos(deps, { autor: identidad.operador, api: '/operaciones/v1' }, body.fotos)
+  return contestarLectura(await registrarLectura(deps, quien, path.guia, body, dar))
+}

@@ -1,0 +1,17 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { masNuevas, posicionDeId } from '../../api/lists/byId.ts'
+import { paginar } from '../../api/lists/page.ts'
+import { presentarOperador } from './operador.ts'
+
+export const listarOperadores: Handler<'listarOperadores'> = async (
+  { query, ...quien },
+  { db, cursores, bitacora },
+) => {
+  const pagina = await paginar(cursores, { operacion: 'listarOperadores', dueno: 'operador' }, query ?? {}, {
+    leer: async (despues, take) => db.prisma.operador.findMany(masNuevas(despues, take)),
+    posicion: posicionDeId,
+    presentar: presentarOperador,
+  })
+  await bitacora.consultada(quien, { accion: 'listarOperadores', despues: { operadores: pagina.datos.length } })
+  return { status: 200, body: pagina }
+}

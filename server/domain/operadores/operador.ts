@@ -1,0 +1,50 @@
+import { type Db, sentencia } from '../../data/db.ts'
+import type { operador } from '../../generado/contrato/prisma/client.ts'
+import type { LlaveDeOperadorCreada, Operador } from '../../generado/contrato/tipos/index.ts'
+import { base32AlAzar } from '../../platform/codes/codes.ts'
+import { Problema } from '../../platform/errors.ts'
+import type { Deps } from '../deps.ts'
+import { guardarLlaveDeOperador } from '../llaves/llave.ts'
+
+/** Converts an operator row to the contract's `Operador`. */
+export const presentarOperador = ({ operador, nombre, creado_en, revocado_en }: operador): Operador => ({
+  operador,
+  nombre,
+  creado_en: creado_en.toISOString(),
+  revocado_en: revocado_en?.toISOString() ?? null,
+})
+
+/**
+ * Finds an operator by its public identifier.
+ * @throws Problema 404 if no operator has the identifier
+ */
+export async function exigirOperador(db: Db, codigo: string): Promise<operador> {
+  const fila = /^op_[0-9A-Z]{12}$/.test(codigo)
+    ? await db.prisma.operador.findUnique({ where: { operador: codigo } })
+    : null
+  if (!fila) throw new Problema('operador_desconocido', 'No hay ningún operador con ese identificador.')
+  return fila
+}
+
+const GUARDAR = sentencia<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_en'>, operador>(
+  'operadores.guardar',
+  'insert into operador (id, operador, nombre, creado_en) values (:id, :operador, :nombre, :creado_en) returning *',
+)
+
+/** Creates an operator without a key. The operator cannot use the API until a key is created. */
+export async function guardarOperador(
+  { db, nuevoId }: { db: Pick<Db, 'consultar'>; nuevoId: Deps['nuevoId'] },
+  nombre: string,
+): Promise<operador> {
+  const [fila] = await db.consultar(GUARDAR, { ...nuevoId(), operador: `op_${base32AlAzar(12)}`, nombre })
+  return fila!
+}
+
+/** Creates an operator and a first key with all scopes. Only this result contains the key's secret. */
+export async function guardarOperadorConLlave(
+  deps: Pick<Deps, 'db' | 'nuevoId'>,
+  nombre: string,
+): Promise<LlaveDeOperadorCreada> {
+  const { id: operadorId, operador, creado_en } = await guardarOperador(deps, nombre)
+  return guardarLlaveDeOperador(deps.db, creado_en, { operadorId, operador })
+}

@@ -1,0 +1,132 @@
+import { type Consultar, sentencia } from '../../data/db.ts'
+import type { Quien } from '../bitacora/bitacora.ts'
+import type { Deps } from '../deps.ts'
+import { type DeQuien, de, FINALES, patronDe } from './persona.ts'
+
+/** Maximum number of guides per statement. */
+const LOTE = 50
+const DIA = 86_400_000
+
+/**
+ * Returns SQL for the rows of a table that belong to the guide `v`, without the columns that only the database needs.
+ */
+const filas = (tabla: string, sin = '') =>
+  `'${tabla}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${sin}}'::text[]), '[]')
+       from ${tabla} t where ${de('t')})`
+
+/**
+ * Returns SQL for the responses of merchants' servers to webhooks of the guide `v`. A response may repeat personal data
+ * from the webhook.
+ */
+const respuestas = (tabla: string, que: string) =>
+  `'${tabla}', (select coalesce(jsonb_agg(${que}), '[]') from webhook w join ${tabla} t using (comercio_id, modo, webhook)
+       where ${de('t')} and w.comercio_id = v.comercio_id and w.modo = v.modo)`
+
+/** Reads the next guides of a telephone number, each with its rows in all tables. */
+const EXPORTAR = sentencia<
+  DeQuien & { desde: string },
+  {
+    id: string
+    comercio: string
+    nombre: string
+    modo: string
+    guia: string
+    terminada: boolean
+    estado_en: Date
+    tablas: unknown
+    entregado_en: Date | null
+    archivos: string[]
+  }
+>(
+  'personas.exportar',
+  `select v.id, c.comercio, c.nombre, v.modo, v.guia, v.${FINALES} as terminada, v.estado_en,
+     jsonb_build_object('guia', to_jsonb(v) - '{comercio_id,id,huellas}'::text[], ${filas('evento', ',huella')},
+       ${filas('mensaje')}, ${filas('enlace_ubicacion', ',huella')}, ${filas('enlace_corto')}, ${filas('prueba_entrega')},
+       ${filas('prueba_intento')}, ${filas('archivo')},
+       ${respuestas('webhook_entrega', `jsonb_build_object('evento', t.evento, 'respuesta', t.exito)`)},
+       ${respuestas(
+         'webhook_intento',
+         `jsonb_build_object('webhook', t.webhook, 'secuencia', t.secuencia,
+         'cabeceras', t.cabeceras, 'cuerpo', t.cuerpo)`,
+       )}) as tablas,
+     (select p.entregado_en from prueba_entrega p where ${de('p')}) as entregado_en,
+     array(select a.archivo from archivo a where ${de('a')} order by a.archivo) as archivos
+   from guia v join comercio c on c.id = v.comercio_id
+   where v.telefono = :telefono and (:comercio_id::uuid is null or v.comercio_id = :comercio_id) and v.id > :desde
+   order by v.id limit ${LOTE}`,
+  { alcance: 'todo' },
+)
+
+/**
+ * Scans the next 2,000 bodies received from providers (table `entrante`), and returns those that contain the telephone
+ * number.
+ */
+const ENTRANTES = sentencia<{ patron: string; desde: string }, { hasta: string | null; suyos: unknown }>(
+  'personas.entrantes',
+  `with v as (select * from entrante where id > :desde order by id limit 2000)
+   select (select id from v order by id desc limit 1) as hasta,
+     coalesce(jsonb_agg(to_jsonb(v) - '{id,huella}'::text[]) filter (where cuerpo ~ :patron), '[]') as suyos from v`,
+)
+const REPARTIDORES = sentencia<Pick<DeQuien, 'telefono'>, { repartidor: string; nombre: string; creado_en: Date }>(
+  'personas.exportarRepartidores',
+  'select repartidor, nombre, creado_en from repartidor where telefono = :telefono order by id',
+)
+
+type DepsDeExportacion = Pick<Deps, 'db' | 'reloj' | 'bitacora' | 'ajustes'>
+const PRIMERA = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Exports all stored data of a telephone number, by guide and table, with the dates until which the data is kept.
+ * Excludes secrets and digests.
+ */
+export async function exportarPersona(deps: DepsDeExportacion, quien: Quien, suya: DeQuien) {
+  await deps.bitacora.consultada(quien, { accion: 'exportarPersona', campos: ['telefono'] })
+  const { telefono, comercio_id } = suya
+  const { consultar } = deps.db
+  const guias = []
+  for (let desde: string | undefined = PRIMERA; desde !== undefined; ) {
+    const leidas: Exportada[] = await consultar(EXPORTAR, { ...suya, desde })
+    guias.push(...leidas.map((leida) => presentarExportada(deps, leida)))
+    desde = leidas.at(-1)?.id
+  }
+  return {
+    telefono,
+    hecho_en: deps.reloj().toISOString(),
+    guias,
+    // The bodies received from providers belong to no merchant, so the export for one merchant omits them.
+    entrante: comercio_id === null ? await leerEntrantes(consultar, telefono) : [],
+    repartidor: await consultar(REPARTIDORES, { telefono }),
+  }
+}
+
+type Exportada = NonNullable<NonNullable<typeof EXPORTAR.tipos> extends (p: never) => infer Fila ? Fila : never>
+
+function presentarExportada({ ajustes }: Pick<Deps, 'ajustes'>, leida: Exportada) {
+  const { comercio, nombre, modo, guia, terminada, estado_en, entregado_en, archivos, tablas } = leida
+  const tras = (desde: Date | null, dias: number) => desde && new Date(desde.getTime() + dias * DIA).toISOString()
+  const fin = terminada ? estado_en : null
+  return {
+    guia,
+    comercio: { comercio, nombre },
+    modo,
+    // Null if the guide has not ended, or if it has no proof.
+    hasta: {
+      personas: tras(fin, ajustes.retencionDePersonas),
+      ubicaciones: tras(fin, ajustes.retencionDeUbicaciones),
+      prueba: tras(entregado_en, ajustes.retencionDePruebas),
+    },
+    archivos,
+    tablas,
+  }
+}
+
+async function leerEntrantes(consultar: Consultar, telefono: string) {
+  const patron = patronDe(telefono)
+  const suyos: unknown[] = []
+  for (let desde: string | null = PRIMERA; desde !== null; ) {
+    const [paso]: { hasta: string | null; suyos: unknown }[] = await consultar(ENTRANTES, { patron, desde })
+    suyos.push(...(paso!.suyos as unknown[]))
+    desde = paso!.hasta
+  }
+  return suyos
+}

@@ -1,0 +1,68 @@
+import type { Db } from '../../data/db.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import { problemaDeFallas } from '../../platform/errors.ts'
+import { leerTelefono } from '../../platform/telephones/telephone.ts'
+import { exigirComercio } from '../comercios/comercio.ts'
+
+/** Subject of an export or an erasure: a telephone number, in the guides of one merchant or of all. */
+export interface DeQuien {
+  /** Telephone number in E.164. */
+  telefono: string
+  /** Id of the merchant; null means all merchants. */
+  comercio_id: string | null
+}
+
+/**
+ * Reads a telephone number and the identifier of a merchant.
+ * @throws Problema 422 if the number is not valid, 404 if the merchant does not exist
+ */
+export async function leerDeQuien(db: Db, telefono: string, comercio?: string): Promise<DeQuien> {
+  const leido = leerTelefono(telefono)
+  if ('error' in leido)
+    throw problemaDeFallas('validacion', [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: leido.error }])
+  return {
+    telefono: leido.e164,
+    comercio_id: comercio === undefined ? null : (await exigirComercio(db, comercio)).id,
+  }
+}
+
+/**
+ * Regular expression that finds a telephone number in a provider's body: its digits, and for Mexico also the older form
+ * with `1` after `52`.
+ */
+export const patronDe = (telefono: string) =>
+  `(^|[^0-9])${telefono.slice(1).replace(/^52(\d{10})$/, '521?$1')}([^0-9]|$)`
+
+/** SQL condition: the guide has ended. The partial index on guides whose data must be erased uses the same text. */
+export const FINALES = `estado = any(array[${MAQUINA_DE_ESTADOS.finales.map((estado) => `'${estado}'::text`).join(', ')}])`
+
+/** SQL condition: a row of `tabla` belongs to the guide `v`. */
+export const de = (tabla: string) =>
+  `${tabla}.comercio_id = v.comercio_id and ${tabla}.modo = v.modo and ${tabla}.guia_id = v.id`
+
+const soloCuando = (extra: string) =>
+  `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
+
+/**
+ * SQL that erases personal data of the guides `v`: telephone, names, addresses, contents, places, and texts written by
+ * people.
+ * Keeps codes, references, states, times, authors, and the keyed digests that identify a repeated creation. Erases the
+ * provider's own message id, because WhatsApp's id contains the telephone number.
+ */
+export const BORRAR = `e as (
+     update evento e set descripcion = null, lat = null, lng = null, datos = e.datos - 'forzado',
+       foto = e.foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
+         coalesce(${soloCuando("e.foto -> 'ubicacion_extra'")}, 'null')) from v where ${de('e')}
+   ), m as (
+     update mensaje m set telefono = null, abierta = false, proveedor_id = null, motivo = null,
+       estado = case when m.estado in ('pendiente', 'enviando') then 'descartado' else m.estado end from v where ${de('m')}
+   ), l as (
+     delete from enlace_ubicacion l using v where ${de('l')}
+   ), k as (
+     delete from enlace_corto k using v where ${de('k')}
+   )
+   update guia g set telefono = null, destinatario = null, direccion = null, indicaciones = null, contenido = null,
+     lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
+     ubicacion_extra = ${soloCuando('g.ubicacion_extra')},
+     datos_borrados_en = :ahora::timestamptz
+   from v where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id returning g.guia`

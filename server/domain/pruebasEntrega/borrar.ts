@@ -1,0 +1,78 @@
+import { sentencia } from '../../data/db.ts'
+import { inEach } from '../../data/spread.ts'
+import type { Deps } from '../deps.ts'
+
+/** Maximum proofs per statement. */
+const LOTE = 500
+const DIA = 86_400_000
+
+/**
+ * SQL that deletes what belongs to the proofs `p`: the coordinates of their events, and the rows of their files. The
+ * sweeper (`barrerArchivos`) deletes the bytes of the files later.
+ */
+const SOLTAR = (archivos: string) => `
+   e as (
+     update evento e set lat = null, lng = null from p where e.comercio_id = p.comercio_id and e.modo = p.modo
+       and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.lat is not null
+   ), a as (
+     delete from archivo a using p where a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id
+       and a.archivo = any(${archivos})
+     returning a.archivo
+   ), i as (
+     update archivo_indice i set estado = 'borrando' from a where i.archivo = a.archivo
+   )
+   select count(*)::int as cuantas from p`
+
+/**
+ * Deletes complete proofs of deliveries: recipient, position and files. Keeps that a proof existed and when it was
+ * deleted.
+ */
+const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
+  'pruebas.borrarEntregas',
+  `with v as (
+     select comercio_id, modo, guia_id from prueba_entrega where entregado_en < :antes_de
+     order by entregado_en limit ${LOTE} for update skip locked
+   ), p as (
+     delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
+     returning p.*
+   ), b as (
+     insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
+     select comercio_id, modo, guia_id, :ahora, 'retencion' from p
+   ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
+  { alcance: 'parte' },
+)
+/**
+ * Deletes the photos of failed attempts, by the instant of registration. The instant of the attempt is not used,
+ * because the courier enters the instant of a late attempt.
+ */
+const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
+  'pruebas.borrarIntentos',
+  `with v as (
+     select comercio_id, modo, guia_id, secuencia from prueba_intento where registrado_en < :antes_de
+     order by registrado_en limit ${LOTE} for update skip locked
+   ), p as (
+     delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
+       and p.guia_id = v.guia_id and p.secuencia = v.secuencia
+     returning p.*
+   ), ${SOLTAR('p.fotos')}`,
+  { alcance: 'parte' },
+)
+
+type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>
+
+/**
+ * Deletes a batch of proofs of deliveries, and of photos of failed attempts, whose retention has ended.
+ * @returns true if more may remain
+ */
+export async function borrarPruebas({ db, reloj, log, ajustes }: DepsDeBorrado): Promise<boolean> {
+  const ahora = reloj()
+  const antes_de = new Date(ahora.getTime() - ajustes.retencionDePruebas * DIA)
+  const borradas = await inEach(db, async ({ consultar }) => [
+    (await consultar(BORRAR_ENTREGAS, { antes_de, ahora }))[0]!.cuantas,
+    (await consultar(BORRAR_INTENTOS, { antes_de }))[0]!.cuantas,
+  ])
+  const cuantas = borradas.flat()
+  const pruebas = cuantas.reduce((una, otra) => una + otra, 0)
+  if (pruebas > 0) log.info({ pruebas }, 'proofs deleted')
+  return cuantas.includes(LOTE)
+}

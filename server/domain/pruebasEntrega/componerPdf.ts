@@ -1,0 +1,83 @@
+import { enGrupos } from '../../platform/codes/guideCode.ts'
+import { crearLienzo } from '../../platform/pdf/canvas.ts'
+import { crearDocumento } from '../../platform/pdf/document.ts'
+import { crearReloj } from '../../platform/time/clock.ts'
+import type { DatosDePrueba } from './contenidoDelPdf.ts'
+import { encabezado, partes, portada, recibido } from './dibujarEntrega.ts'
+import {
+  altoDeEvidencias,
+  altoDeHuellas,
+  altoDeNota,
+  creceDe,
+  fotografias,
+  huellas,
+  nota,
+} from './dibujarEvidencias.ts'
+import { altoDeHistorial, filasDe, historial, repartir } from './dibujarHistorial.ts'
+import { LIBRE_CON_FOTOS, mapa } from './dibujarMapa.ts'
+import { ANCHO, FONDO, HOJA, MENOR, type Pagina, X } from './hojaDelPdf.ts'
+
+/** Vertical position, in points, at which the content of the second page begins. */
+const ARRIBA = 34
+
+/**
+ * Draws the proof of delivery on one or two pages: what happened, then the evidence. The same data gives the same
+ * bytes, because all dates come from the data. The digest of the file can therefore be stored and compared.
+ */
+export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
+  const { doc, bytes } = crearDocumento({
+    titulo: `Prueba de entrega ${datos.guia}`,
+    autor: datos.marca.nombre,
+    asunto: `Guía ${datos.guia}, ${datos.estado.toLowerCase()}`,
+    creado_en: datos.registrado_en,
+    tamano: [HOJA.ancho, HOJA.alto],
+    etiquetado: true,
+  })
+  doc.addPage()
+  const pagina: Pagina = { lienzo: crearLienzo(doc), datos, reloj: crearReloj(datos.zona) }
+  componer(pagina)
+  pagina.lienzo.terminar()
+  doc.end()
+  return bytes
+}
+
+function componer(pagina: Pagina): void {
+  const { doc } = pagina.lienzo
+  const { fotos, firma } = pagina.datos
+  const firmas = firma ? [firma] : []
+  const archivos = [...fotos, ...firmas]
+  let y = recibido(pagina, partes(pagina, portada(pagina, encabezado(pagina))))
+  const filas = filasDe(pagina)
+  const enUna = y + altoDeHistorial(filas) + altoDeEvidencias(pagina, fotos, archivos) <= FONDO
+  // A second page without photos repeats the signature, enlarged, because there is no other evidence.
+  const imagenes = fotos.length > 0 || enUna ? fotos : firmas
+  const evidencias = altoDeEvidencias(pagina, imagenes, archivos)
+  const [primeras, demas] = enUna
+    ? [filas, []]
+    : repartir(filas, { primera: FONDO - y, segunda: FONDO - ARRIBA - evidencias, crece: creceDe(imagenes) })
+  y = historial(pagina, primeras, y)
+  let conMapa = false
+  if (!enUna) {
+    conMapa = mapa(pagina, y, FONDO - y) > y
+    pie(pagina, 1, 2)
+    doc.addPage()
+    pagina.lienzo.adorno(() => doc.rect(0, 0, HOJA.ancho, 6).fill(pagina.datos.marca.color))
+    y = historial(pagina, demas, ARRIBA, primeras.length > 0 ? 'Historial (continuación)' : 'Historial')
+  }
+  const libre = FONDO - y - evidencias
+  if (!conMapa) y = mapa(pagina, y, imagenes.length > 0 ? Math.min(libre, LIBRE_CON_FOTOS) : libre)
+  y = fotografias(pagina, imagenes, y, FONDO - y - altoDeHuellas(archivos) - altoDeNota(pagina) - 24)
+  huellas(pagina, archivos, y)
+  nota(pagina)
+  pie(pagina, enUna ? 1 : 2, enUna ? 1 : 2)
+}
+
+function pie({ lienzo, datos }: Pagina, numero: number, total: number): void {
+  const y = HOJA.alto - HOJA.pie
+  const estilo = { ...MENOR, cuerpo: 7 }
+  lienzo.adorno(() => {
+    const [linea = ''] = lienzo.partir(`${datos.marca.nombre} · Guía ${enGrupos(datos.guia)}`, estilo, ANCHO - 90, 1)
+    lienzo.escribir([linea], X, y, estilo)
+    lienzo.escribir([`Página ${numero} de ${total}`], X + ANCHO - 80, y, estilo, { ancho: 80, alinear: 'derecha' })
+  })
+}

@@ -1,0 +1,70 @@
+import type { MarcaDeDocumento } from '../../platform/brand/brand.ts'
+import type { Imagen } from '../../platform/images/prepareImage.ts'
+
+/**
+ * Content of a proof's document, as plain data for a worker thread; drawing reads nothing else. Instants are RFC 3339.
+ */
+export interface DatosDePrueba {
+  /** Brand of the courier company, which issues the document. */
+  marca: MarcaDeDocumento
+  comercio: string
+  modo: 'live' | 'test'
+  guia: string
+  external_ref: string | null
+  /** The guide's state in words, for example «Entregado». */
+  estado: string
+  entregado_en: string
+  /** Instant at which the delivery was registered with its proof; also the document's own date. */
+  registrado_en: string
+  /** IANA time zone of the times in the document, for example «America/Guatemala». */
+  zona: string
+  url_verificacion: string
+  recogida: { nombre: string | null; lat: number | null; lng: number | null }
+  destinatario: {
+    nombre: string | null
+    /** Full telephone; the document shows its last four digits. */
+    telefono: string | null
+    departamento: string
+    municipio: string
+    direccion: string | null
+  }
+  contenido: string | null
+  /** Courier who handed the parcel over; null if no courier did. */
+  repartidor: { repartidor: string; nombre: string } | null
+  recibio: { nombre: string | null; documento: string | null; relacion: string | null }
+  /** Position where the parcel was handed over, and its distance to the confirmed location. */
+  posicion: {
+    lat: number
+    lng: number
+    precision_m: number | null
+    distancia_m: number | null
+    distancia_avisada_m: number | null
+  } | null
+  /** Map with that position in its middle; null if the document has no map. */
+  mapa: { imagen: Imagen; atribucion: string } | null
+  /** Events of the parcel, oldest first. */
+  historial: Hito[]
+  fotos: Archivo[]
+  firma: Archivo | null
+}
+
+/** Event as the document shows it. */
+export interface Hito {
+  ocurrido_en: string
+  /** Event in words, for example «Paquete en ruta de entrega». */
+  descripcion: string
+  lugar: string | null
+  lat: number | null
+  lng: number | null
+}
+
+/** Photo or signature, as the document shows it. */
+export interface Archivo {
+  /** Name of the file in the table of digests. */
+  nombre: string
+  /** Undefined if the picture cannot be shown. The document then says so, and still lists the digest. */
+  imagen: Imagen | undefined
+  /** SHA-256 digest of the stored file, in hexadecimal. */
+  sha256: string
+  capturado_en: string | null
+}

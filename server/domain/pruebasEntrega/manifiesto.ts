@@ -1,0 +1,54 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { ManifiestoDePrueba, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
+import type { Secretos } from '../../platform/secrets.ts'
+import { firmar } from '../../platform/signing/jws.ts'
+import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import type { PruebaConQuien } from './prueba.ts'
+
+const TIPO = 'prueba-entrega+jws'
+
+/** Generates a salt of 128 random bits. Without the salt, the recipient's name could be guessed from its digest. */
+export const nuevaSal = () => randomBytes(16).toString('base64url')
+
+/**
+ * Returns the manifest of a proof: the proof's data and the digests of its files.
+ * @param archivos files in the order in which they are listed, the PDF at the end
+ */
+export function hacerManifiesto(
+  emisor: string,
+  { guia, modo, external_ref }: Pick<FilaGuia, 'guia' | 'modo' | 'external_ref'>,
+  prueba: PruebaConQuien,
+  archivos: readonly FilaArchivo[],
+  sal: string,
+  ahora: Date,
+): ManifiestoDePrueba {
+  const { lat, lng, precision_m, distancia_m, distancia_avisada_m } = prueba
+  return {
+    version: 1,
+    emisor,
+    guia,
+    modo,
+    external_ref,
+    entregado_en: prueba.entregado_en.toISOString(),
+    registrado_en: prueba.registrado_en.toISOString(),
+    hecho_en: ahora.toISOString(),
+    repartidor: prueba.repartidor,
+    posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m, distancia_avisada_m },
+    recibido_por_sha256: huellaDeQuienRecibio(prueba.recibido_por, sal),
+    archivos: archivos.map(({ archivo, tipo, mime, bytes, sha256 }) => ({
+      archivo,
+      tipo,
+      mime,
+      bytes,
+      sha256: enHexadecimal(sha256),
+    })),
+  }
+}
+
+const huellaDeQuienRecibio = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
+  hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
+
+/** Signs a manifest as a JWS with a type of its own, so that it cannot pass for any other document. */
+export const firmarManifiesto = (secretos: Secretos, manifiesto: ManifiestoDePrueba) =>
+  firmar(secretos, TIPO, manifiesto)

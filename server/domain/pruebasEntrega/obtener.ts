@@ -1,0 +1,63 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import type { Db } from '../../data/db.ts'
+import type { PruebaDeEntrega } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { presentarArchivo } from '../archivos/archivo.ts'
+import type { Deps } from '../deps.ts'
+import { deGuia } from '../eventos/evento.ts'
+import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { buscarPrueba, leerArchivos, type PruebaConQuien } from './prueba.ts'
+
+export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
+  { path, identidad },
+  { db, enlacesDeArchivos },
+) => {
+  const guia = await buscarGuia(db, identidad, path.guia)
+  const prueba = await buscarPrueba(db, guia)
+  if (!prueba) {
+    throw new Problema('prueba_no_disponible', await porQueNoHay(db, guia), { estado: guia.estado })
+  }
+  return { status: 200, body: await presentarPrueba({ db, enlacesDeArchivos }, guia, prueba) }
+}
+
+async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
+  if (guia.estado !== 'entregado') return `La guía está en ${guia.estado}; la prueba existe desde que se entrega.`
+  const borrada = await db.prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: deGuia(guia) } })
+  if (!borrada) return 'La guía se entregó sin prueba.'
+  const porque = borrada.motivo === 'peticion' ? 'a petición de la persona' : 'por la retención de datos'
+  return `La guía se entregó, y su prueba se borró el ${borrada.borrado_en.toISOString()} ${porque}. Que se entregó, y cuándo, está en el historial.`
+}
+
+/** Returns a proof in the contract's form, with new links each time. */
+async function presentarPrueba(
+  deps: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
+  guia: FilaGuia,
+  prueba: PruebaConQuien,
+): Promise<PruebaDeEntrega> {
+  const { fotos, firma, pdf } = prueba
+  const archivos = await leerArchivos(
+    deps.db,
+    guia,
+    [...fotos, firma, pdf].filter((archivo) => archivo !== null),
+  )
+  const uno = (archivo: string | null, disp?: 'attachment') => {
+    const fila = archivo === null ? undefined : archivos.get(archivo)
+    return fila ? presentarArchivo(deps, fila, disp) : null
+  }
+  return {
+    guia: guia.guia,
+    entregado_en: prueba.entregado_en.toISOString(),
+    repartidor: prueba.repartidor,
+    recibido_por: prueba.recibido_por,
+    lat: prueba.lat,
+    lng: prueba.lng,
+    precision_m: prueba.precision_m,
+    distancia_m: prueba.distancia_m,
+    distancia_avisada_m: prueba.distancia_avisada_m,
+    fotos: fotos.map((foto) => uno(foto)).filter((foto) => foto !== null),
+    firma: uno(firma),
+    pdf: uno(pdf, 'attachment'),
+    manifiesto: prueba.manifiesto,
+    sal: prueba.sal,
+  }
+}

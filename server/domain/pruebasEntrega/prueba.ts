@@ -1,0 +1,164 @@
+import { type Db, enTransaccion, type Fila, sentencia } from '../../data/db.ts'
+import type { prueba_entrega } from '../../generado/contrato/prisma/client.ts'
+import type { EntregaParaRegistrar, Modo, QuienReparte, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { distanciaEntre } from '../../platform/maps/point.ts'
+import type { FilaArchivo } from '../archivos/archivo.ts'
+import type { Deps } from '../deps.ts'
+import { darPaso, deGuia, type EventoSinFoto, type FilaEvento, type Paso } from '../eventos/evento.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+
+/** Row of `prueba_entrega`; columns have the contract's names. */
+export type FilaPrueba = Fila<prueba_entrega, { modo: Modo; recibido_por: RecibidoPor }>
+
+/** Proof with the courier who handed the parcel over, as named in the event. */
+export type PruebaConQuien = FilaPrueba & { repartidor: QuienReparte | null }
+
+/** SQL of the courier named in the event of `p`, a row of `prueba_entrega`. */
+export const QUIEN_ENTREGO = `(select e.datos -> 'repartidor' from evento e where e.comercio_id = p.comercio_id
+  and e.modo = p.modo and e.guia_id = p.guia_id and e.secuencia = p.secuencia) as repartidor`
+
+/** Columns that identify the proof of a guide's delivery. */
+export type LlaveDePrueba = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
+
+const BUSCAR = sentencia<LlaveDePrueba, PruebaConQuien>(
+  'pruebas.buscar',
+  `select p.*, ${QUIEN_ENTREGO} from prueba_entrega p
+   where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id`,
+)
+
+/** Returns the proof of a guide's delivery; undefined if it does not exist or was deleted. */
+export async function buscarPrueba(db: Db, guia: FilaGuia): Promise<PruebaConQuien | undefined> {
+  const [fila] = await db.consultar(BUSCAR, deGuia(guia))
+  return fila
+}
+
+const ARCHIVOS = sentencia<LlaveDePrueba & { archivos: readonly string[] }, FilaArchivo>(
+  'pruebas.archivos',
+  `select * from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and archivo = any(:archivos::text[])`,
+)
+
+/** Returns the files of a guide that have these names, by name. */
+export async function leerArchivos(
+  db: Db,
+  guia: FilaGuia,
+  archivos: readonly string[],
+): Promise<Map<string, FilaArchivo>> {
+  const filas = await db.consultar(ARCHIVOS, { ...deGuia(guia), archivos })
+  return new Map(filas.map((fila) => [fila.archivo, fila]))
+}
+
+const USAR = sentencia<LlaveDePrueba & { archivos: readonly string[]; usado_en: Date }>(
+  'archivos.usar',
+  `update archivo set usado_en = :usado_en::timestamptz
+   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and archivo = any(:archivos::text[])
+     and usado_en is null
+   returning archivo`,
+)
+
+/**
+ * Applies a step, marks the files that prove it as used, and runs `escribir`, all in one transaction. Returns undefined
+ * if another request changed the guide; then the files stay unused.
+ * @throws Problema 409 if a file was deleted after it was checked
+ */
+async function darPasoUsando(
+  { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
+  guia: FilaGuia,
+  paso: Paso,
+  archivos: readonly string[],
+  escribir: (consultar: Db['consultar'], evento: EventoSinFoto) => Promise<unknown>,
+): ReturnType<typeof darPaso> {
+  let webhooks: Parameters<Deps['avisarTrabajo']>[0]
+  const dado = await enTransaccion(db.de(guia.comercio_id), async (consultar) => {
+    const alDarPaso: Deps['avisarTrabajo'] = (suyos) => {
+      webhooks = suyos
+    }
+    const dado = await darPaso({ db: { consultar }, avisarTrabajo: alDarPaso }, guia, paso)
+    if (!dado) return undefined
+    const usados = await consultar(USAR, { ...deGuia(guia), archivos, usado_en: paso.registrado_en })
+    if (usados.length !== archivos.length)
+      throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
+    await escribir(consultar, dado.evento)
+    return dado
+  })
+  // Workers are notified only after the commit.
+  if (dado) {
+    avisarTrabajo()
+    if (webhooks) avisarTrabajo(webhooks)
+  }
+  return dado
+}
+
+const PROBAR_ENTREGA = sentencia<
+  Omit<FilaPrueba, 'fotos' | 'pdf' | 'manifiesto' | 'sal' | 'intentos' | 'proximo_en'> & { fotos: readonly string[] }
+>(
+  'entregas.probar',
+  `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, precision_m, fotos, firma,
+     distancia_m, distancia_avisada_m, entregado_en, registrado_en, proximo_en)
+   values (:comercio_id, :modo, :guia_id, :id, :secuencia, :recibido_por::jsonb, :lat::float8, :lng::float8,
+     :precision_m::float8, :fotos::text[], :firma, :distancia_m::int, :distancia_avisada_m::int, :entregado_en::timestamptz,
+     :registrado_en::timestamptz, :registrado_en::timestamptz)`,
+)
+
+/** Members of a delivery that prove it. */
+export type Evidencia = Pick<
+  EntregaParaRegistrar,
+  'recibido_por' | 'fotos' | 'firma' | 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'
+>
+
+/** Applies the step of a delivery together with its proof. Returns undefined if another request changed the guide. */
+export async function entregar(
+  { db, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'nuevoId' | 'avisarTrabajo'>,
+  guia: FilaGuia,
+  paso: Paso,
+  evidencia: Evidencia,
+): Promise<{ guia: FilaGuia; evento: EventoSinFoto; distancia_m: number | null } | undefined> {
+  const { recibido_por, fotos, firma, lat, lng, precision_m, distancia_avisada_m } = evidencia
+  const distancia_m = distanciaDe(guia, evidencia)
+  const archivos = firma === undefined ? fotos : [...fotos, firma]
+  const dado = await darPasoUsando({ db, avisarTrabajo }, guia, paso, archivos, (consultar, { secuencia }) =>
+    consultar(PROBAR_ENTREGA, {
+      ...deGuia(guia),
+      id: nuevoId().id,
+      secuencia,
+      recibido_por: { documento: null, relacion: null, ...recibido_por },
+      lat: lat ?? null,
+      lng: lng ?? null,
+      precision_m: precision_m ?? null,
+      fotos,
+      firma: firma ?? null,
+      distancia_m,
+      distancia_avisada_m: distancia_avisada_m ?? null,
+      entregado_en: paso.ocurrido_en,
+      registrado_en: paso.registrado_en,
+    }),
+  )
+  return dado && { ...dado, distancia_m }
+}
+
+/** Returns the metres from the position of the handover to the confirmed location; null if either is unknown. */
+const distanciaDe = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Evidencia) =>
+  distanciaEntre({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
+
+const PROBAR_INTENTO = sentencia<
+  Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'registrado_en'> & { fotos: readonly string[] }
+>(
+  'intentos.probar',
+  `insert into prueba_intento (comercio_id, modo, guia_id, secuencia, fotos, registrado_en)
+   values (:comercio_id, :modo, :guia_id, :secuencia, :fotos::text[], :registrado_en::timestamptz)`,
+)
+
+/**
+ * Applies the step of a failed attempt together with its photos. Returns undefined if another request changed the
+ * guide.
+ */
+export const anotarIntento = (
+  deps: Pick<Deps, 'db' | 'avisarTrabajo'>,
+  guia: FilaGuia,
+  paso: Paso,
+  fotos: readonly string[],
+): ReturnType<typeof darPaso> =>
+  darPasoUsando(deps, guia, paso, fotos, (consultar, { secuencia }) =>
+    consultar(PROBAR_INTENTO, { ...deGuia(guia), secuencia, fotos, registrado_en: paso.registrado_en }),
+  )

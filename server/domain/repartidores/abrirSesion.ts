@@ -1,0 +1,93 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { admiteDemostracion, DE_DEMOSTRACION, RETO_DE_SESION } from '../../api/http/authenticate.ts'
+import { sitioDe } from '../../api/http/network.ts'
+import { enTransaccion, sentencia } from '../../data/db.ts'
+import { Problema } from '../../platform/errors.ts'
+import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
+import {
+  DURACION_DE_SESION,
+  estaEnUso,
+  type FilaSesion,
+  hashDeToken,
+  huellasDe,
+  nuevoToken,
+  presentarSesion,
+} from './repartidor.ts'
+
+/** Maximum phones on which a courier is signed in. Another sign-in ends the session that was opened longest ago. */
+const TELEFONOS = 10
+
+/**
+ * Opens a session with the code's version that this statement reads. If the code is renewed at the same time, the
+ * session is invalid from the start. A code digest from an older master key is replaced by one from the current key.
+ */
+const ABRIR = sentencia<
+  {
+    huellas: readonly Uint8Array[]
+    admite_demostracion: boolean
+    codigo_hash: Uint8Array
+    hash: Uint8Array
+    ahora: Date
+    vence_en: Date
+  },
+  FilaSesion
+>(
+  'sesiones.abrir',
+  `with r as (
+     update repartidor set codigo_hash = :codigo_hash
+     where codigo_hash = any(:huellas::bytea[]) and (:admite_demostracion::boolean or not demostracion)
+     returning id, repartidor, nombre, version, demostracion
+   ), s as (
+     insert into sesion_repartidor (hash, repartidor_id, version, creado_en, vence_en)
+     select :hash, id, version, :ahora::timestamptz, :vence_en::timestamptz from r returning hash, repartidor_id, vence_en
+   ), v as (
+     delete from sesion_repartidor where hash in (
+       select o.hash from sesion_repartidor o join r on r.id = o.repartidor_id
+       order by o.creado_en desc offset ${TELEFONOS - 1})
+   )
+   select s.*, r.repartidor, r.nombre, r.demostracion from s join r on r.id = s.repartidor_id`,
+)
+
+export const abrirSesion: Handler<'abrirSesion'> = async (
+  { body, cookie, red, reenviada, ...quien },
+  { db, reloj, secretos, navegador, limiteDeEntrada, bitacora, ajustes },
+) => {
+  // A known phone has a limit of its own, so strangers behind the same address cannot lock it out.
+  const conocido = leerDispositivo(secretos, navegador.leerDispositivo(cookie))
+  const de = conocido === undefined ? red : `dispositivo ${conocido}`
+  // Attempts are limited before the code is checked. Otherwise a limited attempt would still tell a good guess from a
+  // bad one.
+  const espera = limiteDeEntrada.tomar(de)
+  if (espera > 0) {
+    await bitacora.rechazada(
+      sitioDe(de) ?? de,
+      { ...quien, red },
+      { accion: 'abrirSesion', despues: { rechazada: true } },
+    )
+    const cabeceras = { 'Retry-After': String(espera) }
+    throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {
+      cabeceras,
+    })
+  }
+  const huellas = huellasDe(secretos, body.codigo)
+  const token = nuevoToken()
+  const ahora = reloj()
+  const vence_en = new Date(ahora.getTime() + DURACION_DE_SESION)
+  const admite_demostracion = admiteDemostracion(ajustes, reenviada())
+  const fila = await enTransaccion(db, async (consultar) => {
+    const nueva = { huellas, codigo_hash: huellas[0]!, hash: hashDeToken(token), ahora, vence_en }
+    const [abierta] = await consultar(ABRIR, { ...nueva, admite_demostracion })
+    if (!abierta) return undefined
+    await bitacora.anotar(consultar, { ...quien, red, identidad: abierta }, { accion: 'abrirSesion' })
+    return abierta
+  })
+  if (!fila) {
+    const deDemostracion = !admite_demostracion && (await estaEnUso({ db, secretos }, body.codigo))
+    const mensaje = deDemostracion ? `El código ${DE_DEMOSTRACION}. Pida` : 'El código no vale. Revíselo o pida'
+    throw new Problema('codigo_incorrecto', `${mensaje} otro a la central.`, { cabeceras: RETO_DE_SESION })
+  }
+  limiteDeEntrada.devolver(de)
+  const sesion = navegador.ponerSesion(token, DURACION_DE_SESION / 1_000)
+  const dispositivo = navegador.ponerDispositivo(sellarDispositivo(secretos, fila.repartidor_id))
+  return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentarSesion(fila) }
+}

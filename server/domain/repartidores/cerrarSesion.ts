@@ -1,0 +1,15 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { enTransaccion, sentencia } from '../../data/db.ts'
+
+const CERRAR = sentencia<{ hash: Uint8Array }>('sesiones.cerrar', 'delete from sesion_repartidor where hash = :hash')
+
+export const cerrarSesion: Handler<'cerrarSesion'> = async (
+  { identidad, idSolicitud, red },
+  { db, navegador, bitacora },
+) => {
+  await enTransaccion(db, async (consultar) => {
+    await consultar(CERRAR, { hash: identidad.sesion })
+    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, { accion: 'cerrarSesion' })
+  })
+  return { status: 204, headers: { 'Set-Cookie': navegador.ponerSesion('', 0) }, body: undefined }
+}

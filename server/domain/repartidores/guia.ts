@@ -1,0 +1,105 @@
+import { type Db, sentencia } from '../../data/db.ts'
+import { askByKey } from '../../data/owners.ts'
+import type { Estado, GuiaDeReparto } from '../../generado/contrato/tipos/index.ts'
+import { distanciaEntre } from '../../platform/maps/point.ts'
+import type { Linea } from '../bitacora/bitacora.ts'
+import { zonaDe } from '../catalogo/zona.ts'
+import type { Ajustes } from '../deps.ts'
+import { EN_MANOS } from '../estados/custodia.ts'
+import { esFinal } from '../estados/estados.ts'
+import { type FilaGuia, presentar } from '../guias/guia.ts'
+import { type Alcance, custodiaPara, pasosPara } from './custodia.ts'
+
+/** Guide's row with the name of the merchant who sends the parcel. */
+type FilaDeReparto = FilaGuia & { nombre_comercio: string }
+
+const BUSCAR = sentencia<{ guias: readonly string[] }, FilaDeReparto>(
+  'repartidores.guias',
+  `select g.*, c.nombre as nombre_comercio from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = any(:guias::text[])`,
+  { alcance: 'parte' },
+)
+
+/** Returns the guides for these codes, by code; unknown codes are skipped. */
+export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, FilaDeReparto>> {
+  const filas = await askByKey(db, guias, ({ consultar }, suyas) => consultar(BUSCAR, { guias: suyas }))
+  return new Map(filas.map((fila) => [fila.guia, fila]))
+}
+
+/** Maximum guides listed: as many as any courier carries in a day. */
+const SUYAS = 500
+
+const BUSCAR_SUYAS = sentencia<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
+  'repartidores.suyas',
+  `select g.*, c.nombre as nombre_comercio from guia g join comercio c on c.id = g.comercio_id
+   where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${SUYAS}`,
+)
+
+/** Returns the guides that a courier carries, by the instant of their state, newest first. */
+export const leerSuyas = (db: Db, repartidor: string): Promise<FilaDeReparto[]> =>
+  db.consultar(BUSCAR_SUYAS, { repartidor, estados: EN_MANOS })
+
+/** Returns the audit log entry for a courier who reads a guide without carrying it. */
+export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGuia): Linea => ({
+  accion,
+  sobre: ['guia', guia],
+  de: { comercio_id, modo },
+})
+
+/**
+ * Nulls in place of the destination. Only the courier who has the parcel sees the destination, and only until the
+ * guide's final state.
+ */
+const SIN_DESTINO = {
+  destinatario: null,
+  telefono: null,
+  departamento: null,
+  municipio: null,
+  direccion: null,
+  indicaciones: null,
+  distancia_m: null,
+  intentos: null,
+}
+const SIN_LUGAR = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
+/** Nulls in place of the data needed to collect a parcel. */
+const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null }
+
+/**
+ * Returns a guide as a courier may see it. The courier who has the parcel sees everything until the guide's final
+ * state; all others see no destination. If another courier has the parcel, the merchant, the pickup and the contents
+ * are hidden, too.
+ */
+export function presentarGuia(
+  ajustes: Pick<Ajustes, 'zonaHoraria'> & Alcance,
+  fila: FilaDeReparto,
+  repartidor: string,
+): GuiaDeReparto {
+  const custodia = custodiaPara(ajustes, fila, repartidor)
+  const guia = presentar(fila)
+  const { estado, lat, lng, maps_url, precision_m, referencia } = guia.ubicacion
+  return {
+    guia: guia.guia,
+    estado: guia.estado,
+    modo: guia.modo,
+    custodia,
+    nombre_comercio: fila.nombre_comercio,
+    recogida: guia.recogida,
+    contenido: guia.contenido,
+    destinatario: guia.destinatario,
+    telefono: guia.telefono,
+    departamento: guia.departamento,
+    municipio: guia.municipio,
+    direccion: guia.direccion,
+    indicaciones: guia.indicaciones,
+    intentos: guia.intentos,
+    ubicacion: { estado, lat, lng, maps_url, precision_m, referencia },
+    distancia_m: distanciaEntre(guia.recogida, guia.ubicacion),
+    ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),
+    ...(custodia === 'ajena' ? SIN_RECOGIDA : {}),
+    secuencia: guia.secuencia,
+    zona_horaria: zonaDe(fila, ajustes.zonaHoraria),
+    siguientes: pasosPara(fila, custodia),
+  }
+}

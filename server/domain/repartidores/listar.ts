@@ -1,0 +1,17 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { masNuevas, posicionDeId } from '../../api/lists/byId.ts'
+import { paginar } from '../../api/lists/page.ts'
+import { presentarRepartidor } from './repartidor.ts'
+
+export const listarRepartidores: Handler<'listarRepartidores'> = async (
+  { query, ...quien },
+  { db, cursores, bitacora },
+) => {
+  const pagina = await paginar(cursores, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
+    leer: async (despues, take) => db.prisma.repartidor.findMany(masNuevas(despues, take)),
+    posicion: posicionDeId,
+    presentar: presentarRepartidor,
+  })
+  await bitacora.consultada(quien, { accion: 'listarRepartidores', despues: { repartidores: pagina.datos.length } })
+  return { status: 200, body: pagina }
+}

@@ -1,0 +1,39 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
+import { leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
+
+/**
+ * Lists the guides that a courier carries, or the requested guides. A guide that is requested several times, or in
+ * several spellings, is listed once.
+ */
+export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
+  { query: { guia: pedidas } = {}, identidad, idSolicitud, red },
+  { db, ajustes, limites, turnosDeBusqueda, bitacora },
+) => {
+  if (pedidas === undefined) {
+    const suyas = await leerSuyas(db, identidad.repartidor)
+    const datos = suyas.map((fila) => presentarGuia(ajustes, fila, identidad.repartidor))
+    return { status: 200, body: { datos, desconocidas: [] } }
+  }
+  const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
+  const porCodigo = await turnosDeBusqueda(identidad.repartidor, async () => {
+    limites.exigirConocidas(identidad.repartidor)
+    const filas = await leerGuias(db, [...codigos])
+    limites.contarDesconocidas(identidad.repartidor, codigos.size - filas.size)
+    return filas
+  })
+  const quien = { identidad, idSolicitud, red }
+  for (const fila of porCodigo.values())
+    if (fila.custodio !== identidad.repartidor)
+      await bitacora.consultada(quien, miradaAjena('listarGuiasDeReparto', fila))
+  return {
+    status: 200,
+    body: {
+      datos: [...codigos].flatMap((codigo) => {
+        const fila = porCodigo.get(codigo)
+        return fila ? [presentarGuia(ajustes, fila, identidad.repartidor)] : []
+      }),
+      desconocidas: pedidas.filter((escrita) => !porCodigo.has(normalizarCodigoDeGuia(escrita) ?? '')),
+    },
+  }
+}

@@ -1,0 +1,14 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { desconocida, exigirCodigo } from '../guias/guia.ts'
+import { leerGuias, miradaAjena, presentarGuia } from './guia.ts'
+
+export const obtenerGuiaDeReparto: Handler<'obtenerGuiaDeReparto'> = async (
+  { path, ...quien },
+  { db, ajustes, bitacora },
+) => {
+  const codigo = exigirCodigo('todos', path.guia)
+  const fila = (await leerGuias(db, [codigo])).get(codigo) ?? desconocida('todos')
+  const { repartidor } = quien.identidad
+  if (fila.custodio !== repartidor) await bitacora.consultada(quien, miradaAjena('obtenerGuiaDeReparto', fila))
+  return { status: 200, body: presentarGuia(ajustes, fila, repartidor) }
+}

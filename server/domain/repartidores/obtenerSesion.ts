@@ -1,0 +1,7 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { presentarSesion } from './repartidor.ts'
+
+export const obtenerSesion: Handler<'obtenerSesion'> = async ({ identidad }) => ({
+  status: 200,
+  body: presentarSesion(identidad),
+})

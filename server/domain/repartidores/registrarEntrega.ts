@@ -1,0 +1,17 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { registrarConPrueba } from '../pruebasEntrega/registrar.ts'
+import { permitirA } from './custodia.ts'
+import { presentarQuien } from './repartidor.ts'
+
+export const registrarEntregaDeReparto: Handler<'registrarEntregaDeReparto'> = ({ path, body, identidad }, deps) => {
+  const { repartidor } = identidad
+  const permitir = permitirA(deps.ajustes, repartidor)
+  const quien = {
+    ambito: 'todos',
+    autor: repartidor,
+    repartidor: presentarQuien(identidad),
+    api: '/repartidor/v1',
+    permitir,
+  } as const
+  return registrarConPrueba(deps, quien, path.guia, body)
+}

@@ -1,0 +1,18 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { enTransaccion } from '../../data/db.ts'
+import { nuevoCodigo, ponerCodigo, presentarRepartidor } from './repartidor.ts'
+
+/** Gives a courier a new code in place of the old one. */
+export const renovarCodigo: Handler<'renovarCodigo'> = async (
+  { path: { repartidor }, ...quien },
+  { db, secretos, bitacora },
+) => {
+  const { codigo, codigo_hash } = nuevoCodigo(secretos)
+  const fila = await enTransaccion(db, async (consultar) => {
+    const renovado = await ponerCodigo(consultar, { repartidor, codigo_hash })
+    const sobre = ['repartidor', repartidor] as const
+    await bitacora.anotar(consultar, quien, { accion: 'renovarCodigo', sobre, campos: ['codigo'] })
+    return renovado
+  })
+  return { status: 201, body: { ...presentarRepartidor(fila), codigo } }
+}

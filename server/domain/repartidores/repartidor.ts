@@ -1,0 +1,185 @@
+import { createHmac, hash, randomBytes } from 'node:crypto'
+import { type Consultar, type Db, sentencia } from '../../data/db.ts'
+import type { repartidor, sesion_repartidor } from '../../generado/contrato/prisma/client.ts'
+import type { QuienReparte, Repartidor, RepartidorConCodigo, Sesion } from '../../generado/contrato/tipos/index.ts'
+import { base32AlAzar, normalizarBase32 } from '../../platform/codes/codes.ts'
+import { Problema } from '../../platform/errors.ts'
+import type { Secretos, Subclave } from '../../platform/secrets.ts'
+import type { Deps } from '../deps.ts'
+
+/** Returns a courier in the contract's form, without the code. */
+export const presentarRepartidor = (fila: repartidor): Repartidor => ({
+  repartidor: fila.repartidor,
+  nombre: fila.nombre,
+  telefono: fila.telefono,
+  activo: fila.codigo_hash !== null,
+  creado_en: fila.creado_en.toISOString(),
+})
+
+/** Returns the public part of a courier. */
+export const presentarQuien = ({ repartidor, nombre }: QuienReparte): QuienReparte => ({ repartidor, nombre })
+
+/**
+ * Length of a code in base32 characters (50 bits). A code is short to type and unlike a guide's code. 50 bits suffice
+ * because sign-ins are rate-limited and the digest is keyed.
+ */
+const LARGO = 10
+
+const huella = ({ clave }: Subclave, codigo: string) =>
+  new Uint8Array(createHmac('sha256', clave).update(codigo).digest())
+
+/** Generates a courier's code and the digest to store. */
+export function nuevoCodigo(secretos: Secretos) {
+  const codigo = base32AlAzar(LARGO, randomBytes)
+  return {
+    codigo: `${codigo.slice(0, LARGO / 2)}-${codigo.slice(LARGO / 2)}`,
+    codigo_hash: huella(secretos.presente('repartidores'), codigo),
+  }
+}
+
+/** Returns the digests under which a typed code may be stored: one per master key, the current key's first. */
+export const huellasDe = (secretos: Secretos, tecleado: string) =>
+  secretos.todas('repartidores').map((subclave) => huella(subclave, normalizarBase32(tecleado)))
+
+const EN_USO = sentencia<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }>(
+  'repartidores.enUso',
+  'select exists (select from repartidor where codigo_hash = any(:huellas::bytea[])) as en_uso',
+)
+
+/** Reports whether a courier with that code exists. */
+export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
+  const [fila] = await db.consultar(EN_USO, { huellas: huellasDe(secretos, codigo) })
+  return fila!.en_uso
+}
+
+/** Returns the courier with that public identifier; null if unknown. */
+export const buscarRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
+  db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
+
+const QUIENES = sentencia<{ repartidores: readonly string[] }, QuienReparte>(
+  'repartidores.quienes',
+  'select repartidor, nombre from repartidor where repartidor = any(:repartidores::text[])',
+)
+
+/** Returns the couriers with these public identifiers, by identifier, with their current names. */
+export async function leerQuienes(db: Db, codigos: readonly string[]): Promise<Map<string, QuienReparte>> {
+  if (codigos.length === 0) return new Map()
+  const filas = await db.consultar(QUIENES, { repartidores: [...new Set(codigos)] })
+  return new Map(filas.map((fila) => [fila.repartidor, fila]))
+}
+
+const GUARDAR = sentencia<
+  Pick<repartidor, 'id' | 'repartidor' | 'nombre' | 'telefono' | 'codigo_hash' | 'creado_en'>,
+  repartidor
+>(
+  'repartidores.guardar',
+  `insert into repartidor (id, repartidor, nombre, telefono, codigo_hash, creado_en)
+   values (:id, :repartidor, :nombre, :telefono, :codigo_hash, :creado_en) returning *`,
+)
+
+const MARCAR = sentencia<{ huellas: readonly Uint8Array[] }>(
+  'repartidores.marcarDemostracion',
+  'update repartidor set demostracion = true where codigo_hash = any(:huellas::bytea[]) and not demostracion',
+)
+
+/** Marks the courier with that code as a demonstration courier. A new code removes the mark. */
+export const marcarCodigoDeDemostracion = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string) =>
+  db.consultar(MARCAR, { huellas: huellasDe(secretos, codigo) })
+
+/** Creates a courier. The result is the only place that ever contains the code itself. */
+export async function guardarRepartidor(
+  { db, nuevoId, secretos }: Pick<Deps, 'nuevoId' | 'secretos'> & { db: Pick<Db, 'consultar'> },
+  { nombre, telefono = null }: { nombre: string; telefono?: string | null },
+): Promise<RepartidorConCodigo> {
+  const { codigo, codigo_hash } = nuevoCodigo(secretos)
+  const nuevo = { ...nuevoId(), repartidor: `rep_${base32AlAzar(12)}`, nombre, telefono, codigo_hash }
+  const [fila] = await db.consultar(GUARDAR, nuevo)
+  return { ...presentarRepartidor(fila!), codigo }
+}
+
+const PONER_CODIGO = sentencia<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
+  'repartidores.ponerCodigo',
+  `update repartidor set codigo_hash = :codigo_hash::bytea, version = version + 1, demostracion = false
+   where repartidor = :repartidor returning *`,
+)
+
+/**
+ * Replaces a courier's code with another code or with none. The version increases, which ends the sessions of the old
+ * code at once.
+ * @throws Problema 404
+ */
+export async function ponerCodigo(
+  consultar: Consultar,
+  de: Pick<repartidor, 'repartidor' | 'codigo_hash'>,
+): Promise<repartidor> {
+  const [fila] = await consultar(PONER_CODIGO, de)
+  return fila ?? desconocido()
+}
+
+function desconocido(): never {
+  throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
+}
+
+/** Session of a token, with its courier. */
+export type FilaSesion = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'vence_en'> &
+  Pick<repartidor, 'repartidor' | 'nombre' | 'demostracion'>
+
+/** Duration of a session in milliseconds: 12 hours, a working day. */
+export const DURACION_DE_SESION = 12 * 3_600_000
+
+/** Generates a session token of 256 random bits; only the courier's browser keeps the token. */
+export const nuevoToken = () => randomBytes(32).toString('base64url')
+
+/** Reports whether a text has the form of a session token. */
+export const esToken = (texto: string) => /^[\w-]{43}$/.test(texto)
+
+/** Returns the SHA-256 digest under which a session token is stored. */
+export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
+
+/**
+ * SQL that selects sessions, except those whose code was renewed or removed. The rows of the excluded sessions stay in
+ * the table.
+ */
+const DE_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
+   join repartidor r on r.id = s.repartidor_id and r.version = s.version`
+
+const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${DE_SESION} where s.hash = :hash`)
+
+/**
+ * Separate statement for several digests, as for API keys (`llaves/llave.ts`): a list of values is planned anew for
+ * each list.
+ */
+const BUSCAR_VARIAS = sentencia<{ hashes: readonly Buffer[] }, FilaSesion>(
+  'sesiones.buscarVarias',
+  `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
+)
+
+/** Returns the digest of a session token in base64. */
+export const huellaDeToken = (token: string) => hashDeToken(token).toString('base64')
+
+/** Returns the sessions whose tokens have these digests, by digest, including expired sessions. */
+export async function buscarSesiones(db: Db, huellas: readonly string[]): Promise<ReadonlyMap<string, FilaSesion>> {
+  const hashes = huellas.map((huella) => Buffer.from(huella, 'base64'))
+  const [hash] = hashes
+  const filas =
+    hashes.length === 1 ? await db.consultar(BUSCAR, { hash: hash! }) : await db.consultar(BUSCAR_VARIAS, { hashes })
+  return new Map(filas.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
+}
+
+/** Returns a session in the contract's form. */
+export const presentarSesion = ({
+  repartidor,
+  nombre,
+  vence_en,
+}: Omit<FilaSesion, 'hash' | 'repartidor_id' | 'demostracion'>): Sesion => ({
+  repartidor,
+  nombre,
+  vence_en: vence_en.toISOString(),
+})
+
+const LIMPIAR = sentencia<{ ahora: Date }>('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= :ahora')
+
+/** Deletes expired sessions. */
+export async function limpiarSesiones({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {
+  await db.consultar(LIMPIAR, { ahora: reloj() })
+}

@@ -1,0 +1,6 @@
+import type { Handler } from '../../api/contract/handler.ts'
+
+export const comprobarDisponibilidad: Handler<'comprobarDisponibilidad'> = async (_entrada, { salud }) => {
+  const body = await salud()
+  return body.ok ? { status: 200, body } : { status: 503, headers: { 'Retry-After': '2' }, body }
+}

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { RAIZ } from '../../platform/root.ts'
+import { guardarArchivo } from '../archivos/archivo.ts'
+import { centroDe } from '../catalogo/catalogo.ts'
+import type { Deps } from '../deps.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import type { Evidencia } from '../pruebasEntrega/prueba.ts'
+
+type DepsDeMuestra = Pick<Deps, 'db' | 'almacen' | 'reloj'>
+
+/** Sample pictures in `muestras/`; each picture says that it is a sample. */
+const MUESTRAS = {
+  foto: { nombre: 'foto.jpg', mime: 'image/jpeg', ancho: 1_280, alto: 960 },
+  firma: { nombre: 'firma.png', mime: 'image/png', ancho: 800, alto: 300 },
+} as const
+
+/**
+ * Stores a sample picture for a guide, as an upload does. If no step uses the file, the sweeper deletes it like any
+ * upload.
+ */
+async function guardarMuestra(
+  deps: DepsDeMuestra,
+  guia: FilaGuia,
+  tipo: keyof typeof MUESTRAS,
+  capturado_en: Date | null = null,
+): Promise<string> {
+  const { nombre, ...imagen } = MUESTRAS[tipo]
+  const contenido = await readFile(new URL(`server/domain/simulador/muestras/${nombre}`, RAIZ))
+  const datos = { ...imagen, contenido, tipo, capturado_en, lat: null, lng: null, autor: null, usado_en: null }
+  return (await guardarArchivo(deps, guia, datos)).archivo
+}
+
+/** Stores a sample photo for a guide and returns the file's code. */
+export const fotoDeMuestra = (deps: DepsDeMuestra, guia: FilaGuia, cuando: Date): Promise<string> =>
+  guardarMuestra(deps, guia, 'foto', cuando)
+
+/** Distance of a sample delivery from the guide's location, in degrees of latitude (about 11 metres). */
+const CERCA = 0.0001
+
+/** Returns sample evidence for the delivery of a test guide: always the same, near the confirmed location. */
+export async function evidenciaDeMuestra(deps: DepsDeMuestra, guia: FilaGuia, cuando: Date): Promise<Evidencia> {
+  return {
+    recibido_por: { nombre: 'Persona de prueba', relacion: 'destinatario' },
+    fotos: [await fotoDeMuestra(deps, guia, cuando)],
+    firma: await guardarMuestra(deps, guia, 'firma'),
+    ...posicionDe(guia),
+  }
+}
+
+/**
+ * Returns the position of a sample delivery: near the guide's location, else near the centre of its municipality. Empty
+ * if the catalogue does not know the municipality.
+ */
+function posicionDe(guia: FilaGuia): Pick<Evidencia, 'lat' | 'lng' | 'precision_m'> {
+  const { ubicacion_lat: lat, ubicacion_lng: lng, departamento, municipio } = guia
+  const lugar = lat === null || lng === null ? centroDe(departamento, municipio) : { lat, lng }
+  // Moves towards the equator, because a latitude cannot go beyond a pole.
+  return lugar ? { lat: lugar.lat - Math.sign(lugar.lat) * CERCA, lng: lugar.lng, precision_m: 8 } : {}
+}

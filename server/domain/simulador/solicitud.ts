@@ -1,0 +1,58 @@
+import { sentencia } from '../../data/db.ts'
+import { deGuia } from '../eventos/evento.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import {
+  type DepsDeMensajes,
+  enviarAlBuzon,
+  type FilaMensaje,
+  fallar,
+  vencerSolicitudes,
+} from '../mensajeria/mensaje.ts'
+
+// Simulates at once what later becomes of the message to a test guide's recipient. Each function does what a job would
+// do, so that the job later has nothing left to do.
+
+/**
+ * Delivers the guide's pending messages to the mailbox, so that no job delivers them after the simulator's next action.
+ */
+export async function sacarMensajes(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
+  const pendientes = await deps.db.prisma.mensaje.findMany({
+    where: { ...deGuia(guia), canal: 'buzon', estado: 'pendiente' },
+    orderBy: { numero: 'asc' },
+    select: { id: true, comercio_id: true },
+  })
+  // Messages go one by one, because the statement takes one message of each guide.
+  for (const uno of pendientes) await enviarAlBuzon(deps, [uno])
+}
+
+/** Sets the expiry of a guide's open requests, and of the links that the recipient may have open, to `:ahora`. */
+const ACORTAR = sentencia<ReturnType<typeof deGuia> & { ahora: Date }, Pick<FilaMensaje, 'id' | 'comercio_id'>>(
+  'simulador.acortar',
+  `with m as (
+     update mensaje set vence_en = :ahora::timestamptz
+     where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and abierta returning id, comercio_id
+   ), l as (
+     update enlace_ubicacion set vence_en = :ahora where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+       and vence_en > :ahora
+   ), g as (
+     update guia set ubicacion_extra = jsonb_set(ubicacion_extra, '{solicitud,vence_en}', to_jsonb(:ahora::timestamptz))
+     where comercio_id = :comercio_id and modo = :modo and id = :guia_id and ubicacion_extra ? 'solicitud'
+   )
+   select id, comercio_id from m`,
+)
+
+/** Expires the guide's request as if the recipient had not answered in time. */
+export async function vencer(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
+  const abiertas = await deps.db.consultar(ACORTAR, { ...deGuia(guia), ahora: deps.reloj() })
+  await vencerSolicitudes(deps, abiertas)
+}
+
+/** Fails the guide's newest request as if its message had not reached the recipient. */
+export async function fallarMensaje(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
+  const ultima = await deps.db.prisma.mensaje.findFirst({
+    where: { ...deGuia(guia), tipo: 'solicitud_ubicacion' },
+    orderBy: { numero: 'desc' },
+    select: { id: true, comercio_id: true },
+  })
+  if (ultima) await fallar(deps, ultima, null, 'Falla fingida en modo de prueba.')
+}

@@ -1,0 +1,81 @@
+import { sentencia } from '../../data/db.ts'
+import { forgetOwners } from '../../data/owners.ts'
+import { inEach } from '../../data/spread.ts'
+import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import type { Deps } from '../deps.ts'
+
+/** Maximum guides per statement. */
+const LOTE = 1_000
+const DIA = 86_400_000
+
+const soloCuando = (extra: string) =>
+  `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
+
+/**
+ * Erases the locations of guides that reached a final state before `antes_de`, because home addresses must not be kept
+ * for ever. Erases coordinates, links, references, and the telephones and provider data of messages. Keeps the
+ * confirmation, its author and its instant. Events keep their order and their texts.
+ */
+const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
+  'ubicacion.olvidar',
+  `with v as (
+     select comercio_id, modo, id from guia
+     where estado = any(:finales::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
+       or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
+     limit ${LOTE} for update
+   ), e as (
+     update evento set lat = null, lng = null, foto = foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
+       coalesce(${soloCuando("foto -> 'ubicacion_extra'")}, 'null'))
+     from v where evento.comercio_id = v.comercio_id and evento.modo = v.modo and evento.guia_id = v.id
+   ), m as (
+     update mensaje set telefono = null, abierta = false, proveedor_id = null, motivo = null from v
+     where mensaje.comercio_id = v.comercio_id and mensaje.modo = v.modo and mensaje.guia_id = v.id
+   ), p as (
+     update prueba_entrega p set lat = null, lng = null, precision_m = null, distancia_m = null from v
+     where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.id
+   ), a as (
+     update archivo a set lat = null, lng = null from v
+     where a.comercio_id = v.comercio_id and a.modo = v.modo and a.guia_id = v.id
+   ), l as (
+     delete from enlace_ubicacion l using v where l.comercio_id = v.comercio_id and l.modo = v.modo and l.guia_id = v.id
+   ), k as (
+     delete from enlace_corto k using v where k.comercio_id = v.comercio_id and k.modo = v.modo and k.guia_id = v.id
+   )
+   update guia set lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
+     ubicacion_extra = ${soloCuando('ubicacion_extra')}
+   from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
+  { alcance: 'parte' },
+)
+
+const OLVIDAR_ENTRANTES = sentencia<{ antes_de: Date }>(
+  'entrantes.olvidar',
+  'delete from entrante where hecho_en < :antes_de',
+)
+const OLVIDAR_ENLACES = sentencia<{ antes_de: Date }, { clave: string }>(
+  'enlacesDeUbicacion.olvidar',
+  `delete from enlace_ubicacion where vence_en < :antes_de returning encode(huella, 'hex') as clave`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Erases the locations of old guides, and deletes inbound provider messages and recipient links after their retention.
+ * @returns true if more guides may remain
+ */
+export async function olvidarUbicaciones({
+  db,
+  reloj,
+  ajustes,
+}: Pick<Deps, 'db' | 'reloj' | 'ajustes'>): Promise<boolean> {
+  const hace = (dias: number) => new Date(reloj().getTime() - dias * DIA)
+  const viejas = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: hace(ajustes.retencionDeUbicaciones) }
+  const filas = await inEach(db, async ({ consultar }) => (await consultar(OLVIDAR, viejas)).length)
+  // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.
+  await db.consultar(OLVIDAR_ENTRANTES, { antes_de: hace(7) })
+  const enlaces = await inEach(db, ({ consultar }) => consultar(OLVIDAR_ENLACES, { antes_de: hace(30) }))
+  await forgetOwners(
+    db,
+    enlaces.flat().map(({ clave }) => clave),
+  )
+  return filas.includes(LOTE)
+}

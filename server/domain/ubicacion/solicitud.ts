@@ -1,0 +1,252 @@
+import { sentencia } from '../../data/db.ts'
+import { whereIs } from '../../data/owners.ts'
+import { Problema } from '../../platform/errors.ts'
+import { ErrorEnlace, leerEnlace } from '../../platform/maps/links.ts'
+import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
+import type { Deps } from '../deps.ts'
+import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
+import { juzgarDestino } from '../guias/advertencias.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { pedirOtraVez } from './reenvio.ts'
+import { admiteUbicacion, enlacePorSeguir, huellaDe, mismoLugar, type Propuesta, pasoDeLugar } from './ubicacion.ts'
+
+/** Data of a location request that is shown to any client with the recipient's link. */
+export interface DatosDeSolicitud {
+  /** `cerrada`: the parcel no longer needs the location (delivered, cancelled, on its way). */
+  estado: 'abierta' | 'confirmada' | 'vencida' | 'cerrada'
+  guia: string
+  /** Name of the merchant who sends the parcel. */
+  comercio: string
+  /** Contents of the parcel, in the merchant's words. */
+  contenido: string | null
+  /** Recipient's name; the page shows only the first word. */
+  destinatario: string | null
+  departamento: string
+  municipio: string
+  direccion: string | null
+  /** Centre of the declared municipality; null if the catalogue does not know it. */
+  centro: { lat: number; lng: number } | null
+  confirmado: LugarConfirmado | null
+  /** True if the recipient may still change the confirmed location: the courier is not on the way to it. */
+  corregible: boolean
+}
+
+/** Confirmed location; without coordinates if a link or a description names it. */
+export interface LugarConfirmado {
+  lat: number | null
+  lng: number | null
+  precision_m: number | null
+  enlace: string | null
+  referencia: string | null
+}
+
+/** Location that a recipient proposes for the delivery. */
+export interface LugarPropuesto {
+  lat?: number
+  lng?: number
+  precision_m?: number
+  enlace?: string
+  referencia?: string
+  /** True if the person confirmed that a location so far away is meant. */
+  seguro: boolean
+  /**
+   * True if the recipient changes the location. Otherwise the confirmed location stays, because a first answer may
+   * arrive twice.
+   */
+  cambiar: boolean
+  metodo: 'gps' | 'mapa' | 'enlace' | 'descripcion'
+}
+
+/** Result of a location that a recipient proposed. */
+export type ResultadoDeConfirmacion =
+  | { ok: true }
+  | { ok: false; motivo: 'lejos'; distancia_km: number }
+  | {
+      ok: false
+      motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
+      mensaje: string
+    }
+  /** `agotada`: the recipient changed the location too often. */
+  | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' | 'agotada' }
+
+/** Result of a request for another link. `repetida`: a link that was sent before is still valid. */
+export type ResultadoDeOtroEnlace =
+  | { ok: true; repetida: boolean /** Last two digits of the telephone. */; termina_en: string }
+  | { ok: false; motivo: 'agotada' | 'sin_efecto' }
+
+/** Operations of the recipient's page. The link's token alone identifies the guide. */
+export interface Solicitudes {
+  /** Reads the request, without side effects: previews of the message open the page, too. */
+  leer(token: string): Promise<DatosDeSolicitud | undefined>
+  /** Confirms a location. A repeated location is `ok` again, because the first answer may be lost on a bad network. */
+  confirmar(token: string, lugar: LugarPropuesto): Promise<ResultadoDeConfirmacion>
+  /** Sends another link in place of an expired link, to the guide's own telephone. */
+  pedirOtro(token: string): Promise<ResultadoDeOtroEnlace>
+}
+
+/** Finds a request by the digest of its token, so that the table's contents do not open any page. */
+const POR_TOKEN = sentencia<{ huella: Buffer }, Hallada>(
+  'ubicacion.porToken',
+  `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
+   join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
+   join comercio c on c.id = g.comercio_id where l.huella = :huella`,
+  { alcance: 'parte' },
+)
+
+type Hallada = FilaGuia & { comercio: string; vence: Date }
+
+const REFERENCIA_MAXIMA = 200
+
+/** Maximum confirmations of a guide's location by recipients. A short link counts again after it was followed. */
+const VECES = 10
+
+const CONFIRMADAS = sentencia<ReturnType<typeof deGuia>, { veces: number }>(
+  'ubicacion.confirmadas',
+  `select count(*)::int as veces from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and tipo = 'ubicacion.confirmada' and foto ->> 'ubicacion_origen' = 'destinatario'`,
+)
+
+type DepsDeSolicitudes = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo' | 'canalDe'>
+
+/** Creates the operations of the recipient's page. */
+export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
+  const { db, reloj } = deps
+  const buscar = async (token: string) => {
+    const huella = huellaDe(token)
+    return (await (await whereIs(db, huella.toString('hex')))?.consultar(POR_TOKEN, { huella }))?.[0]
+  }
+  return {
+    async leer(token) {
+      const fila = await buscar(token)
+      return fila && presentarSolicitud(fila, reloj())
+    },
+    async confirmar(token, lugar): Promise<ResultadoDeConfirmacion> {
+      const propuesta = proponer(lugar)
+      if ('motivo' in propuesta) return propuesta
+      return sinCarrera(async (): Promise<ResultadoDeConfirmacion | undefined> => {
+        const fila = await buscar(token)
+        if (!fila) return { ok: false, motivo: 'desconocida' }
+        const hecho = await juzgar(deps, fila, lugar, propuesta)
+        if (hecho) return hecho
+        const paso = await darPaso(deps, fila, {
+          ...pasoDeLugar(fila, propuesta, reloj()),
+          enlaceCorto: enlacePorSeguir(propuesta.enlace, deps.nuevoId),
+        })
+        return paso && { ok: true }
+      })
+    },
+    async pedirOtro(token): Promise<ResultadoDeOtroEnlace> {
+      const resultado = await sinCarrera(async () => {
+        const fila = await buscar(token)
+        return fila && estadoDe(fila, reloj()) === 'vencida' ? pedirOtro(deps, fila) : SIN_EFECTO
+      })
+      deps.avisarTrabajo()
+      return resultado
+    },
+  }
+}
+
+const SIN_EFECTO: ResultadoDeOtroEnlace = { ok: false, motivo: 'sin_efecto' }
+
+function estadoDe(fila: Hallada, ahora: Date): DatosDeSolicitud['estado'] {
+  if (fila.ubicacion_estado === 'confirmada' && fila.ubicacion_origen === 'destinatario') return 'confirmada'
+  if (!admiteUbicacion(fila) || fila.ubicacion_estado === 'confirmada') return 'cerrada'
+  return fila.vence <= ahora ? 'vencida' : 'abierta'
+}
+
+function presentarSolicitud(fila: Hallada, ahora: Date): DatosDeSolicitud {
+  const estado = estadoDe(fila, ahora)
+  const { precision_m = null, enlace = null, referencia = null } = fila.ubicacion_extra ?? {}
+  return {
+    estado,
+    guia: fila.guia,
+    comercio: fila.comercio,
+    contenido: fila.contenido,
+    destinatario: fila.destinatario,
+    departamento: fila.departamento,
+    municipio: fila.municipio,
+    direccion: fila.direccion,
+    centro: centroDe(fila.departamento, fila.municipio) ?? null,
+    confirmado:
+      estado === 'confirmada'
+        ? { lat: fila.ubicacion_lat, lng: fila.ubicacion_lng, precision_m, enlace, referencia }
+        : null,
+    corregible: estado === 'confirmada' && admiteUbicacion(fila),
+  }
+}
+
+/**
+ * Returns the answer that changes nothing: the location is already confirmed, too late, changed too often, or far away
+ * and not yet confirmed by the person. Returns undefined if the location is to be recorded.
+ */
+async function juzgar(
+  { db, reloj }: DepsDeSolicitudes,
+  fila: Hallada,
+  lugar: LugarPropuesto,
+  propuesta: Propuesta,
+): Promise<ResultadoDeConfirmacion | undefined> {
+  const estado = estadoDe(fila, reloj())
+  if (estado === 'confirmada') {
+    // The answer was sent twice over a bad network. The location is already confirmed, as the recipient wanted.
+    if (!lugar.cambiar || mismoLugar(fila, propuesta)) return { ok: true }
+    if (!admiteUbicacion(fila)) return { ok: false, motivo: 'cerrada' }
+    const [cuenta] = await db.consultar(CONFIRMADAS, deGuia(fila))
+    if (cuenta!.veces >= VECES) return { ok: false, motivo: 'agotada' }
+  } else if (estado !== 'abierta') return { ok: false, motivo: estado }
+  const { distancia_km } = juzgarDestino(fila, { ubicacion_lat: propuesta.lat, ubicacion_lng: propuesta.lng })
+  if (distancia_km !== null && distancia_km > LEJOS && !lugar.seguro)
+    return { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
+  return undefined
+}
+
+/**
+ * Queues another location request, unless a newer link is on its way or still valid. Returns undefined if another
+ * request changed the guide.
+ */
+async function pedirOtro(deps: DepsDeSolicitudes, fila: Hallada): Promise<ResultadoDeOtroEnlace | undefined> {
+  const { telefono, ubicacion_extra } = fila
+  if (telefono === null) return SIN_EFECTO
+  const termina_en = telefono.slice(-2)
+  const { estado, vence_en } = ubicacion_extra?.solicitud ?? {}
+  if (estado === 'pendiente' || (vence_en !== undefined && new Date(vence_en) > deps.reloj()))
+    return { ok: true, repetida: true, termina_en }
+  try {
+    return (await pedirOtraVez(deps, fila)) && { ok: true, repetida: false, termina_en }
+  } catch (error) {
+    if (error instanceof Problema && error.codigo === 'limite_de_solicitudes') return { ok: false, motivo: 'agotada' }
+    throw error
+  }
+}
+
+/** Converts the recipient's answer into a proposed location, or returns what is wrong with the answer. */
+function proponer(lugar: LugarPropuesto): Propuesta | Extract<ResultadoDeConfirmacion, { mensaje: string }> {
+  const falla = (
+    motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga',
+    mensaje: string,
+  ) => ({ ok: false, motivo, mensaje }) as const
+  const referencia = lugar.referencia?.trim().replaceAll(/\s+/g, ' ') || null
+  if (referencia && referencia.length > REFERENCIA_MAXIMA)
+    return falla('referencia_larga', `La referencia pasa de ${REFERENCIA_MAXIMA} letras: escríbala más corta.`)
+  const comun = { precision_m: lugar.precision_m ?? null, referencia, origen: 'destinatario' as const }
+  if (lugar.metodo === 'descripcion')
+    return referencia
+      ? { enlace: null, lat: null, lng: null, ...comun }
+      : falla('sin_lugar', 'Falta el lugar: descríbalo con palabras.')
+  if (lugar.lat !== undefined && lugar.lng !== undefined) {
+    const vale = Math.abs(lugar.lat) <= 90 && Math.abs(lugar.lng) <= 180
+    return vale
+      ? { enlace: null, lat: lugar.lat, lng: lugar.lng, ...comun }
+      : falla('coordenadas_invalidas', 'Ese lugar no está en el mapa: márquelo de nuevo.')
+  }
+  if (!lugar.enlace)
+    return falla('sin_lugar', 'Falta el lugar: use su ubicación, márquelo en el mapa o pegue un enlace.')
+  try {
+    const enlace = lugar.enlace.trim()
+    const leido = leerEnlace(enlace)
+    const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
+    return { enlace, lat, lng, ...comun }
+  } catch (error) {
+    if (!(error instanceof ErrorEnlace)) throw error
+    return falla('enlace_invalido', error.message)
+  }
+}

@@ -1,0 +1,138 @@
+import { createHmac, hash } from 'node:crypto'
+import type { CodigoDeAdvertencia, OrigenDeUbicacion } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { leerEnlace } from '../../platform/maps/links.ts'
+import type { Secretos } from '../../platform/secrets.ts'
+import { esFinal } from '../estados/estados.ts'
+import type { Lugar, Paso } from '../eventos/evento.ts'
+import { type AdvertenciaGuardada, juzgarDestino } from '../guias/advertencias.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+
+/**
+ * Reports whether a guide's location may still be set or changed. A confirmed location may change until the courier is
+ * on the way to it.
+ */
+export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
+  !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
+
+/** Proposed location of a guide. */
+export interface Propuesta {
+  /**
+   * Link that names the location; the coordinates of a short link come later. Without link and coordinates,
+   * `referencia` describes the location.
+   */
+  enlace: string | null
+  lat: number | null
+  lng: number | null
+  precision_m: number | null
+  referencia: string | null
+  origen: NonNullable<OrigenDeUbicacion>
+}
+
+/**
+ * Codes of warnings that are checked again for every location. `telefono_fijo` is included because a confirmed location
+ * needs no message.
+ */
+const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
+  ...(['telefono_fijo', 'enlace_sin_coordenadas', 'lugar_descrito', 'destino_desconocido'] as const),
+  ...([
+    'coordenadas_en_cero',
+    'coordenadas_sin_signo',
+    'coordenadas_invertidas',
+    'fuera_del_departamento',
+    'ubicacion_lejana',
+  ] as const),
+]
+
+const SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }
+const SOLO_DESCRITO: AdvertenciaGuardada = { codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }
+
+/** Returns the location columns of a guide after confirmation. The data of the location request stays visible. */
+function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
+  const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
+  const { distancia_km, advertencias } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
+  const solicitud = guia.ubicacion_extra?.solicitud
+  return {
+    ubicacion_estado: 'confirmada',
+    ubicacion_origen: origen,
+    ubicacion_lat: lat,
+    ubicacion_lng: lng,
+    ubicacion_extra: {
+      ...(enlace === null ? {} : { enlace }),
+      ...(precision_m === null ? {} : { precision_m }),
+      ...(referencia === null ? {} : { referencia }),
+      ...(distancia_km === null ? {} : { distancia_km }),
+      confirmado_en: ahora.toISOString(),
+      ...(solicitud ? { solicitud } : {}),
+    },
+    advertencias: [
+      ...guia.advertencias.filter(({ codigo }) => !DEL_LUGAR.includes(codigo)),
+      ...(lat === null ? [enlace === null ? SOLO_DESCRITO : SIN_COORDENADAS] : []),
+      ...advertencias,
+    ],
+  }
+}
+
+/** Returns the step that confirms a location; its event has the same coordinates. */
+export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =>
+  ({
+    tipo: 'ubicacion.confirmada',
+    ocurrido_en: ahora,
+    registrado_en: ahora,
+    lat: propuesta.lat,
+    lng: propuesta.lng,
+    ubicacion: lugarConfirmado(guia, propuesta, ahora),
+  }) satisfies Paso
+
+/**
+ * Reports whether the guide's location is already confirmed with the same values. Confirming the same values again
+ * changes nothing and writes no event.
+ */
+export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: Propuesta) =>
+  guia.ubicacion_estado === 'confirmada' &&
+  guia.ubicacion_origen === origen &&
+  (enlace !== null
+    ? guia.ubicacion_extra?.enlace === enlace
+    : guia.ubicacion_lat === lat && guia.ubicacion_lng === lng) &&
+  (guia.ubicacion_extra?.referencia ?? null) === referencia
+
+/**
+ * Rejects a guide whose location may not be set any more.
+ * @throws Problema 409 `ubicacion_cerrada`
+ */
+export function exigirAbierta(guia: FilaGuia): void {
+  if (admiteUbicacion(guia)) return
+  const por =
+    guia.estado === 'en_ruta' ? 'el repartidor ya va hacia el lugar confirmado' : 'ya no se va a entregar en otro lugar'
+  throw new Problema('ubicacion_cerrada', `La guía está en ${guia.estado}; ${por}.`, { estado: guia.estado })
+}
+
+/**
+ * Returns the task to follow a short link, whose location is known only after following it; undefined for any other
+ * link.
+ */
+export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
+  enlace !== null && leerEnlace(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
+
+/** Length of a recipient's token in bytes (128 bits). */
+const BYTES_DE_TOKEN = 16
+
+/**
+ * Derives the secret token of a recipient's link from the id of the message that contains the link. A retry can
+ * therefore create the same link, and only the token's digest is stored.
+ * @param kid id of the master key that made a link already sent; the current key if omitted
+ * @returns undefined if that master key no longer exists
+ */
+export function tokenDe(secretos: Secretos, mensajeId: string, kid?: string | null) {
+  const subclave = kid ? secretos.de('ubicacion', kid) : secretos.presente('ubicacion')
+  if (!subclave) return undefined
+  const token = createHmac('sha256', subclave.clave)
+    .update(mensajeId)
+    .digest()
+    .subarray(0, BYTES_DE_TOKEN)
+    .toString('base64url')
+  return { kid: subclave.kid, token }
+}
+
+/** Returns the SHA-256 digest by which a recipient's token is looked up. */
+export const huellaDe = (token: string): Buffer => hash('sha256', token, 'buffer')

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import type { JobInsert } from 'pg-boss'
+import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
+import { HASTA_AQUI } from '../../data/order.ts'
+import { aTrabajo } from '../../data/queue/jobRows.ts'
+import { askThoseThere } from '../../data/spread.ts'
+import type { webhook } from '../../generado/contrato/prisma/client.ts'
+import type { Deps } from '../deps.ts'
+import {
+  eventosPorRecuperar,
+  type FilaRecuperacion,
+  type PorRecuperar,
+  type Posicion,
+  porEnviar,
+} from './recuperacion.ts'
+import type { FilaWebhook } from './webhook.ts'
+
+/** Maximum number of events that one job of a recovery reads. */
+const LOTE = 1_000
+
+/** Next step of a recovery, with the merchant. The id of the step is the id of its job. */
+interface Paso {
+  id: string
+  comercio_id: string
+}
+
+const PENDIENTES = sentencia<{ cuantas: number }, Paso>(
+  'recuperacion.pendientes',
+  `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :cuantas`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Returns the jobs of the next steps of recoveries. Each step has its own job, so that a finished step never blocks the
+ * next.
+ */
+export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
+  return (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { cuantas }))).map(aTrabajo)
+}
+
+type Tomada = FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: webhook['estado'] }
+
+const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
+  'recuperacion.tomar',
+  `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
+   join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
+   where r.paso = :paso and r.estado = 'en_curso' and r.comercio_id = :comercio_id for update of r`,
+)
+
+/**
+ * Processes a batch in one statement. Creates deliveries that never existed and restarts deliveries that failed. With
+ * `todas`, also restarts deliveries that succeeded. The delivery of the oldest event is due first, because the due time
+ * of each delivery is the time of its event. Returns the counts and the last position of the batch.
+ */
+const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }, Avance>(
+  'recuperacion.avanzar',
+  `with v as materialized (${eventosPorRecuperar(LOTE, HASTA_AQUI)}), d as (
+     insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+     select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
+       'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
+     from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
+       and e.guia_id = v.guia_id and e.secuencia = v.secuencia
+     where v.suyo and ${porEnviar('e')}
+     on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
+       causa = 'recuperacion', turno = webhook_entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
+     where webhook_entrega.estado = 'fallida' or (:todas and webhook_entrega.estado = 'entregada')
+     returning 1
+   )
+   select count(*)::int as mirados, count(*) filter (where suyo)::int as eventos,
+     (select count(*) from d)::int as entregas,
+     (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
+      order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
+     flujo_hasta() >= :fin::text::xid8 as todo_visible
+   from v`,
+)
+
+/** Adds the results of a batch to its recovery, and stores the position at which the next batch begins. */
+const ANOTAR = sentencia<
+  Pick<FilaRecuperacion, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'entregas' | 'estado'> & {
+    siguiente: string
+    ahora: Date
+  }
+>(
+  'recuperacion.anotar',
+  `update recuperacion set paso = :siguiente, posicion = :posicion::jsonb, eventos = eventos + :eventos,
+     entregas = entregas + :entregas, estado = :estado,
+     terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso and comercio_id = :comercio_id`,
+)
+
+interface Avance {
+  mirados: number
+  eventos: number
+  entregas: number
+  ultimo: Omit<Posicion, 'fin'> | null
+  todo_visible: boolean
+}
+
+type DepsDeRecuperacion = Pick<Deps, 'db' | 'log' | 'reloj' | 'avisarTrabajo'>
+
+/** Processes one batch of each recovery. The results of a batch and its position commit together. */
+export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: readonly Paso[]): Promise<void> {
+  const fallas: unknown[] = []
+  for (const paso of pasos) await avanzar(deps, paso).catch((err: unknown) => fallas.push(err))
+  // A recovery that fails must not stop the others.
+  if (fallas.length > 0) throw new AggregateError(fallas, 'webhook recoveries failed')
+}
+
+async function avanzar(
+  { db, log, reloj, avisarTrabajo }: DepsDeRecuperacion,
+  { id: paso, comercio_id }: Paso,
+): Promise<void> {
+  const hizo = await enTransaccion(db.de(comercio_id), async (consultar) => {
+    const [fila] = await consultar(TOMAR, { paso, comercio_id })
+    if (!fila) return false
+    const ahora = reloj()
+    const { posicion } = fila
+    const cancelada = !['activo', 'pausado'].includes(fila.estado_del_webhook)
+    const [avance] = cancelada ? [] : await consultar(AVANZAR, { ...fila, ...posicion, ahora })
+    const sigue = avance && (avance.mirados === LOTE || !avance.todo_visible)
+    const estado = cancelada ? 'cancelada' : sigue ? 'en_curso' : 'terminada'
+    const { eventos = 0, entregas = 0, ultimo } = avance ?? {}
+    const siguiente = randomUUID()
+    const avanzada = { posicion: { ...posicion, ...ultimo }, eventos, entregas, estado } as const
+    await consultar(ANOTAR, { paso, comercio_id, siguiente, ...avanzada, ahora })
+    if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'webhook recovery ended')
+    return entregas > 0 || avance?.mirados === LOTE
+  })
+  // A recovery that only waits for another transaction to end continues in the next round.
+  if (hizo) avisarTrabajo()
+}

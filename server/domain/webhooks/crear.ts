@@ -1,0 +1,96 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
+import { Problema } from '../../platform/errors.ts'
+import { enviarPrueba } from './probar.ts'
+import { cifrar, type FilaSecreto } from './secret.ts'
+import { bytesDe, nuevoSecreto } from './signature.ts'
+import {
+  type Ambito,
+  cambiosDeWebhook,
+  exigirDestino,
+  explicarRepetido,
+  type FilaWebhook,
+  leerWebhook,
+  MAXIMO_DE_WEBHOOKS,
+  nuevoCodigoDeWebhook,
+  politicaAlPedir,
+  presentarWebhook,
+  seComprueba,
+} from './webhook.ts'
+
+/** Takes the merchant's lock for the creation of endpoints. The count then includes the endpoints of other requests. */
+const TURNO = sentencia<{ comercio_id: string }>(
+  'webhooks.turno',
+  `select pg_advisory_xact_lock(hashtextextended('webhooks ' || :comercio_id::uuid::text, 0))`,
+)
+
+const CREAR = sentencia<
+  Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook' | 'url' | 'tipos' | 'descripcion'> &
+    Pick<FilaSecreto, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
+>(
+  'webhooks.crear',
+  `with w as (
+     insert into webhook as n (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, comprobado_en,
+       creado_en, actualizado_en)
+     select :comercio_id, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :ahora::timestamptz,
+       :comprobado_en::timestamptz, :ahora, :ahora
+     where (select count(*) from webhook where comercio_id = :comercio_id and modo = :modo and estado <> 'eliminado')
+       < ${MAXIMO_DE_WEBHOOKS}
+     returning n.comercio_id, n.modo, n.webhook
+   ), s as (
+     insert into webhook_secreto as n (comercio_id, modo, webhook, version, cifrado, creado_en)
+     select comercio_id, modo, webhook, 1, :cifrado, :ahora from w returning n.webhook
+   )
+   select webhook from s`,
+)
+
+/** Returns the code of the merchant's endpoint that has this address, for a message. */
+export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: string): Promise<string> {
+  const fila = await db.prisma.webhook.findUnique({
+    where: { comercio_id_modo_url: { comercio_id: comercioId, modo, url } },
+    select: { webhook: true },
+  })
+  return fila?.webhook ?? 'que acaba de crear'
+}
+
+export const crearWebhook: Handler<'crearWebhook'> = async (
+  { body, identidad, idSolicitud, red, reenviada },
+  { db, reloj, secretos, destinos, avisarTrabajo, bitacora },
+) => {
+  const { comercioId: comercio_id, modo } = identidad
+  const url = await exigirDestino(body.url, politicaAlPedir(destinos, modo, reenviada()))
+  const webhook = nuevoCodigoDeWebhook()
+  const secreto = nuevoSecreto()
+  const ahora = reloj()
+  const cifrado = cifrar(secretos, { webhook, version: 1 }, bytesDe(secreto))
+  const fila = await explicarRepetido(
+    () =>
+      enTransaccion(db, async (consultar) => {
+        await consultar(TURNO, { comercio_id })
+        const { tipos = ['*'], descripcion = null } = body
+        const comprobado_en = seComprueba(modo) ? null : ahora
+        const datos = { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, ahora, comprobado_en }
+        const creado = await consultar(CREAR, datos)
+        const nuevo = creado.length > 0 ? await leerWebhook(consultar, identidad, webhook, ahora) : undefined
+        if (!nuevo) return undefined
+        if (seComprueba(modo)) await enviarPrueba(consultar, nuevo, ahora)
+        const sobre = ['webhook', webhook] as const
+        const linea = { accion: 'crearWebhook', sobre, ...cambiosDeWebhook(undefined, nuevo) }
+        await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+        return nuevo
+      }),
+    () => nombrarPorUrl(db, identidad, url),
+  )
+  if (!fila) {
+    throw new Problema(
+      'limite_de_webhooks',
+      `Ya tiene ${MAXIMO_DE_WEBHOOKS} webhooks en este modo. Elimine uno, o sume tipos a uno que ya tiene.`,
+    )
+  }
+  if (seComprueba(modo)) avisarTrabajo()
+  return {
+    status: 201,
+    headers: { Location: `/api/v1/webhooks/${webhook}` },
+    body: { ...presentarWebhook(fila), secreto },
+  }
+}

@@ -1,0 +1,223 @@
+import { type Db, sentencia } from '../../data/db.ts'
+import { askAll, askByMerchant } from '../../data/spread.ts'
+import {
+  type Contenido,
+  contenidoDe,
+  DE_CONTENIDO,
+  type FilaDeContenido,
+  type FilaEntregaDeWebhook,
+} from './entrega.ts'
+import { COLA_DE_ARRIENDOS } from './pumps.ts'
+import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './schedule.ts'
+import type { ClaveDeWebhook } from './webhook.ts'
+
+/**
+ * SQL of the time up to which deliveries of the endpoint `w` are due. The time is now if the endpoint may be sent to.
+ * Otherwise only deliveries sent on request (`YA`) are due. A pause that ends more than twice {@link FRENO_MAXIMO} from
+ * now comes from a wrong clock and does not count.
+ */
+const HASTA = `case
+  when w.estado = 'activo' and w.comprobado_en is not null and (w.freno_vence_en is null or w.freno_vence_en <= :ahora
+    or w.freno_vence_en > :ahora::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then :ahora::timestamptz
+  else timestamptz '1970-01-01Z' end`
+
+/** SQL condition that the delivery `e` belongs to the endpoint of `a`. */
+const DE = (a: string) => `e.comercio_id = ${a}.comercio_id and e.modo = ${a}.modo and e.webhook = ${a}.webhook`
+
+const DE_ENTREGA = [
+  'guia_id',
+  'secuencia',
+  'evento',
+  'tipo',
+  'causa',
+  'turno',
+  'intento',
+  'intentos',
+  'proximo_en',
+  'datos',
+] as const
+
+/** Due delivery of the `n`th requested endpoint, with the data of its body. */
+type Leida = FilaDeContenido & { n: number; x_creado_en: Date } & {
+  [C in (typeof DE_ENTREGA)[number] as `x_${C}`]: FilaEntregaDeWebhook[C]
+}
+
+/**
+ * Due deliveries of some endpoints, oldest first, except those that are already in memory. An endpoint that fails gets
+ * one delivery, as its probe.
+ */
+const LEER = sentencia<{ pedidos: string; ahora: Date }, Leida>(
+  'webhookEntregas.leer',
+  `select x.n, ${DE_ENTREGA.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
+     ${DE_CONTENIDO}
+   from json_to_recordset(:pedidos::json) as x(n int, comercio_id uuid, modo text, webhook text, cuantas int, salvo text[])
+   join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
+     and w.estado <> 'eliminado'
+   cross join lateral (
+     select * from webhook_entrega e where ${DE('x')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+       and e.evento <> all (x.salvo)
+     order by e.proximo_en, e.guia_id, e.secuencia
+     limit case when w.fallas >= ${FALLAS_PARA_FRENAR} then 1 else x.cuantas end) e
+   left join guia g on g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and e.secuencia > 0
+   left join evento v on v.comercio_id = e.comercio_id and v.modo = e.modo and v.guia_id = e.guia_id
+     and v.secuencia = e.secuencia
+   order by x.n, e.proximo_en, e.guia_id, e.secuencia`,
+  { alcance: 'parte' },
+)
+
+/** Request for the due deliveries of one endpoint. */
+export interface Pedido extends ClaveDeWebhook {
+  /** Maximum number of deliveries. */
+  cuantas: number
+  /** Ids of the events that are already in memory: evt_… */
+  salvo: readonly string[]
+}
+
+/** Reads the due deliveries of each endpoint, in the order of `pedidos`. */
+export async function leerVencidas(db: Db, pedidos: readonly Pedido[], ahora: Date): Promise<Contenido[][]> {
+  const leidas: Contenido[][] = pedidos.map(() => [])
+  const numerados = pedidos.map((uno, n) => ({ n, ...uno }))
+  const filas = await askByMerchant(db, numerados, ({ consultar }, suyos) =>
+    consultar(LEER, { pedidos: JSON.stringify(suyos), ahora }),
+  )
+  for (const fila of filas) {
+    const contenido = aContenido(pedidos[fila.n]!, fila)
+    if (contenido) leidas[fila.n]!.push(contenido)
+  }
+  return leidas
+}
+
+function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida): Contenido | undefined {
+  const entrega: FilaEntregaDeWebhook = {
+    ...{ comercio_id, modo, webhook },
+    guia_id: fila.x_guia_id,
+    secuencia: fila.x_secuencia,
+    evento: fila.x_evento,
+    tipo: fila.x_tipo,
+    estado: 'pendiente',
+    causa: fila.x_causa,
+    turno: fila.x_turno,
+    intento: fila.x_intento,
+    intentos: fila.x_intentos,
+    proximo_en: fila.x_proximo_en,
+    ultimo_status: null,
+    ultimo_error: null,
+    exito: null,
+    datos: fila.x_datos,
+    creado_en: fila.x_creado_en,
+    terminado_en: null,
+  }
+  return contenidoDe(entrega, fila)
+}
+
+/** Maximum number of endpoints that one step of a search visits. */
+const POR_PASO = 500
+
+/**
+ * SQL of the endpoints with pending deliveries, from one endpoint to the next along the partial index. The cost depends
+ * on the number of endpoints, not on the number of their deliveries.
+ * @param desde SQL condition: the endpoint after which to begin
+ * @param cuantos SQL condition: true if another endpoint may follow
+ */
+const conPendientes = (desde: string, cuantos: string) => `with recursive p as (
+    (select comercio_id, modo, webhook, 1 as n from webhook_entrega where estado = 'pendiente' ${desde}
+     order by comercio_id, modo, webhook limit 1)
+    union all
+    select s.*, p.n + 1 from p cross join lateral (
+      select e.comercio_id, e.modo, e.webhook from webhook_entrega e
+      where e.estado = 'pendiente' and (e.comercio_id, e.modo, e.webhook) > (p.comercio_id, p.modo, p.webhook)
+      order by e.comercio_id, e.modo, e.webhook limit 1) s
+    where ${cuantos}
+  )`
+
+type Hallado = ClaveDeWebhook & { n: number; vencidas: boolean }
+
+const HALLAR = sentencia<Record<'desde_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, Hallado>(
+  'webhookEntregas.hallar',
+  `${conPendientes('and (comercio_id, modo, webhook) > (:desde_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${POR_PASO}`)}
+   select p.*, exists (
+     select from webhook w join webhook_entrega e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     where w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook and w.estado <> 'eliminado'
+   ) as vencidas
+   from p order by p.n`,
+  { alcance: 'parte' },
+)
+
+const COMIENZO: Record<keyof ClaveDeWebhook, string> = {
+  comercio_id: '00000000-0000-0000-0000-000000000000',
+  modo: '',
+  webhook: '',
+}
+
+/**
+ * Returns the next endpoints of one part that have due deliveries, after `despues` or from the beginning.
+ * @returns `ultimo`: the endpoint after which the next step begins; undefined at the end
+ */
+export async function hallarVencidas(
+  db: Pick<Db, 'consultar'>,
+  ahora: Date,
+  despues: ClaveDeWebhook | undefined,
+): Promise<{ claves: ClaveDeWebhook[]; ultimo: ClaveDeWebhook | undefined }> {
+  const { comercio_id, modo, webhook } = despues ?? COMIENZO
+  const filas = await db.consultar(HALLAR, { desde_comercio: comercio_id, modo, webhook, ahora })
+  return {
+    claves: filas.filter(({ vencidas }) => vencidas),
+    ultimo: filas.length === POR_PASO ? filas.at(-1) : undefined,
+  }
+}
+
+/** Maximum number of deliveries that are counted. */
+const MUCHAS = 20_000
+
+const VENCIDAS = sentencia<{ ahora: Date }, { webhook: string; cuantas: number }>(
+  'webhookEntregas.vencidas',
+  `${conPendientes('', 'true')}
+   select webhook, count(*)::int as cuantas from (
+     select w.webhook from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
+       and w.estado <> 'eliminado'
+     join webhook_entrega e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     limit ${MUCHAS}) v
+   group by webhook`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Finds endpoints whose lease is held or waits. Reads pg-boss's own table, as `cola/rescate.ts` does. No statement of
+ * this service writes that table.
+ */
+const CON_ARRIENDO = sentencia<{ webhooks: readonly string[] }, { webhook: string | null }>(
+  'webhookEntregas.conArriendo',
+  `select singleton_key as webhook from pgboss.job where name = '${COLA_DE_ARRIENDOS}' and singleton_key = any(:webhooks::text[])
+     and state < 'completed'`,
+)
+
+/**
+ * Counts due deliveries of endpoints without a lease, held or waiting; some 20,000 at most. Deliveries that wait for
+ * their time or for their endpoint do not count. The count is 0 at any quiet moment. For an instant after a commit, it
+ * includes deliveries that the next announcement or search takes.
+ */
+export async function entregasDeWebhookSinArriendo({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
+  const vencidas = await askAll(db, ({ consultar }) => consultar(VENCIDAS, { ahora: reloj() }))
+  const conArriendo = await db.consultar(CON_ARRIENDO, { webhooks: vencidas.map(({ webhook }) => webhook) })
+  const tomados = new Set<string | null>(conArriendo.map(({ webhook }) => webhook))
+  const cuantas = vencidas.filter(({ webhook }) => !tomados.has(webhook)).map((una) => una.cuantas)
+  return Math.min(
+    cuantas.reduce((una, otra) => una + otra, 0),
+    MUCHAS,
+  )
+}
+
+const PROXIMAS = sentencia<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
+  'webhookEntregas.proximas',
+  `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
+   from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
+   join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook and w.estado = 'activo'
+     and w.comprobado_en is not null
+   cross join lateral (select e.proximo_en from webhook_entrega e where ${DE('w')} and e.estado = 'pendiente'
+     order by e.proximo_en limit 1) e`,
+  { alcance: 'parte' },
+)
+
+/** Returns the time when each endpoint may next be sent a delivery. Endpoints with no waiting delivery are left out. */
+export const proximasDe = (db: Db, claves: readonly ClaveDeWebhook[], ahora: Date) =>
+  askByMerchant(db, claves, ({ consultar }, suyas) => consultar(PROXIMAS, { claves: JSON.stringify(suyas), ahora }))

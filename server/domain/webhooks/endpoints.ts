@@ -1,0 +1,176 @@
+import type { PgBoss } from 'pg-boss'
+import { byPart } from '../../data/spread.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
+import type { Cupos } from './admission.ts'
+import { Endpoint, type Lista } from './endpoint.ts'
+import { type Arriendo, Arriendos } from './leases.ts'
+import { type DepsDeReceptor, leerReceptores } from './receptor.ts'
+import type { ClaveDeWebhook } from './webhook.ts'
+
+/**
+ * Time for which an endpoint with nothing to send is held, in milliseconds, so that steady traffic needs no new claims.
+ */
+const OCIO = 5_000
+/** Interval between two claims of free endpoints while this process holds endpoints, in milliseconds. */
+const TOMA = 2_000
+
+type DepsDeEndpoints = DepsDeReceptor & Pick<DepsDeTrabajo, 'dbSinEspera' | 'senalar' | 'hayTrabajo'>
+
+interface Oyente {
+  /** Called when this process begins to hold an endpoint. */
+  alTomar: (endpoint: Endpoint) => void
+  /** Called when the row of an endpoint was read. */
+  alConocer: (endpoint: Endpoint) => void
+  /** Called when this process no longer holds an endpoint. */
+  alDejar: (endpoint: Endpoint) => void
+  alFallar: (error: unknown) => void
+}
+
+/** Endpoints that this process holds, with their leases and their data. */
+export class Endpoints {
+  readonly #deps: DepsDeEndpoints
+  readonly #cupos: Cupos<Lista, Endpoint>
+  readonly #oyente: Oyente
+  readonly #arriendos: Arriendos
+  readonly #suyos = new Map<string, Endpoint>()
+  /**
+   * Deliveries being sent, of endpoints that this process lost. If this process takes an endpoint again, it must not
+   * send these deliveries twice.
+   */
+  readonly #enElAire = new Map<string, Set<string>>()
+  readonly #porConocer = new Set<Endpoint>()
+  #conociendo = false
+  #proximaToma = 0
+  #cerrado = false
+
+  constructor(boss: PgBoss, deps: DepsDeEndpoints, cupos: Cupos<Lista, Endpoint>, oyente: Oyente) {
+    this.#deps = deps
+    this.#cupos = cupos
+    this.#oyente = oyente
+    this.#arriendos = new Arriendos(boss, deps.dbSinEspera, {
+      alTomar: (arriendos) => {
+        for (const arriendo of arriendos) this.#atender(arriendo)
+      },
+      alPerder: ({ clave }) => this.#dejar(this.#suyos.get(clave.webhook)),
+      // The process that holds the endpoint may not know of deliveries committed by this process.
+      alNoTomar: (claves) => deps.senalar(claves),
+    })
+  }
+
+  /** Returns an endpoint by its code; undefined if this process does not hold it. */
+  de(webhook: string): Endpoint | undefined {
+    return this.#suyos.get(webhook)
+  }
+
+  todos(): Iterable<Endpoint> {
+    return this.#suyos.values()
+  }
+
+  /**
+   * Requests endpoints that this process does not hold.
+   * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
+   * announcement
+   */
+  pedir(claves: readonly ClaveDeWebhook[], deOtro: boolean): void {
+    for (const clave of claves) this.#arriendos.pedir(clave, deOtro)
+    if (claves.length > 0) this.tomar()
+  }
+
+  /** Claims the requested endpoints, and all others that no process holds. */
+  tomar(): void {
+    this.#arriendos.tomar().catch(this.#oyente.alFallar)
+  }
+
+  /** Returns the leases of dead processes to the queue. @returns the number of endpoints */
+  rescatar(): Promise<number> {
+    return this.#arriendos.rescatar()
+  }
+
+  /** Sends the heartbeat if it is due, gives up idle endpoints, and claims endpoints that no process holds. */
+  cuidar(ahora: number): void {
+    if (this.#suyos.size === 0) return
+    this.#arriendos.latir(ahora).catch(this.#oyente.alFallar)
+    const ociosos = [...this.#suyos.values()].filter(
+      ({ enMemoria, leyendo, porLeer, actividad }) =>
+        enMemoria.size === 0 && !leyendo && !porLeer && actividad < ahora - OCIO,
+    )
+    this.soltar(ociosos).catch(this.#oyente.alFallar)
+    if (ahora < this.#proximaToma) return
+    this.#proximaToma = ahora + TOMA
+    this.#deps.hayTrabajo()
+    this.tomar()
+  }
+
+  /** Gives up endpoints, by default all of them. */
+  async soltar(endpoints: readonly Endpoint[] = [...this.#suyos.values()]): Promise<void> {
+    for (const endpoint of endpoints) this.#dejar(endpoint)
+    await this.#arriendos.soltar(endpoints.map(({ arriendo }) => arriendo))
+  }
+
+  async cerrar(): Promise<void> {
+    this.#cerrado = true
+    await this.#arriendos.cerrar()
+  }
+
+  #atender(arriendo: Arriendo): void {
+    const { webhook, comercio_id } = arriendo.clave
+    const enElAire = this.#enElAire.get(webhook) ?? new Set()
+    this.#enElAire.delete(webhook)
+    const endpoint = new Endpoint(arriendo, this.#cupos.abrir(comercio_id), performance.now(), enElAire)
+    this.#suyos.set(webhook, endpoint)
+    this.#oyente.alTomar(endpoint)
+  }
+
+  #dejar(endpoint: Endpoint | undefined): void {
+    if (!endpoint) return
+    const { webhook } = endpoint.arriendo.clave
+    this.#suyos.delete(webhook)
+    this.#porConocer.delete(endpoint)
+    for (const { evento } of endpoint.espera) endpoint.enMemoria.delete(evento)
+    if (endpoint.enMemoria.size > 0) this.#enElAire.set(webhook, endpoint.enMemoria)
+    this.#cupos.cerrar(endpoint)
+    this.#oyente.alDejar(endpoint)
+  }
+
+  /** Records that an attempt at an endpoint is settled, for an endpoint that this process no longer holds. */
+  olvidar(webhook: string, evento: string): void {
+    const enElAire = this.#enElAire.get(webhook)
+    enElAire?.delete(evento)
+    if (enElAire?.size === 0) this.#enElAire.delete(webhook)
+  }
+
+  /** Reads the row of an endpoint, together with the rows of other endpoints requested at the same time. */
+  conocer(endpoint: Endpoint): void {
+    if (this.#cerrado) return
+    this.#porConocer.add(endpoint)
+    if (this.#conociendo) return
+    this.#conociendo = true
+    queueMicrotask(async () => {
+      try {
+        while (this.#porConocer.size > 0 && !this.#cerrado) {
+          const todos = [...this.#porConocer]
+          this.#porConocer.clear()
+          const partes = await byPart(this.#deps.db, todos, ({ arriendo }) => arriendo.clave.comercio_id)
+          await Promise.all(partes.map(([, parte]) => this.conocerTodos(parte).catch(this.#oyente.alFallar)))
+        }
+      } catch (error) {
+        this.#oyente.alFallar(error)
+      } finally {
+        this.#conociendo = false
+      }
+    })
+  }
+
+  /** Reads the rows of endpoints. */
+  async conocerTodos(todos: readonly Endpoint[]): Promise<void> {
+    for (const endpoint of todos) this.#porConocer.delete(endpoint)
+    // This time is taken before the read, so the data is at least as new.
+    const ahora = performance.now()
+    const claves = todos.map(({ arriendo }) => arriendo.clave)
+    const receptores = await leerReceptores(this.#deps, claves, (webhook) => this.#suyos.get(webhook)?.receptor)
+    for (const endpoint of todos) {
+      endpoint.conocer(receptores.get(endpoint.arriendo.clave.webhook), ahora)
+      this.#oyente.alConocer(endpoint)
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../../data/db.ts'
+import type { webhook_entrega } from '../../generado/contrato/prisma/client.ts'
+import type {
+  CausaDeEntregaDeWebhook,
+  EntregaDeWebhook,
+  ErrorDeIntentoDeWebhook,
+  EstadoDeEntregaDeWebhook,
+  Guia,
+  Modo,
+  TipoDeEvento,
+  TipoDeEventoPropio,
+  Webhook,
+} from '../../generado/contrato/tipos/index.ts'
+import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
+import { Problema } from '../../platform/errors.ts'
+import { iso } from '../../platform/time/instant.ts'
+import {
+  type EventoRecien,
+  type FilaEvento,
+  MOSTRADAS_DE_EVENTO,
+  presentarEvento,
+  trasEvento,
+} from '../eventos/evento.ts'
+import { type FilaGuia, presentarGuardada } from '../guias/guia.ts'
+import type { Respuesta } from './response.ts'
+import type { Ambito, ClaveDeWebhook } from './webhook.ts'
+
+/** Row of `webhook_entrega`. */
+export type FilaEntregaDeWebhook = Fila<
+  webhook_entrega,
+  {
+    modo: Modo
+    tipo: TipoDeEvento | TipoDeEventoPropio
+    estado: EstadoDeEntregaDeWebhook
+    causa: CausaDeEntregaDeWebhook
+    ultimo_error: ErrorDeIntentoDeWebhook | 'webhook_deshabilitado' | null
+    exito: Exito | null
+    datos: { webhook: Webhook } | null
+  }
+>
+
+/** Successful first attempt of a delivery, as stored in the row of the delivery. */
+export interface Exito extends Omit<Respuesta, 'error' | 'detalle' | 'retry_after'> {
+  /** Id of the attempt; ids sort by start time. */
+  id: string
+  causa: CausaDeEntregaDeWebhook
+  /** Start time of the attempt, as ISO 8601. */
+  iniciado_en: string
+  url: string
+  /** Versions of the secrets that signed the request. */
+  secretos: number[]
+}
+
+/** Key of a delivery: an endpoint, and the event that goes to it. */
+export type Clave = ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'guia_id' | 'secuencia'>
+
+/**
+ * Due time of a delivery that is sent on request. It comes before all other due times, and the delivery is sent in any
+ * state of the endpoint.
+ */
+export const YA = new Date(0)
+
+const PREFIJO = 'evt_'
+
+/**
+ * Returns the public id of a delivery: ent_<endpoint>_<guide>_<sequence>. The endpoint and the event identify the
+ * delivery, so they form its public id.
+ */
+const codigoDe = ({ webhook, evento }: Pick<FilaEntregaDeWebhook, 'webhook' | 'evento'>) =>
+  `ent_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
+
+const MOSTRADAS = [
+  ...([
+    'webhook',
+    'evento',
+    'tipo',
+    'secuencia',
+    'estado',
+    'causa',
+    'intentos',
+    'proximo_en',
+    'ultimo_status',
+  ] as const),
+  ...(['ultimo_error', 'creado_en', 'terminado_en'] as const),
+] as const
+
+type EntregaMostrada = Pick<FilaEntregaDeWebhook, (typeof MOSTRADAS)[number]>
+
+/** Columns of a delivery that the contract shows in a list, with timestamps as strings. */
+export type EntregaLeida = EnJson<EntregaMostrada>
+
+/** SQL select list for {@link EntregaLeida}, of `e`. Excludes the bodies of the endpoints' responses. */
+export const COLUMNAS_DE_ENTREGA = conTextos(MOSTRADAS, 'e.')
+
+/** Returns a row of `webhook_entrega` in the contract's form. */
+export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida): EntregaDeWebhook => ({
+  entrega: codigoDe(fila),
+  webhook: fila.webhook,
+  evento: fila.evento,
+  tipo: fila.tipo,
+  guia: fila.secuencia === 0 ? null : (fila.evento.split('_')[1] ?? null),
+  estado: fila.estado,
+  causa: fila.causa,
+  intentos: fila.intentos,
+  proximo_intento_en:
+    fila.estado !== 'pendiente'
+      ? null
+      : // `YA` is not a real time, so a delivery sent on request shows the time of its creation.
+        iso(new Date(fila.proximo_en) > YA ? fila.proximo_en : fila.creado_en),
+  ultimo_status: fila.ultimo_status,
+  ultimo_error: fila.ultimo_error,
+  creado_en: iso(fila.creado_en),
+  terminado_en: fila.terminado_en && iso(fila.terminado_en),
+})
+
+const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
+
+/**
+ * Finds the row of a public id. For an event of the endpoint itself (sequence 0), `guia_id` is the MD5 of the event's
+ * id.
+ */
+const BUSCAR = sentencia<ClaveDeWebhook & { guia: string; secuencia: number }, FilaEntregaDeWebhook>(
+  'webhookEntregas.buscar',
+  `select e.* from webhook_entrega e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
+   where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
+     and e.secuencia = :secuencia and e.guia_id = case when :secuencia = 0 then md5('evt_' || :guia || '_0')::uuid
+       else (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo) end`,
+)
+
+/** Returns the delivery with this public id. @throws Problema 404 */
+export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambito, webhook: string, id: string) {
+  const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
+  const [fila] =
+    guia === undefined || webhook !== `wh_${codigo}`
+      ? []
+      : await db.consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, guia, secuencia: Number(secuencia) })
+  if (!fila)
+    throw new Problema('entrega_de_webhook_desconocida', 'Ese webhook no tiene ninguna entrega con ese identificador.')
+  return fila
+}
+
+/** Returns the guide code of a filter; null without a filter, and an empty string if no guide can have the code. */
+export const codigoDeFiltro = (texto: string | undefined) =>
+  texto === undefined ? null : (normalizarCodigoDeGuia(texto) ?? '')
+
+/** Data of a body: the event of a guide, or the data stored with an event of the endpoint itself. */
+export type Contenido =
+  | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento }
+  | { entrega: FilaEntregaDeWebhook & { datos: { webhook: Webhook } } }
+
+/** Returns the deliveries of an event that was just committed, with the data of their bodies. */
+export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): Contenido[] =>
+  webhooks.map((webhook) => ({
+    entrega: {
+      ...{ comercio_id: evento.comercio_id, modo: evento.modo, webhook, guia_id: evento.guia_id },
+      ...{ secuencia: evento.secuencia, evento: `${PREFIJO}${evento.guia}_${evento.secuencia}`, tipo: evento.tipo },
+      ...{ estado: 'pendiente', causa: 'automatica', turno: 0, intento: 0, intentos: 0 },
+      ...{ proximo_en: evento.registrado_en, ultimo_status: null, ultimo_error: null, exito: null, datos: null },
+      ...{ creado_en: evento.registrado_en, terminado_en: null },
+    },
+    guia,
+    evento,
+  }))
+
+/**
+ * Returns the body exactly as it is signed. The body is the same at every attempt, because its data does not change
+ * after the event.
+ */
+export function cuerpoDe(contenido: Contenido): string {
+  const { entrega } = contenido
+  const datos: { guia: Guia; evento: ReturnType<typeof presentarEvento> } | { webhook: Webhook } =
+    'guia' in contenido
+      ? {
+          guia: presentarGuardada(trasEvento(contenido.guia, contenido.evento)),
+          evento: presentarEvento(contenido.evento),
+        }
+      : contenido.entrega.datos
+  return JSON.stringify({
+    id: entrega.evento,
+    tipo: entrega.tipo,
+    creado_en: ('guia' in contenido ? contenido.evento.registrado_en : entrega.creado_en).toISOString(),
+    datos,
+  })
+}
+
+const DE_GUIA = [
+  ...['modo', 'guia', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio', 'direccion'],
+  ...['indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'creado_en', 'datos_borrados_en'],
+] as const
+const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto'] as const
+
+/**
+ * Row of {@link DE_CONTENIDO}. All columns are null if the guide and the event no longer exist, or if the event belongs
+ * to the endpoint itself.
+ */
+export type FilaDeContenido = {
+  [C in (typeof DE_GUIA)[number]]: FilaGuia[C] | null
+} & { [C in (typeof DE_EVENTO)[number] as `e_${C}`]: FilaEvento[C] | null }
+
+/** SQL select list for the data of a body, of a guide `g` and its event `v`. */
+export const DE_CONTENIDO = [...DE_GUIA.map((c) => `g.${c}`), ...DE_EVENTO.map((c) => `v.${c} as e_${c}`)].join(', ')
+
+/** Returns the data of a delivery's body; undefined if its guide or its event no longer exists. */
+export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido): Contenido | undefined {
+  if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
+  if (fila.e_registrado_en === null) return undefined
+  const evento: Record<string, unknown> = {}
+  for (const columna of DE_EVENTO) evento[columna] = fila[`e_${columna}`]
+  return { entrega, guia: fila as unknown as FilaGuia, evento: evento as FilaEvento }
+}
+
+const CARGAR = sentencia<Omit<Clave, 'webhook'>, FilaDeContenido>(
+  'webhookEntregas.cargar',
+  `select ${DE_CONTENIDO} from evento v
+   join guia g on g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.guia_id
+   where v.comercio_id = :comercio_id and v.modo = :modo and v.guia_id = :guia_id and v.secuencia = :secuencia`,
+)
+
+/** Reads the data of a delivery's body; undefined if its guide or its event no longer exists. */
+export async function cargarContenido(db: Db, entrega: FilaEntregaDeWebhook): Promise<Contenido | undefined> {
+  if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
+  const { comercio_id, modo, guia_id, secuencia } = entrega
+  const [fila] = await db.consultar(CARGAR, { comercio_id, modo, guia_id, secuencia })
+  return fila && contenidoDe(entrega, fila)
+}

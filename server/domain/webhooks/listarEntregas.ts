@@ -1,0 +1,91 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import type { Posicion } from '../../api/lists/cursor.ts'
+import { paginar } from '../../api/lists/page.ts'
+import { type Db, sentenciaDe } from '../../data/db.ts'
+import type { ListarEntregasDeWebhookData } from '../../generado/contrato/tipos/index.ts'
+import { iso, leerInstante } from '../../platform/time/instant.ts'
+import {
+  COLUMNAS_DE_ENTREGA,
+  codigoDeFiltro,
+  type EntregaLeida,
+  type FilaEntregaDeWebhook,
+  presentarEntregaDeWebhook,
+} from './entrega.ts'
+import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
+
+export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async (
+  { path, query, identidad },
+  { db, cursores, reloj },
+) => {
+  const { comercioId, modo } = identidad
+  const { webhook } = path
+  const { limite, cursor, ...filtros } = query ?? {}
+  const ambito = { operacion: 'listarEntregasDeWebhook', dueno: `${comercioId}:${modo}:${webhook}`, filtros }
+  const pagina = await paginar(cursores, ambito, query ?? {}, {
+    async leer(despues, cuantas) {
+      const filas = await leer(db, { comercio_id: comercioId, modo, webhook }, filtros, despues, cuantas)
+      // An empty page may mean that the webhook does not exist, which must return 404.
+      if (filas.length === 0) await exigirWebhook(db, identidad, webhook, reloj())
+      return filas
+    },
+    posicion: ({ creado_en, guia_id, secuencia }) => [Date.parse(iso(creado_en)), guia_id, secuencia],
+    presentar: presentarEntregaDeWebhook,
+  })
+  return { status: 200, body: pagina }
+}
+
+type FilaDeLista = EntregaLeida & Pick<FilaEntregaDeWebhook, 'guia_id'>
+
+type Filtros = Omit<NonNullable<ListarEntregasDeWebhookData['query']>, 'limite' | 'cursor'>
+
+/**
+ * Maximum number of filters for which a list is a prepared statement. With more filters PostgreSQL plans the list for
+ * each request, because all combinations would need 128 prepared statements.
+ */
+const FILTROS_COMUNES = 1
+
+function leer(
+  db: Db,
+  { comercio_id, modo, webhook }: ClaveDeWebhook,
+  { estado, tipo, guia, creado_desde, creado_hasta }: Filtros,
+  despues: Posicion | undefined,
+  limite: number,
+): Promise<FilaDeLista[]> {
+  const posibles: [dado: unknown, condicion: string][] = [
+    // The state is a literal, so that the planner can use the partial indexes for it.
+    [estado, `e.estado = '${ESTADOS[estado ?? ''] ?? ''}'`],
+    [tipo, 'e.tipo = :tipo'],
+    [
+      guia,
+      'e.guia_id = (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo)',
+    ],
+    [creado_desde, 'e.creado_en >= :desde'],
+    [creado_hasta, 'e.creado_en < :hasta'],
+    [despues, '(e.creado_en, e.guia_id, e.secuencia) < (:creado_en, :guia_id::uuid, :secuencia::int)'],
+  ]
+  const condiciones = posibles.flatMap(([dado, condicion]) => (dado === undefined ? [] : [`and ${condicion}`]))
+  const valores = {
+    ...{ comercio_id, modo, webhook, tipo, guia: codigoDeFiltro(guia), limite },
+    desde: creado_desde && leerInstante(creado_desde),
+    hasta: creado_hasta && leerInstante(creado_hasta),
+    creado_en: despues && new Date(despues[0]!),
+    guia_id: despues?.[1],
+    secuencia: despues?.[2],
+  }
+  const lista = sentenciaDe<typeof valores, FilaDeLista>(
+    `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_entrega e
+     where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook ${condiciones.join(' ')}
+       and exists (select from webhook w where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook
+         and w.estado <> 'eliminado')
+     order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit :limite`,
+    [estado, tipo, guia, creado_desde, creado_hasta].filter((dado) => dado !== undefined).length <= FILTROS_COMUNES,
+    { planGenerico: true },
+  )
+  return db.consultar(lista, valores)
+}
+
+const ESTADOS: Readonly<Record<string, string>> = {
+  pendiente: 'pendiente',
+  entregada: 'entregada',
+  fallida: 'fallida',
+}

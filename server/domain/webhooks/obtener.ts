@@ -1,0 +1,7 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { exigirWebhook, presentarWebhook } from './webhook.ts'
+
+export const obtenerWebhook: Handler<'obtenerWebhook'> = async ({ path, identidad }, { db, reloj }) => ({
+  status: 200,
+  body: presentarWebhook(await exigirWebhook(db, identidad, path.webhook, reloj())),
+})

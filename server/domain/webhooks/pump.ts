@@ -1,0 +1,296 @@
+import type { PgBoss } from 'pg-boss'
+import { byPart } from '../../data/spread.ts'
+import { traducirError } from '../../platform/errors.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
+import type { EventoRecien } from '../eventos/evento.ts'
+import { Cupos, LENTO, type Turno } from './admission.ts'
+import { Lector } from './dueReader.ts'
+import { aLista, type Endpoint, type Lista } from './endpoint.ts'
+import { Endpoints } from './endpoints.ts'
+import { entregasDe } from './entrega.ts'
+import { intercambiar } from './exchange.ts'
+import { Anfitriones, envioDe } from './hosts.ts'
+import { Reintentos } from './retries.ts'
+import { Busqueda } from './search.ts'
+import type { Resultado } from './settleAttempts.ts'
+import { Asiento } from './settlement.ts'
+import type { ClaveDeWebhook } from './webhook.ts'
+
+/** Interval between two rounds over the endpoints, in milliseconds. */
+const RONDA = 500
+/** Maximum time that a delivery waits in memory, in milliseconds. Other deliveries may need its place. */
+const ESPERA_MAXIMA = 5_000
+/** Time that a stop waits for exchanges in progress, in milliseconds; longer than an exchange may take. */
+const PLAZO = 17_000
+
+type DepsDeBomba = Pick<
+  DepsDeTrabajo,
+  | ('db' | 'dbSinEspera' | 'log' | 'reloj' | 'nuevoId' | 'azar')
+  | ('secretos' | 'enviador' | 'destinos' | 'metricas' | 'senalar' | 'despertar' | 'hayTrabajo')
+>
+
+/**
+ * Sends due deliveries to merchants' servers. Holds endpoints, reads their due deliveries, sends the deliveries within
+ * each merchant's share, and settles the results. A separate class does each of these tasks; this class connects them.
+ */
+export class Bomba {
+  readonly #deps: DepsDeBomba
+  readonly #cupos = new Cupos<Lista, Endpoint>()
+  readonly #anfitriones = new Anfitriones<Endpoint>()
+  readonly #endpoints: Endpoints
+  readonly #lector: Lector
+  readonly #asiento: Asiento
+  readonly #busqueda: Busqueda
+  readonly #reintentos: Reintentos
+  readonly #ronda: NodeJS.Timeout
+  #detenida = false
+  #abandonada = false
+
+  constructor(boss: PgBoss, deps: DepsDeBomba) {
+    this.#deps = deps
+    this.#endpoints = new Endpoints(boss, deps, this.#cupos, {
+      alTomar: (endpoint) => this.#lector.pedir(endpoint),
+      alConocer: (endpoint) => this.#alConocer(endpoint),
+      alDejar: (endpoint) => {
+        this.#lector.olvidar(endpoint)
+        this.#anfitriones.olvidar(endpoint)
+      },
+      alFallar: this.#fallo('webhook endpoint upkeep failed'),
+    })
+    this.#lector = new Lector(deps, this.#cupos, {
+      conocer: (endpoints) => this.#endpoints.conocerTodos(endpoints),
+      alLeer: () => this.#enviar(),
+      alFallar: this.#fallo('reading due webhook deliveries failed'),
+    })
+    const deAsiento = { ...deps, alAvisar: deps.metricas.aviso }
+    this.#asiento = new Asiento(deAsiento, (grupo, conSalud) => this.#alAsentar(grupo, conSalud))
+    this.#reintentos = new Reintentos(boss, deps)
+    this.#busqueda = new Busqueda(deps, (claves) => this.#alHallar(claves), this.#fallo('webhook search failed'))
+    this.#ronda = setInterval(() => this.#girar(), RONDA)
+    this.#busqueda.pedir()
+  }
+
+  /** Starts a search for due deliveries of any endpoint. */
+  despertar(): void {
+    this.#busqueda.pedir()
+  }
+
+  /**
+   * Reads the due deliveries of these endpoints. Requests the leases of endpoints that this process does not hold.
+   * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
+   * announcement
+   */
+  mirar(claves: readonly ClaveDeWebhook[], deOtro = false): void {
+    const ajenas: ClaveDeWebhook[] = []
+    for (const clave of claves) {
+      const endpoint = this.#endpoints.de(clave.webhook)
+      if (!endpoint) ajenas.push(clave)
+      else {
+        endpoint.actividad = performance.now()
+        this.#lector.pedir(endpoint)
+      }
+    }
+    this.#endpoints.pedir(ajenas, deOtro)
+  }
+
+  /**
+   * Receives events that this process has just committed. Their deliveries to endpoints that this process holds are not
+   * read again.
+   */
+  recibir(recientes: readonly EventoRecien[]): void {
+    const ahora = performance.now()
+    const porMirar: ClaveDeWebhook[] = []
+    for (const reciente of recientes)
+      for (const contenido of entregasDe(reciente)) {
+        const { entrega } = contenido
+        const endpoint = this.#endpoints.de(entrega.webhook)
+        if (endpoint?.esNuevo(entrega.evento, reciente.desde) && this.#cabe(endpoint, entrega.secuencia)) {
+          endpoint.actividad = ahora
+          endpoint.enMemoria.add(entrega.evento)
+          this.#cupos.poner(endpoint, aLista(contenido, ahora))
+        } else porMirar.push(entrega)
+      }
+    this.#enviar()
+    this.mirar(porMirar)
+  }
+
+  /**
+   * Returns true if a new delivery may go directly into memory. The delivery must belong to the first event of its
+   * guide, and no older delivery may wait to be read. This keeps each guide's deliveries in order.
+   */
+  #cabe(endpoint: Endpoint, secuencia: number): boolean {
+    const { porLeer, leyendo, tope } = endpoint
+    if (secuencia !== 1 || porLeer || leyendo || tope === 1 || this.#detenida) return false
+    return endpoint.estaActivo(this.#deps.reloj()) && this.#cupos.cabida(endpoint) > 0
+  }
+
+  /** Returns the endpoints of dead processes to the queue. */
+  async rescatar(): Promise<void> {
+    const endpoints = await this.#endpoints.rescatar()
+    if (endpoints > 0) this.#deps.log.warn({ endpoints }, 'endpoints of a lost worker')
+  }
+
+  /** Claims the endpoints that no process holds. */
+  tomar(): void {
+    this.#endpoints.tomar()
+  }
+
+  async detener(): Promise<void> {
+    this.#detenida = true
+    clearInterval(this.#ronda)
+    this.#reintentos.cerrar()
+    this.#lector.cerrar()
+    await Promise.all([this.#busqueda.cerrar(), this.#endpoints.cerrar()])
+    for (const endpoint of this.#endpoints.todos()) this.#cupos.sacar(endpoint)
+    const fin = performance.now() + PLAZO
+    while (performance.now() < fin && this.#cupos.enVuelo + this.#asiento.pendientes > 0) {
+      this.#asiento.cerrarGrupos()
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    this.#abandonada = true
+    this.#asiento.abandonar()
+    await this.#endpoints.soltar().catch(this.#fallo('releasing webhook leases failed'))
+    await this.#deps.enviador.cerrar()
+  }
+
+  // --- sending
+
+  /** Begins all exchanges for which there is room. */
+  #enviar(): void {
+    const ahora = performance.now()
+    const puede = (endpoint: Endpoint) => this.#puede(endpoint, ahora)
+    while (!this.#detenida && this.#asiento.haySitio) {
+      const turno = this.#cupos.tomar(ahora, puede)
+      if (!turno) return
+      void this.#intentar(turno)
+    }
+  }
+
+  /**
+   * Returns true if the endpoint may be sent to now. If its data is too old, starts a read; the endpoint has its turn
+   * after the read.
+   */
+  #puede(endpoint: Endpoint, ahora: number): boolean {
+    if (!endpoint.esFresco(ahora)) this.#endpoints.conocer(endpoint)
+    else
+      return (
+        endpoint.arriendo.vale(ahora) && endpoint.receptor?.claves !== undefined && this.#cabeEnSuAnfitrion(endpoint)
+      )
+    return false
+  }
+
+  #cabeEnSuAnfitrion(endpoint: Endpoint): boolean {
+    const { contenido } = endpoint.espera[endpoint.primeraLibre()]!
+    const envio = envioDe(endpoint.receptor!, contenido.entrega)
+    return !envio || this.#anfitriones.puede(envio, endpoint)
+  }
+
+  async #intentar(turno: Turno<Lista, Endpoint>): Promise<void> {
+    const { linea: endpoint, entrega } = turno
+    const envio = envioDe(endpoint.receptor!, entrega.contenido.entrega)
+    if (envio) this.#anfitriones.empezar(envio)
+    const resultado = await intercambiar(this.#deps, endpoint.receptor!, entrega.contenido).catch((err: unknown) => {
+      this.#deps.log.error({ err, webhook: endpoint.arriendo.clave.webhook }, 'webhook exchange failed')
+      return undefined
+    })
+    const ahora = performance.now()
+    this.#cupos.terminar(turno, ahora)
+    if (envio)
+      for (const otro of this.#anfitriones.terminar(envio, resultado?.respuesta.error === null)) this.#cupos.citar(otro)
+    endpoint.actividad = ahora
+    // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
+    if (resultado && !this.#abandonada) this.#anotar(endpoint, resultado)
+    else this.#olvidar(endpoint, entrega.evento)
+    this.#enviar()
+    this.#lector.considerar(endpoint)
+  }
+
+  #anotar(endpoint: Endpoint, resultado: Resultado): void {
+    const { error, total_ms } = resultado.respuesta
+    this.#deps.metricas.intento(error, total_ms / 1_000)
+    const falla = endpoint.anotar(error === null)
+    this.#asiento.anotar(resultado, endpoint.estaSano)
+    // The endpoint now gets one delivery at a time. Its waiting deliveries are read again in their turn.
+    if (falla) this.#soltarListas(endpoint)
+  }
+
+  // --- results, and deliveries that are found
+
+  #alAsentar(grupo: readonly Resultado[], conSalud: boolean): void {
+    const tocados = new Set<Endpoint>()
+    for (const { entrega, respuesta } of grupo) {
+      const endpoint = this.#endpoints.de(entrega.webhook)
+      if (endpoint) tocados.add(endpoint)
+      endpoint?.asentar(entrega.evento, respuesta.error === null)
+      this.#endpoints.olvidar(entrega.webhook, entrega.evento)
+    }
+    if (conSalud) this.#alCambiarSalud([...tocados])
+    for (const endpoint of tocados) this.#lector.considerar(endpoint)
+    this.#enviar()
+  }
+
+  /**
+   * Reads the endpoints again and schedules their retries. The pause, state and failure count of the endpoints have
+   * changed, and so have the due times of failed deliveries.
+   */
+  #alCambiarSalud(endpoints: readonly Endpoint[]): void {
+    for (const endpoint of endpoints) this.#endpoints.conocer(endpoint)
+    const claves = endpoints.map(({ arriendo }) => arriendo.clave)
+    byPart(this.#deps.db, claves, ({ comercio_id }) => comercio_id).then((partes) => {
+      for (const [, suyas] of partes)
+        this.#reintentos.citar(suyas).then((ya) => this.mirar(ya), this.#fallo('scheduling webhook retries failed'))
+    }, this.#fallo('scheduling webhook retries failed'))
+  }
+
+  #alConocer(endpoint: Endpoint): void {
+    const ahora = this.#deps.reloj()
+    this.#soltarListas(endpoint, (lista) => !endpoint.admite(lista, ahora))
+    this.#cupos.citar(endpoint)
+    this.#enviar()
+  }
+
+  /**
+   * Reads the due deliveries of endpoints that a search found.
+   * @returns true if one of them is new to this process: not held, or held with no delivery in memory
+   */
+  #alHallar(claves: readonly ClaveDeWebhook[]): boolean {
+    const nuevas = claves.filter(({ webhook }) => {
+      const endpoint = this.#endpoints.de(webhook)
+      // An endpoint with deliveries in memory is read again when one of these deliveries ends.
+      if (endpoint) endpoint.porLeer = true
+      return !endpoint || (endpoint.enMemoria.size === 0 && !endpoint.leyendo)
+    })
+    this.mirar(nuevas)
+    if (nuevas.length > 0) this.#deps.hayTrabajo()
+    return nuevas.length > 0
+  }
+
+  #olvidar(endpoint: Endpoint, evento: string): void {
+    endpoint.olvidar(evento)
+    endpoint.porLeer = true
+  }
+
+  /**
+   * Removes unsent deliveries from memory. They are read again when there is room or when their endpoint accepts them.
+   */
+  #soltarListas(endpoint: Endpoint, cuales?: (lista: Lista) => boolean): void {
+    for (const { evento } of this.#cupos.sacar(endpoint, cuales)) this.#olvidar(endpoint, evento)
+  }
+
+  #girar(): void {
+    const ahora = performance.now()
+    for (const endpoint of this.#endpoints.todos()) {
+      const colgado = endpoint.estaColgada(ahora, LENTO)
+      this.#soltarListas(endpoint, ({ desde }) => colgado || desde < ahora - ESPERA_MAXIMA)
+      if (!colgado) this.#lector.considerar(endpoint)
+      this.#cupos.citar(endpoint)
+    }
+    this.#endpoints.cuidar(ahora)
+    this.#enviar()
+  }
+
+  #fallo(que: string) {
+    return (err: unknown) =>
+      this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, que)
+  }
+}

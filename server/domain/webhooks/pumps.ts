@@ -1,0 +1,121 @@
+import { type Db, sentencia } from '../../data/db.ts'
+
+// Rows for the processes that send webhooks: the processes that are alive, and the leases of each process. A lease is a
+// job of pg-boss; its own heartbeat would need a write for each lease every few seconds.
+
+/** Queue of leases. Each job is an endpoint that a process holds, or that waits for a process. */
+export const COLA_DE_ARRIENDOS = 'arriendos'
+/**
+ * Seconds for which a process, or a lease that is not recorded yet, stays alive without a heartbeat. After that, any
+ * process may take its endpoints.
+ */
+export const VIGENCIA_S = 25
+
+/** Claim of a lease in statements: the job, and the number of the claim. */
+export interface Toma {
+  id: string
+  retryCount: number
+}
+
+/**
+ * SQL condition that the claim in `a` is still held. Each job is looked up by its key. A join would compare all rows
+ * with all rows if PostgreSQL planned it while the tables were small.
+ */
+const SE_TIENE = `(select j.state = 'active' and j.retry_count = a.intento from pgboss.job j
+     where j.name = '${COLA_DE_ARRIENDOS}' and j.id = a.trabajo) is true`
+
+/**
+ * Records the heartbeat of a process in one statement, for any number of leases. Also deletes the records of leases
+ * whose job no longer exists or has another holder.
+ */
+const LATIR = sentencia<{ bomba: string; nueva: boolean }, { viva: boolean; perdidos: string[] | null }>(
+  'bombas.latir',
+  `with alta as (
+     insert into webhook_bomba (id, latido_en) select :bomba::uuid, now() where :nueva::boolean returning id
+   ), suya as (
+     update webhook_bomba set latido_en = now() where id = :bomba::uuid and not :nueva::boolean returning id
+   ), p as (
+     delete from webhook_arriendo a where a.bomba = :bomba::uuid and not ${SE_TIENE} returning a.trabajo
+   )
+   select exists (select 1 from alta union all select 1 from suya) as viva, (select array_agg(trabajo) from p) as perdidos`,
+)
+
+/**
+ * Sends the heartbeat of a process.
+ * @param nueva true if the process has no row yet
+ * @returns the jobs of the leases that the process no longer holds; undefined if the process was declared dead and
+ * holds none
+ */
+export async function latir(db: Pick<Db, 'consultar'>, bomba: string, nueva: boolean): Promise<string[] | undefined> {
+  const [fila] = await db.consultar(LATIR, { bomba, nueva })
+  return fila!.viva ? (fila!.perdidos ?? []) : undefined
+}
+
+/** Records leases. Locks the row of the process, so that no other process declares it dead at the same time. */
+const ANOTAR = sentencia<
+  { bomba: string; trabajos: readonly string[]; intentos: readonly number[] },
+  { trabajo: string }
+>(
+  'bombas.anotar',
+  `with b as materialized (select id from webhook_bomba where id = :bomba::uuid for key share)
+   insert into webhook_arriendo (trabajo, intento, bomba)
+   select a.trabajo, a.intento, b.id from b, unnest(:trabajos::uuid[], :intentos::int[]) as a(trabajo, intento)
+   where ${SE_TIENE}
+   on conflict (trabajo, intento) do update set bomba = excluded.bomba returning trabajo`,
+)
+
+/** Records leases of a living process; may be repeated. @returns the jobs of the leases that the process still holds */
+export async function anotarTomas(db: Pick<Db, 'consultar'>, bomba: string, tomas: readonly Toma[]): Promise<string[]> {
+  const filas = await db.consultar(ANOTAR, {
+    bomba,
+    trabajos: tomas.map(({ id }) => id),
+    intentos: tomas.map(({ retryCount }) => retryCount),
+  })
+  return filas.map(({ trabajo }) => trabajo)
+}
+
+/** Id of the row with the time of the latest check by any process. */
+const TURNO = '00000000-0000-0000-0000-000000000000'
+/** Minimum seconds between two checks, over all processes. */
+const ENTRE_MIRADAS_S = 4
+
+/** Takes the turn to check, if enough time has passed, and deletes dead processes. */
+const ENTERRAR = sentencia<object, { toca: boolean }>(
+  'bombas.enterrar',
+  `with t as (
+     insert into webhook_bomba as b (id, latido_en) values ('${TURNO}', now())
+     on conflict (id) do update set latido_en = now() where b.latido_en < now() - interval '${ENTRE_MIRADAS_S} seconds'
+     returning id
+   ), m as (
+     delete from webhook_bomba where id <> '${TURNO}' and latido_en < now() - interval '${VIGENCIA_S} seconds'
+       and exists (select from t) returning id
+   )
+   select exists (select from t) as toca`,
+)
+
+/** SQL array of the living processes. */
+const VIVAS = 'array(select id from webhook_bomba)'
+
+/**
+ * Finds leases without a holder. They are not recorded for a living process, and their own heartbeat has expired. A
+ * claim that is not recorded yet has the heartbeat of its beginning. Versions without `webhook_bomba` renew the
+ * heartbeats of their claims.
+ */
+const HUERFANAS = sentencia<object, Toma>(
+  'bombas.huerfanas',
+  `with s as (
+     delete from webhook_arriendo where bomba <> all (${VIVAS})
+   )
+   select id, retry_count as "retryCount" from pgboss.job
+   where name = '${COLA_DE_ARRIENDOS}' and state = 'active' and heartbeat_on < now() - interval '${VIGENCIA_S} seconds'
+   except select trabajo, intento from webhook_arriendo where bomba = any (${VIVAS})`,
+)
+
+/**
+ * Finds leases without a holder, if no process has checked for some seconds. A statement of its own deletes dead
+ * processes first. The statement after it therefore sees the processes whose heartbeat came in time.
+ */
+export async function hallarHuerfanas(db: Pick<Db, 'consultar'>): Promise<Toma[]> {
+  const [turno] = await db.consultar(ENTERRAR)
+  return turno!.toca ? db.consultar(HUERFANAS) : []
+}

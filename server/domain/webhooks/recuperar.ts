@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import type { Handler } from '../../api/contract/handler.ts'
+import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
+import type { RecuperacionParaCrear } from '../../generado/contrato/tipos/index.ts'
+import { base32AlAzar } from '../../platform/codes/codes.ts'
+import { Problema, problemaDeFallas } from '../../platform/errors.ts'
+import { leerInstante } from '../../platform/time/instant.ts'
+import { buscarTramo, type FilaRecuperacion, presentarRecuperacion } from './recuperacion.ts'
+import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
+
+const CREAR = sentencia<
+  ClaveDeWebhook &
+    Pick<FilaRecuperacion, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,
+  FilaRecuperacion
+>(
+  'recuperacion.crear',
+  `insert into recuperacion (comercio_id, modo, webhook, recuperacion, paso, desde, hasta, todas, posicion, estado, creado_en)
+   values (:comercio_id, :modo, :webhook, :recuperacion, :paso, :desde, :hasta, :todas, :posicion::jsonb, 'en_curso',
+     :creado_en)
+   on conflict (comercio_id, modo, webhook) where (estado = 'en_curso'::text) do nothing returning *`,
+)
+
+export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (
+  { path, body, identidad, idSolicitud, red, alAbandonar },
+  { db, reloj, avisarTrabajo, ajustes, ensayar, bitacora },
+) => {
+  const ahora = reloj()
+  const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
+  const { desde, hasta } = exigirTiempo(body, ahora, ajustes.retencionDeWebhooks)
+  const pedida = { ...webhook, desde, hasta, todas: body.todas ?? false }
+  if (body.ensayo) return { status: 200, body: await ensayar(pedida, alAbandonar()) }
+  if (webhook.estado !== 'activo') {
+    throw new Problema(
+      'webhook_inactivo',
+      `El webhook está ${webhook.estado}. Reactívelo con PATCH {"estado":"activo"} y repita.`,
+    )
+  }
+  const recuperacion = `rec_${base32AlAzar(12)}`
+  const posicion = await buscarTramo(db, identidad, desde, hasta)
+  const creada = await enTransaccion(db, async (consultar) => {
+    const [fila] = await consultar(CREAR, { ...pedida, recuperacion, paso: randomUUID(), posicion, creado_en: ahora })
+    if (!fila) return undefined
+    await bitacora.anotar(
+      consultar,
+      { identidad, idSolicitud, red },
+      {
+        accion: 'recuperarEntregasDeWebhook',
+        sobre: ['webhook', path.webhook],
+        despues: { recuperacion, desde, hasta, todas: pedida.todas },
+      },
+    )
+    return fila
+  })
+  if (!creada) await rechazarOtra(db, webhook)
+  avisarTrabajo()
+  return {
+    status: 202,
+    headers: { Location: `/api/v1/webhooks/${webhook.webhook}/recuperaciones/${creada!.recuperacion}` },
+    body: presentarRecuperacion(creada!),
+  }
+}
+
+async function rechazarOtra(db: Db, { comercio_id, modo, webhook }: ClaveDeWebhook): Promise<never> {
+  const otra = await db.prisma.recuperacion.findFirst({ where: { comercio_id, modo, webhook, estado: 'en_curso' } })
+  throw new Problema(
+    'recuperacion_en_curso',
+    `La recuperación ${otra?.recuperacion ?? ''} sigue en curso. Espere a que termine.`,
+  )
+}
+
+function exigirTiempo(cuerpo: RecuperacionParaCrear, ahora: Date, dias: number) {
+  const desde = leerInstante(cuerpo.desde)!
+  const hasta = cuerpo.hasta === undefined ? ahora : leerInstante(cuerpo.hasta)!
+  const falla = (campo: string, mensaje: string) =>
+    problemaDeFallas('validacion', [{ campo, codigo: 'fuera_de_rango', mensaje }])
+  if (desde >= ahora) throw falla('/desde', 'debe estar en el pasado')
+  // Older deliveries are no longer kept, so the service cannot know if they arrived.
+  if (desde.getTime() < ahora.getTime() - dias * 86_400_000)
+    throw falla('/desde', `debe estar en los últimos ${dias} días; lo anterior está en el flujo de eventos`)
+  if (hasta <= desde) throw falla('/hasta', 'debe ser posterior a desde; omítalo para llegar hasta ahora')
+  return { desde, hasta: hasta > ahora ? ahora : hasta }
+}

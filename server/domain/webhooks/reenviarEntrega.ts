@@ -1,0 +1,40 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { enTransaccion, sentencia } from '../../data/db.ts'
+import {
+  type Clave,
+  exigirEntregaDeWebhook,
+  type FilaEntregaDeWebhook,
+  presentarEntregaDeWebhook,
+  YA,
+} from './entrega.ts'
+
+/**
+ * Gives a delivery a new turn, even while it is being sent. The delivery is sent once more, even if the present attempt
+ * succeeds. A delivery that has ended begins anew, and a delivery that waits is sent now.
+ */
+const REENVIAR = sentencia<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
+  'webhookEntregas.reenviar',
+  `update webhook_entrega set proximo_en = :proximo_en, causa = 'manual',
+     turno = turno + 1,
+     intento = case when estado = 'pendiente' then intento else 0 end, estado = 'pendiente', terminado_en = null
+   where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and guia_id = :guia_id
+     and secuencia = :secuencia and not (estado = 'pendiente' and causa = 'manual' and proximo_en = :proximo_en)
+   returning *`,
+)
+
+export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = async (
+  { path, identidad, idSolicitud, red },
+  { db, avisarTrabajo, bitacora },
+) => {
+  const leida = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
+  const fila = await enTransaccion(db, async (consultar) => {
+    const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
+    if (!reenviada) return undefined
+    const linea = { accion: 'reenviarEntregaDeWebhook', sobre: ['entrega_de_webhook', path.entrega] as const }
+    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+    return reenviada
+  })
+  avisarTrabajo()
+  // A repeated request before the resend has left returns the same resend.
+  return { status: 202, body: presentarEntregaDeWebhook(fila ?? leida) }
+}

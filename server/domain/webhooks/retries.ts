@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto'
+import type { PgBoss } from 'pg-boss'
+import type { DepsDeTrabajo } from '../deps.ts'
+import { proximasDe } from './due.ts'
+import type { ClaveDeWebhook } from './webhook.ts'
+
+/** Queue of retries. A job asks for an endpoint when the endpoint's next delivery is due. */
+export const COLA_DE_REINTENTOS = 'reintentos'
+
+/** Schedules endpoints for the time when their next delivery may be sent. */
+export class Reintentos {
+  readonly #boss: PgBoss
+  readonly #deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'despertar'>
+  /** Timers by second of the process's clock. Each timer wakes the queue's worker, which by itself polls rarely. */
+  readonly #citas = new Map<number, NodeJS.Timeout>()
+
+  constructor(boss: PgBoss, deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'despertar'>) {
+    this.#boss = boss
+    this.#deps = deps
+  }
+
+  /**
+   * Creates the jobs. The id of a job is derived from its endpoint and its second, so that any number of failures makes
+   * one job.
+   * @returns the endpoints that may be sent to now
+   */
+  async citar(claves: readonly ClaveDeWebhook[]): Promise<ClaveDeWebhook[]> {
+    const ahora = this.#deps.reloj()
+    const proximas = await proximasDe(this.#deps.db, claves, ahora)
+    const luego = proximas.filter(({ en }) => en > ahora)
+    const trabajos = luego.map(({ comercio_id, modo, webhook, en }) => ({
+      id: idDe(`${webhook} ${Math.ceil(en.getTime() / 1_000)}`),
+      data: { comercio_id, modo, webhook },
+      // The job gets a delay and not a time, because the queue's clock may differ from this process's clock.
+      startAfter: Math.ceil((en.getTime() - ahora.getTime()) / 1_000),
+    }))
+    if (trabajos.length > 0) await this.#boss.insert(COLA_DE_REINTENTOS, trabajos, { returnId: false })
+    for (const { startAfter } of trabajos) this.#apuntar(startAfter)
+    return proximas.filter(({ en }) => en <= ahora)
+  }
+
+  cerrar(): void {
+    for (const cita of this.#citas.values()) clearTimeout(cita)
+  }
+
+  /** Sets a timer for a job, unless the second of the job already has a timer. @param s delay of the job, in seconds */
+  #apuntar(s: number): void {
+    const segundo = Math.ceil(performance.now() / 1_000) + s
+    if (this.#citas.has(segundo)) return
+    const dar = () => {
+      this.#citas.delete(segundo)
+      this.#deps.despertar(COLA_DE_REINTENTOS)
+    }
+    this.#citas.set(segundo, setTimeout(dar, segundo * 1_000 - performance.now()).unref())
+  }
+}
+
+/** Returns a UUID derived from a text. */
+const idDe = (texto: string) => hash('md5', texto).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

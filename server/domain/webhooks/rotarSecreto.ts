@@ -1,0 +1,73 @@
+import type { Handler } from '../../api/contract/handler.ts'
+import { enTransaccion, sentencia } from '../../data/db.ts'
+import { cifrar, type FilaSecreto } from './secret.ts'
+import { bytesDe, nuevoSecreto } from './signature.ts'
+import { type ClaveDeWebhook, desconocido, exigirWebhook, presentarWebhook } from './webhook.ts'
+
+const HORA = 3_600_000
+const SOLAPAMIENTO_POR_OMISION = 24
+
+/**
+ * Locks the endpoint for a rotation. Rotations run one after another, and each ends the secret of the rotation before
+ * it, and no other.
+ */
+const TURNO = sentencia<ClaveDeWebhook>(
+  'webhooks.turnoDeRotar',
+  `select from webhook where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
+     and estado <> 'eliminado' for update`,
+)
+
+const ULTIMA = sentencia<ClaveDeWebhook, { version: number | null }>(
+  'webhooks.ultimaVersion',
+  `select max(version) as version from webhook_secreto
+   where comercio_id = :comercio_id and modo = :modo and webhook = :webhook`,
+)
+
+/**
+ * Inserts the new secret and ends the old ones. During the overlap only the previous secret stays valid. Otherwise
+ * signatures would accumulate.
+ */
+const ROTAR = sentencia<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
+  'webhooks.rotar',
+  `with v as (
+     update webhook_secreto
+     set vence_en = case when version = :version - 1 then least(coalesce(vence_en, :fin), :fin) else :ahora end
+     where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and (vence_en is null or vence_en > :ahora)
+   ), w as (
+     update webhook set actualizado_en = :ahora
+     where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
+   )
+   insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
+   values (:comercio_id, :modo, :webhook, :version, :cifrado, :ahora::timestamptz)`,
+)
+
+export const rotarSecreto: Handler<'rotarSecreto'> = async (
+  { path, body, identidad, idSolicitud, red },
+  { db, reloj, secretos, bitacora },
+) => {
+  const { comercioId, modo } = identidad
+  const ahora = reloj()
+  const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
+  const secreto = nuevoSecreto()
+  await enTransaccion(db, async (consultar) => {
+    const suyo = { comercio_id: comercioId, modo, webhook: path.webhook }
+    if ((await consultar(TURNO, suyo)).length === 0) desconocido()
+    const [ultima] = await consultar(ULTIMA, suyo)
+    const version = (ultima?.version ?? 0) + 1
+    const cifrado = cifrar(secretos, { webhook: path.webhook, version }, bytesDe(secreto))
+    await consultar(ROTAR, { ...suyo, version, cifrado, ahora, fin })
+    await bitacora.anotar(
+      consultar,
+      { identidad, idSolicitud, red },
+      {
+        accion: 'rotarSecreto',
+        sobre: ['webhook', path.webhook],
+        despues: { version, anterior_vence_en: fin },
+      },
+    )
+  })
+  return {
+    status: 200,
+    body: { ...presentarWebhook(await exigirWebhook(db, identidad, path.webhook, ahora)), secreto },
+  }
+}

@@ -1,0 +1,93 @@
+import type { Db } from '../../data/db.ts'
+import { hallarVencidas } from './due.ts'
+import type { ClaveDeWebhook } from './webhook.ts'
+
+/** Pause after a pass that found work, in milliseconds. */
+const PAUSA = 500
+/** Maximum pause between two passes while the search finds nothing, in milliseconds. */
+const PAUSA_MAXIMA = 5_000
+/**
+ * Minimum ratio of the pause to the duration of the pass, so that at most a tenth of the time is spent searching. Even
+ * after a long pass, this rule asks for no more than {@link PAUSA_MAXIMA}.
+ */
+const VECES = 9
+
+/**
+ * Searches for endpoints with due deliveries, one endpoint after another. Finds deliveries whose notification was lost,
+ * after a crash or a lost signal. Searches less often while it finds nothing, until a caller requests a search.
+ */
+export class Busqueda {
+  readonly #deps: { db: Db; reloj: () => Date }
+  readonly #alHallar: (claves: readonly ClaveDeWebhook[]) => boolean
+  readonly #alFallar: (error: unknown) => void
+  #temporizador: NodeJS.Timeout | undefined
+  #buscando: Promise<void> | undefined
+  #pausa = PAUSA
+  /** Time before which no pass begins, even on request, in milliseconds of the process's clock. */
+  #libre = 0
+  #pedida = false
+  #cerrada = false
+
+  /** @param alHallar receives the endpoints with due deliveries; returns true if one of them was new to this process */
+  constructor(
+    deps: { db: Db; reloj: () => Date },
+    alHallar: (claves: readonly ClaveDeWebhook[]) => boolean,
+    alFallar: (error: unknown) => void,
+  ) {
+    this.#deps = deps
+    this.#alHallar = alHallar
+    this.#alFallar = alFallar
+  }
+
+  /** Starts a pass as soon as one is allowed. */
+  readonly pedir = (): void => {
+    this.#pedida = true
+    if (!this.#buscando) this.#citar(0)
+  }
+
+  async cerrar(): Promise<void> {
+    this.#cerrada = true
+    clearTimeout(this.#temporizador)
+    await this.#buscando
+  }
+
+  #citar(ms: number): void {
+    clearTimeout(this.#temporizador)
+    if (this.#cerrada) return
+    const falta = Math.max(ms, this.#libre - performance.now())
+    this.#temporizador = setTimeout(() => {
+      this.#buscando = this.#pasar().finally(() => {
+        this.#buscando = undefined
+        this.#citar(this.#pedida ? 0 : this.#pausa)
+      })
+    }, falta)
+  }
+
+  async #pasar(): Promise<void> {
+    const inicio = performance.now()
+    this.#pedida = false
+    const hubo = await this.#recorrer()
+    this.#pausa = hubo ? PAUSA : Math.min(2 * this.#pausa, PAUSA_MAXIMA)
+    const fin = performance.now()
+    this.#libre = fin + Math.min(PAUSA_MAXIMA, VECES * (fin - inicio))
+  }
+
+  /** Searches all parts in parallel. A part that is unreachable does not stop the search of the others. */
+  async #recorrer(): Promise<boolean> {
+    const partes = await Promise.allSettled(this.#deps.db.partes().map((parte) => this.#recorrerParte(parte)))
+    for (const { status, reason } of partes as PromiseRejectedResult[])
+      if (status === 'rejected') this.#alFallar(reason)
+    return partes.some((parte) => parte.status === 'rejected' || parte.value)
+  }
+
+  async #recorrerParte(db: Db): Promise<boolean> {
+    let hubo = false
+    let despues: ClaveDeWebhook | undefined
+    do {
+      const { claves, ultimo } = await hallarVencidas(db, this.#deps.reloj(), despues)
+      if (this.#alHallar(claves)) hubo = true
+      despues = ultimo
+    } while (despues && !this.#cerrada)
+    return hubo
+  }
+}

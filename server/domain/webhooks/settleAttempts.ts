@@ -1,0 +1,227 @@
+import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
+import { askByPart } from '../../data/spread.ts'
+import type { Webhook } from '../../generado/contrato/tipos/index.ts'
+import type { Log } from '../../platform/log.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
+import type { FilaEntregaDeWebhook } from './entrega.ts'
+import { eventoPropio } from './ownEvent.ts'
+import type { Respuesta } from './response.ts'
+import {
+  AVISOS,
+  FALLAS_PARA_FRENAR,
+  FRENO_MAXIMO,
+  FRENO_MINIMO,
+  MINIMO_DE_FALLAS,
+  proximoIntento,
+  VENTANA_DE_FALLAS,
+} from './schedule.ts'
+import { type ClaveDeWebhook, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
+
+/** Result of an attempt that has ended. */
+export interface Resultado {
+  /** Id of the attempt; ids sort by start time. */
+  id: string
+  entrega: FilaEntregaDeWebhook
+  url: string
+  /** Versions of the secrets that signed the request. */
+  secretos: number[]
+  iniciado_en: Date
+  respuesta: Respuesta
+}
+
+/**
+ * Settles attempts, with a fence. An attempt changes its delivery only if the delivery is pending in the attempt's turn
+ * (`turno`). Any other attempt is stored as late (`tardio`) and changes nothing. A success that comes late still
+ * counts, unless a manual resend waits, because the receiver has the delivery. Settling an attempt again (the commit's
+ * response was lost) does nothing. Returns the ids of the attempts that are new.
+ */
+const ASENTAR = sentencia<{ intentos: string; ahora: Date }, Pick<Resultado, 'id'>>(
+  'webhookEntregas.asentar',
+  `with x as materialized (
+     select * from json_to_recordset(:intentos::json) as x(
+       n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int, turno int, intentos int, causa text,
+       id uuid, iniciado_en timestamptz, url text, ip text, secretos int[], status int, error text, detalle text,
+       dns_ms real, conexion_ms real, tls_ms real, primer_byte_ms real, total_ms real, cabeceras jsonb, cuerpo text,
+       cuerpo_truncado boolean, desenlace text, proximo_en timestamptz)
+   ), u as (
+     update webhook_entrega e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
+       proximo_en = coalesce(x.proximo_en, e.proximo_en), terminado_en = case when x.desenlace <> 'pendiente' then :ahora::timestamptz end,
+       ultimo_status = x.status, ultimo_error = x.error
+     from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
+       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
+         (e.estado = 'pendiente' and (e.turno = x.turno or (x.desenlace = 'entregada' and e.causa <> 'manual')))
+         or (e.estado = 'fallida' and e.ultimo_error = 'webhook_deshabilitado' and x.desenlace = 'entregada'))
+     returning x.n, e.intentos
+   ), i as (
+     insert into webhook_intento as n (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
+       ip, secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
+       cuerpo_truncado)
+     select comercio_id, modo, webhook, guia_id, secuencia, id, coalesce(u.intentos, x.intentos + 1), u.n is null, causa, iniciado_en, url, ip,
+       secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
+       cuerpo_truncado
+     from x left join u on u.n = x.n
+     on conflict (comercio_id, modo, webhook, guia_id, secuencia, id) do nothing
+     returning n.id
+   )
+   select id from i`,
+  { alcance: 'parte' },
+)
+
+type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: FilaWebhook['aviso'] }
+
+/**
+ * Updates the health of endpoints that still have the address of the attempts. A success clears all failures. From the
+ * third failure in a row on, the endpoint pauses before the next probe, for half the time that it has been failing. The
+ * endpoint is disabled after a 410 response, or when its failures last for {@link VENTANA_DE_FALLAS}. Rows are locked
+ * in one order, because groups would otherwise deadlock. Rows of healthy endpoints are not locked.
+ */
+const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
+  'webhooks.salud',
+  `with x as (
+     select * from json_to_recordset(:salud::json) as x(
+       comercio_id uuid, modo text, webhook text, url text, buena boolean, probada boolean, nuevas int, primera timestamptz,
+       adios boolean)
+   ), v as materialized (
+     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios, x.probada,
+       case when x.buena then 0 else w.fallas + x.nuevas end as fallas,
+       case when not x.buena then coalesce(w.primera_falla_en, x.primera) end as primera
+     from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
+       and w.url = x.url
+     where x.nuevas > 0 or w.fallas > 0 or w.freno_vence_en is not null or (w.comprobado_en is null and x.probada)
+     order by w.comercio_id, w.modo, w.webhook for no key update of w
+   ), s as (
+     select *, extract(epoch from :ahora::timestamptz - primera) * 1000 as ms from v
+   ), d as (
+     select *, case when adios then 'respondio_410'
+       when fallas >= ${MINIMO_DE_FALLAS} and ms >= ${VENTANA_DE_FALLAS} then 'fallas_continuas' end as baja,
+       :ahora::timestamptz + interval '1 ms' * greatest(${FRENO_MINIMO}, least(${FRENO_MAXIMO}, ms / 2)) as freno from s
+   )
+   update webhook w set comprobado_en = case when d.probada then coalesce(w.comprobado_en, :ahora::timestamptz) else w.comprobado_en end,
+     fallas = d.fallas, primera_falla_en = d.primera,
+     aviso = case when d.primera is null then 0 ${AVISOS.toReversed()
+       .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
+       .join(' ')} else 0 end,
+     freno_vence_en = case when d.fallas >= ${FALLAS_PARA_FRENAR} then d.freno end,
+     estado = case when d.baja is null then w.estado else 'deshabilitado' end,
+     motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
+     estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else :ahora::timestamptz end
+   from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
+   returning ${COLUMNAS_DE_WEBHOOK}, d.estado as estado_antes, d.aviso as aviso_antes`,
+  { alcance: 'parte' },
+)
+
+/** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
+const AVISAR = sentencia<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
+  'webhooks.avisarDeshabilitado',
+  `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+   select w.comercio_id, w.modo, w.webhook, md5(:evento)::uuid, 0, :evento, 'webhook.deshabilitado', 'pendiente', 'automatica',
+     :ahora::timestamptz, :datos::jsonb, :ahora from webhook w
+   where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook <> :webhook and w.estado in ('activo', 'pausado')
+     and w.tipos && array['*', 'webhook.*', 'webhook.deshabilitado']`,
+)
+
+export interface DepsDeAsiento {
+  /**
+   * Database sessions whose commits do not wait for the disk. If PostgreSQL crashes, deliveries settled in its last
+   * moments are pending again and are sent again. Delivery is at least once, as promised.
+   */
+  dbSinEspera: DepsDeTrabajo['dbSinEspera']
+  log: Log
+  reloj: () => Date
+  /** Returns a random number from 0 to 1. */
+  azar: () => number
+  alAvisar: (que: 'deshabilitado' | 'aviso', motivo: string) => void
+}
+
+/**
+ * Settles a group of attempts, in one transaction for each part of the database. The transaction stores the attempts,
+ * their effects on their deliveries, and the health of their endpoints.
+ */
+export async function asentarIntentos(deps: DepsDeAsiento, resultados: readonly Resultado[]): Promise<void> {
+  await askByPart(
+    deps.dbSinEspera,
+    resultados,
+    ({ entrega }) => entrega.comercio_id,
+    (db, suyos) => asentar(deps, db, suyos),
+  )
+}
+
+async function asentar(deps: DepsDeAsiento, db: Db, resultados: readonly Resultado[]): Promise<Cambiado[]> {
+  const ahora = deps.reloj()
+  const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
+  const cambiados = await enTransaccion(db, async (consultar) => {
+    const asentados = await consultar(ASENTAR, { intentos: JSON.stringify(filas), ahora })
+    const nuevos = new Set(asentados.map(({ id }) => id))
+    const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
+    const tocados = salud.length > 0 ? await consultar(SALUD, { salud: JSON.stringify(salud), ahora }) : []
+    for (const fila of tocados.filter(quedoDeshabilitado)) {
+      // An address may contain a secret of its receiver, so the other endpoints get only its origin.
+      const webhook = presentarWebhook(fila)
+      const datos = { webhook: { ...webhook, url: `${new URL(webhook.url).origin}/` } }
+      await consultar(AVISAR, { ...fila, evento: eventoPropio(), datos, ahora })
+    }
+    return tocados
+  })
+  for (const fila of cambiados) contar(deps, fila)
+  return cambiados
+}
+
+const quedoDeshabilitado = ({ estado, estado_antes }: Cambiado) =>
+  estado === 'deshabilitado' && estado_antes !== 'deshabilitado'
+
+/** Tells the operator of a change in an endpoint's health, in the log and in the metrics. */
+function contar({ log, alAvisar }: DepsDeAsiento, fila: Cambiado) {
+  const { webhook, fallas, primera_falla_en, aviso, motivo } = fila
+  if (quedoDeshabilitado(fila)) {
+    alAvisar('deshabilitado', motivo ?? '')
+    log.warn({ webhook, motivo, fallas, primera_falla_en }, 'webhook disabled')
+  } else if (aviso > fila.aviso_antes) {
+    alAvisar('aviso', String(aviso))
+    log.warn({ webhook, ventana: aviso, fallas, primera_falla_en }, 'webhook keeps failing')
+  }
+}
+
+function aFila(
+  { id, entrega, url, secretos, iniciado_en, respuesta }: Resultado,
+  n: number,
+  ahora: Date,
+  azar: number,
+) {
+  const { status, error } = respuesta
+  const proximo =
+    error === null || status === 410 || entrega.causa === 'prueba'
+      ? undefined
+      : proximoIntento(entrega.intento + 1, ahora, respuesta.retry_after, azar)
+  const { comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa } = entrega
+  const { retry_after: _, ...dicho } = respuesta
+  return {
+    n,
+    ...{ comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa },
+    ...{ id, iniciado_en, url, secretos },
+    ...dicho,
+    desenlace: error === null ? 'entregada' : proximo ? 'pendiente' : 'fallida',
+    proximo_en: proximo ?? null,
+  }
+}
+
+/**
+ * Returns the health of each endpoint in a group of attempts. An endpoint that accepted a delivery is healthy, unless
+ * it also returned 410. If that delivery was a test, the endpoint's address is verified. A test that fails says nothing
+ * about health.
+ */
+function saludDe(resultados: readonly Resultado[]) {
+  const grupos = Map.groupBy(resultados, ({ entrega, url }) => `${entrega.webhook} ${url}`)
+  return [...grupos.values()].flatMap((suyos) => {
+    const malos = suyos.filter(({ entrega, respuesta }) => respuesta.error !== null && entrega.causa !== 'prueba')
+    const adios = malos.some(({ respuesta }) => respuesta.status === 410)
+    const buena = !adios && suyos.some(({ respuesta }) => respuesta.error === null)
+    if (malos.length === 0 && !buena) return []
+    const probada = suyos.some(
+      ({ entrega, respuesta }) => entrega.tipo === 'webhook.prueba' && respuesta.error === null,
+    )
+    const { url, entrega } = suyos[0]!
+    const { comercio_id, modo, webhook } = entrega
+    const primera = malos[0]?.iniciado_en ?? null
+    return [{ comercio_id, modo, webhook, url, buena, probada, nuevas: buena ? 0 : malos.length, primera, adios }]
+  })
+}

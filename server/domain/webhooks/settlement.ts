@@ -1,0 +1,139 @@
+import { byPart, esRepartida } from '../../data/spread.ts'
+import { traducirError } from '../../platform/errors.ts'
+import { asentarIntentos, type DepsDeAsiento, type Resultado } from './settleAttempts.ts'
+import { asentarExitos } from './settleSuccesses.ts'
+
+/** Maximum number of results that are settled together. */
+export const GRUPO = 100
+/** Time for which the first result of a group waits for others, in milliseconds. */
+export const REUNION = 15
+/**
+ * Maximum number of groups in settlement at a time. While one group is written to the disk, the next group is built.
+ */
+export const A_LA_VEZ = 2
+/** Number of unsettled results from which no new exchange begins. */
+export const MUCHAS = 600
+
+/** Results that are settled by the same statement. */
+interface Clase {
+  por: Resultado[]
+  asentar: (grupo: readonly Resultado[]) => Promise<void>
+}
+
+/**
+ * Settles results in groups. One statement over arrays settles first attempts that succeed at a healthy endpoint. A
+ * transaction settles all other attempts and updates the health of their endpoints. A settlement that fails is repeated
+ * until it succeeds. Otherwise a process would send the delivery again.
+ */
+export class Asiento {
+  readonly #deps: DepsDeAsiento
+  readonly #alAsentar: (grupo: readonly Resultado[], conSalud: boolean) => void
+  readonly #exitos: Clase = { por: [], asentar: (grupo) => this.#asentarExitos(grupo) }
+  readonly #demas: Clase = { por: [], asentar: (grupo) => asentarIntentos(this.#deps, grupo) }
+  #reunion: NodeJS.Timeout | undefined
+  #grupos = 0
+  #asentando = 0
+  /** Number of results in settlement that wait for an unreachable machine, while other machines are reachable. */
+  #apartados = 0
+  #abandonado = false
+
+  /** @param alAsentar receives each settled group, and true if the state of its endpoints may have changed */
+  constructor(deps: DepsDeAsiento, alAsentar: (grupo: readonly Resultado[], conSalud: boolean) => void) {
+    this.#deps = deps
+    this.#alAsentar = alAsentar
+  }
+
+  /** Number of results that are not settled yet. */
+  get pendientes(): number {
+    return this.#exitos.por.length + this.#demas.por.length + this.#asentando
+  }
+
+  /** True if new exchanges may begin. Results that wait for an unreachable machine do not count. */
+  get haySitio(): boolean {
+    return this.pendientes - this.#apartados < MUCHAS
+  }
+
+  /**
+   * Adds a result to the next group.
+   * @param sano true if the endpoint is known to be healthy; then a successful first attempt changes nothing about it
+   */
+  anotar(resultado: Resultado, sano: boolean): void {
+    const { entrega, respuesta } = resultado
+    const clase = sano && respuesta.error === null && entrega.intentos === 0 ? this.#exitos : this.#demas
+    if (clase.por.push(resultado) >= GRUPO) this.cerrarGrupos()
+    else this.#reunion ??= setTimeout(() => this.cerrarGrupos(), REUNION)
+  }
+
+  /** Settles the results that wait for a group, as far as {@link A_LA_VEZ} allows. */
+  cerrarGrupos(): void {
+    clearTimeout(this.#reunion)
+    this.#reunion = undefined
+    for (const clase of [this.#demas, this.#exitos])
+      while (clase.por.length > 0 && this.#grupos < A_LA_VEZ) {
+        const grupo = clase.por.splice(0, GRUPO)
+        this.#asentando += grupo.length
+        this.#grupos++
+        void this.#asentar(clase, grupo)
+      }
+  }
+
+  /** Stops the repeats of settlements that fail. */
+  abandonar(): void {
+    this.#abandonado = true
+    clearTimeout(this.#reunion)
+  }
+
+  /**
+   * Settles a group, each part of the database by itself. A part that fails is repeated later and does not delay other
+   * groups.
+   */
+  async #asentar(clase: Clase, grupo: readonly Resultado[]): Promise<void> {
+    const partes = await byPart(this.#deps.dbSinEspera, grupo, ({ entrega }) => entrega.comercio_id)
+    await Promise.all(
+      partes.map(async ([, parte]) => {
+        const inicio = performance.now()
+        if (await this.#probar(clase, parte)) this.#terminar(clase, parte, inicio)
+        else void this.#insistir(clase, parte, inicio)
+      }),
+    )
+    this.#grupos--
+    this.cerrarGrupos()
+  }
+
+  async #insistir(clase: Clase, parte: readonly Resultado[], inicio: number): Promise<void> {
+    const apartados = esRepartida(this.#deps.dbSinEspera) ? parte.length : 0
+    this.#apartados += apartados
+    let espera = 100
+    do {
+      await new Promise((resolve) => setTimeout(resolve, espera))
+      espera = Math.min(2 * espera, 5_000)
+    } while (!this.#abandonado && !(await this.#probar(clase, parte)))
+    this.#apartados -= apartados
+    this.#terminar(clase, parte, inicio)
+  }
+
+  async #probar(clase: Clase, parte: readonly Resultado[]): Promise<boolean> {
+    try {
+      await clase.asentar(parte)
+      return true
+    } catch (err) {
+      const nivel = traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error'
+      this.#deps.log[nivel]({ err, entregas: parte.length }, 'webhook settlement failed')
+      return false
+    }
+  }
+
+  #terminar(clase: Clase, parte: readonly Resultado[], inicio: number): void {
+    const buenas = parte.filter(({ respuesta }) => respuesta.error === null).length
+    const ms = Math.round(performance.now() - inicio)
+    this.#deps.log.info({ cola: 'webhook_entregas', intentos: parte.length, buenas, ms }, 'job')
+    this.#asentando -= parte.length
+    this.#alAsentar(parte, clase === this.#demas)
+  }
+
+  async #asentarExitos(grupo: readonly Resultado[]): Promise<void> {
+    const { dbSinEspera, reloj } = this.#deps
+    const sobran = await asentarExitos(dbSinEspera, grupo, reloj())
+    if (sobran.length > 0) await asentarIntentos(this.#deps, sobran)
+  }
+}

@@ -1,0 +1,193 @@
+import { type Consultar, type Db, type Fila, sentencia } from '../../data/db.ts'
+import type { webhook } from '../../generado/contrato/prisma/client.ts'
+import type {
+  EstadoDeWebhook,
+  FiltroDeTipos,
+  Modo,
+  MotivoDeDeshabilitado,
+  Webhook,
+} from '../../generado/contrato/tipos/index.ts'
+import { base32AlAzar } from '../../platform/codes/codes.ts'
+import { Problema, restriccionDe } from '../../platform/errors.ts'
+import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from '../../platform/outbound/destination.ts'
+import { cambios } from '../bitacora/bitacora.ts'
+import { VENTANA_DE_FALLAS } from './schedule.ts'
+
+/** Maximum number of endpoints of a merchant in one mode. */
+export const MAXIMO_DE_WEBHOOKS = 20
+
+/** Row of `webhook` that is not deleted (so it has a `url`), with the secrets that sign its requests. */
+export type FilaWebhook = Fila<
+  webhook,
+  {
+    modo: Modo
+    tipos: FiltroDeTipos
+    estado: Exclude<EstadoDeWebhook, 'por_comprobar'>
+    motivo: MotivoDeDeshabilitado | null
+  }
+> & {
+  /** Valid secrets as JSON returns them, with timestamps as strings; newest first. */
+  secretos: { version: number; creado_en: string; vence_en: string | null }[]
+}
+
+/** Key of an endpoint. */
+export type ClaveDeWebhook = Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook'>
+
+/**
+ * Announces that rows of pending work were committed, so that the work need not wait until a search finds it.
+ * @param webhooks endpoints that now have deliveries; undefined for any kind of work
+ */
+export type AvisarTrabajo = (webhooks?: readonly ClaveDeWebhook[]) => void
+
+/** Returns a new code of an endpoint: `wh_` and 12 random base-32 characters. */
+export const nuevoCodigoDeWebhook = () => `wh_${base32AlAzar(12)}`
+
+const iso = (instante: string | null) => (instante === null ? null : new Date(instante).toISOString())
+
+/** Returns a row of `webhook` in the contract's form, without the values of its secrets. */
+export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
+  webhook: fila.webhook,
+  url: fila.url!,
+  tipos: fila.tipos,
+  descripcion: fila.descripcion,
+  estado: fila.estado === 'activo' && fila.comprobado_en === null ? 'por_comprobar' : fila.estado,
+  motivo: fila.motivo,
+  estado_en: fila.estado_en.toISOString(),
+  comprobado_en: fila.comprobado_en?.toISOString() ?? null,
+  fallas:
+    fila.primera_falla_en === null
+      ? null
+      : {
+          primera_falla_en: fila.primera_falla_en.toISOString(),
+          intentos: fila.fallas,
+          ventana: fila.aviso,
+          se_deshabilita_en: new Date(fila.primera_falla_en.getTime() + VENTANA_DE_FALLAS).toISOString(),
+        },
+  secretos: fila.secretos.map(({ version, creado_en, vence_en }) => ({
+    version,
+    creado_en: iso(creado_en)!,
+    vence_en: iso(vence_en),
+  })),
+  modo: fila.modo,
+  creado_en: fila.creado_en.toISOString(),
+  actualizado_en: fila.actualizado_en.toISOString(),
+})
+
+/**
+ * Returns the columns of an endpoint that the merchant decides. The audit record shows the host and not the address,
+ * whose path may contain a secret.
+ */
+const decidido = (fila: FilaWebhook | undefined) =>
+  fila
+    ? {
+        host: fila.url && new URL(fila.url).host,
+        url: fila.url,
+        tipos: fila.tipos,
+        estado: fila.estado,
+        descripcion: fila.descripcion,
+      }
+    : {}
+
+/** Returns the part of an audit record that describes the change of an endpoint. */
+export const cambiosDeWebhook = (antes: FilaWebhook | undefined, despues: FilaWebhook) =>
+  cambios(decidido(antes), decidido(despues), ['host', 'tipos', 'estado'])
+
+/** SQL select list for {@link FilaWebhook}, of `w`, with the secrets valid at `:ahora`. */
+export const COLUMNAS_DE_WEBHOOK = `w.*, (
+  select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
+    order by s.version desc), '[]') from webhook_secreto s
+  where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
+    and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
+
+const BUSCAR = sentencia<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
+  'webhooks.buscar',
+  `select ${COLUMNAS_DE_WEBHOOK} from webhook w
+   where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,
+)
+
+/** Scope of endpoints: a merchant and a mode. */
+export interface Ambito {
+  comercioId: string
+  modo: Modo
+}
+
+/**
+ * Returns the merchant's endpoint with this code. A code that is unknown, deleted, malformed or of another merchant has
+ * the same response.
+ * @throws Problema 404
+ */
+export async function exigirWebhook(
+  { consultar }: Pick<Db, 'consultar'>,
+  ambito: Ambito,
+  webhook: string,
+  ahora: Date,
+) {
+  return (await leerWebhook(consultar, ambito, webhook, ahora)) ?? desconocido()
+}
+
+/** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
+export async function leerWebhook(consultar: Consultar, { comercioId, modo }: Ambito, webhook: string, ahora: Date) {
+  const [fila] = await consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, ahora })
+  return fila
+}
+
+/** Reports that the endpoint does not exist. @throws Problema 404 */
+export function desconocido(): never {
+  throw new Problema('webhook_desconocido', 'No hay ningún webhook con ese identificador en el modo de esta llave.')
+}
+
+/**
+ * Returns true if an endpoint of the mode gets events only after its address has answered a test. Without the test, a
+ * merchant could flood another company's server with events.
+ */
+export const seComprueba = (modo: Modo) => modo === 'live'
+
+/**
+ * Returns the rules for the addresses of endpoints of a mode, for their registration and for sending. Loopback is only
+ * for test mode.
+ */
+export const politicaDe = (politica: Politica, modo: Modo): Politica => ({
+  ...politica,
+  loopback: politica.loopback && modo === 'test',
+})
+
+/**
+ * Returns the rules for an address that a request names. A client behind a proxy is not on this machine, so loopback is
+ * not allowed.
+ */
+export const politicaAlPedir = (politica: Politica, modo: Modo, reenviada: boolean): Politica =>
+  politicaDe({ ...politica, loopback: politica.loopback && !reenviada }, modo)
+
+/**
+ * Returns an endpoint's address in the form in which it is stored.
+ * @throws Problema 422 `url_no_permitida`, `url_no_resuelve`
+ */
+export async function exigirDestino(texto: string, politica: Politica): Promise<string> {
+  try {
+    const url = leerDestino(texto, politica)
+    await resolverDestino(url, politica)
+    return url.href
+  } catch (cause) {
+    if (!(cause instanceof DestinoNoPermitido)) throw cause
+    throw new Problema(cause.motivo, `url: ${cause.message}`.slice(0, 1000), {
+      errores: [{ campo: '/url', codigo: 'valor_no_admitido', mensaje: cause.message.slice(0, 500) }],
+      cause,
+    })
+  }
+}
+
+/**
+ * Runs `hacer`. If two requests race for one address, converts the error of the unique index.
+ * @throws Problema 409 `webhook_repetido`
+ */
+export async function explicarRepetido<T>(hacer: () => Promise<T>, nombrar: () => Promise<string>): Promise<T> {
+  try {
+    return await hacer()
+  } catch (error) {
+    if (restriccionDe(error) !== 'webhook_comercio_id_modo_url_key') throw error
+    throw new Problema(
+      'webhook_repetido',
+      `El webhook ${await nombrar()} ya envía a esa dirección. Cámbielo a él, o rote su secreto si lo perdió.`,
+    )
+  }
+}

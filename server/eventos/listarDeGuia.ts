@@ -1,7 +1,0 @@
-import type { Handler } from '../contrato/tipos.ts'
-import { leerEventos } from './historial.ts'
-
-export const listarEventosDeGuia: Handler<'listarEventosDeGuia'> = async (
-  { path, query, identidad },
-  { db, cursores },
-) => ({ status: 200, body: await leerEventos({ db, cursores }, identidad, path.guia, query) })

@@ -1,0 +1,85 @@
+import type { Express, RequestHandler } from 'express'
+import { esReenviada } from '../../api/http/forwarded.ts'
+import { crearLimite } from '../../api/limits/buckets.ts'
+import { sentencia } from '../../data/db.ts'
+import type { Deps } from '../../domain/deps.ts'
+import type { FilaMensaje } from '../../domain/mensajeria/mensaje.ts'
+import { tokenDe } from '../../domain/ubicacion/ubicacion.ts'
+import { Problema } from '../../platform/errors.ts'
+import { leerGenerado } from '../assets.ts'
+import { cabezaPropia } from '../frame.ts'
+import type { Fachada } from '../front.ts'
+import { Html } from '../html.ts'
+import { type Pagina, servirPagina } from '../page.ts'
+import { porHuella } from '../response.ts'
+import { FALLO, type Mensaje, paginaDelBuzon } from './view.ts'
+
+/**
+ * Newest 100 messages to recipients of test guides, of all merchants. The mailbox never shows messages of live guides.
+ */
+const ULTIMOS = sentencia<object, FilaMensaje & Omit<Mensaje, 'token'>>(
+  'buzon.ultimos',
+  `select m.*, c.nombre as comercio, g.municipio, g.ubicacion_estado from mensaje m
+   join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
+   join comercio c on c.id = m.comercio_id
+   where m.modo = 'test' and m.canal = 'buzon' and m.estado <> 'descartado' order by m.creado_en desc limit 100`,
+)
+
+/** Requests per minute that one network may make to the mailbox. */
+const CONSULTAS = 120
+
+const DE_ESTA_MAQUINA = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Serves `/buzon`, the local mailbox. It shows the messages that recipients of test guides would get on their phones,
+ * with links that open the same pages.
+ */
+export function servirBuzon(
+  app: Express,
+  fachada: Fachada,
+  { db, secretos, ajustes }: Pick<Deps, 'db' | 'secretos' | 'ajustes'>,
+) {
+  app.use('/buzon', exigirSinProxy, exigirNombre([...DE_ESTA_MAQUINA, new URL(ajustes.urlPublica).hostname]))
+  const estilo = leerGenerado('paginas/buzon/estilo.css').toString()
+  const cabeza = cabezaPropia(new Html(estilo))
+  const limite = crearLimite(CONSULTAS)
+  const pagina = {
+    cabeceras: fachada.permisos({ 'style-src': porHuella(estilo) }),
+    cabeza: () => cabeza,
+    fachada,
+    fallo: FALLO,
+    esperar: ({ red }) => limite(red),
+    async atender({ raiz }) {
+      const filas = await db.consultar(ULTIMOS)
+      const mensajes = filas.map((fila) => ({ ...fila, token: tokenDe(secretos, fila.id, fila.kid)?.token }))
+      return { status: 200, ...paginaDelBuzon(fachada.marca.nombre, mensajes, raiz) }
+    },
+  } satisfies Pagina
+  servirPagina(app, '/buzon', pagina, (resto) => resto !== '')
+}
+
+/**
+ * Refuses requests that came through a proxy: their client is on another machine, even if the proxy asks for
+ * `localhost`.
+ * @throws Problema `ruta_desconocida`
+ */
+const exigirSinProxy: RequestHandler = (req, _res, next) => {
+  if (esReenviada(req))
+    throw new Problema('ruta_desconocida', 'El buzón solo se abre en la propia máquina, sin servidores intermedios.')
+  next()
+}
+
+/**
+ * Returns middleware that refuses every host name but `nombres`. Without it, the page of another site could point its
+ * own host name at this machine and read the mailbox (DNS rebinding).
+ * @throws Problema `ruta_desconocida`
+ */
+const exigirNombre =
+  (nombres: readonly string[]): RequestHandler =>
+  (req, _res, next) => {
+    const { hostname } = URL.parse(`http://${req.headers.host}`) ?? {}
+    if (hostname === undefined || !nombres.includes(hostname)) {
+      throw new Problema('ruta_desconocida', 'El buzón solo se abre como localhost o con el nombre de PUBLIC_URL.')
+    }
+    next()
+  }

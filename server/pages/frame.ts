@@ -1,0 +1,63 @@
+import type { Fachada, VistaPrevia } from './front.ts'
+import { type Html, html } from './html.ts'
+
+/**
+ * Content of a page. Its title appears in browser histories and on tabs that other people see, so it names no person.
+ */
+export interface Contenido {
+  titulo: string
+  cuerpo: Html
+  /** Script within the page itself. */
+  guion?: Html | undefined
+}
+
+/** Parts of the document around the content of a page. */
+export interface Alrededor {
+  fachada: Fachada
+  /** Style and script of the page, linked or inline. */
+  cabeza: Html
+  /** Relative path from the page to the service root, such as `../`. */
+  raiz: string
+  /** Address that the brand links to; by default, the service's first page. */
+  inicio?: string
+  /** Preview beside links to the page; undefined for no preview. */
+  previa?: VistaPrevia | undefined
+  /** Text of the footer before the telephone. */
+  nota?: string | undefined
+}
+
+/** Returns the HTML document of a page. */
+export const marco = (
+  { titulo, cuerpo, guion }: Contenido,
+  { fachada, cabeza, raiz, inicio, previa, nota }: Alrededor,
+): string =>
+  html`<!doctype html>
+<html lang="es">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no">
+<meta name="robots" content="noindex">
+<title>${titulo}</title>
+${fachada.cabeza(previa)}
+${cabeza}
+</head>
+<body>
+${fachada.encabezado(raiz, inicio)}
+<main>
+${cuerpo}
+</main>
+${fachada.pie(nota)}${guion && html`<script type="module">${guion}</script>\n`}</body>
+</html>
+`.texto
+
+/** Returns the head of a page with its style inline, so that the page loads without another request. */
+export const cabezaPropia = (estilo: Html): Html => html`<style>${estilo}</style>`
+
+/** Returns the content of a page that has only a title and paragraphs. */
+export const soloDice = (titulo: string, ...parrafos: Html[]): Contenido => ({
+  titulo,
+  cuerpo: html`<h1 tabindex="-1">${titulo}</h1>
+${parrafos.map((parrafo) => html`<p>${parrafo}</p>\n`)}`,
+})

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import { type Marca, pideNombre } from '../platform/brand/brand.ts'
+import { dibujarIcono } from '../platform/brand/icon.ts'
+import type { Dibujo } from '../platform/brand/logo.ts'
+import type { Archivos } from './assets.ts'
+import { Html, html } from './html.ts'
+import { FIJA, permisos, porHuella } from './response.ts'
+
+/**
+ * Preview that a messaging app shows beside a link to a page, and keeps. It is the same for every link to that page.
+ */
+export interface VistaPrevia {
+  titulo: string
+  descripcion: string
+}
+
+/** Background of the pages in dark mode, used as the browser's theme colour. A test compares it with `base.css`. */
+export const FONDO_DE_NOCHE = '#111614'
+
+/** Maximum size of a logo on a page, in CSS pixels. */
+const CAJA = { ancho: 200, alto: 44 }
+
+/** Brand as all pages show it. */
+export class Fachada {
+  readonly marca: Marca
+  /** Images of the brand by their path from the service root, such as `/marca/…`. */
+  readonly archivos: Archivos
+  /** Path of the logo from the service root, without its first slash; undefined if the brand has no logo. */
+  readonly rutaDelLogo: string | undefined
+  readonly #urlPublica: string
+  readonly #rutaDeVistaPrevia: string | undefined
+  readonly #estilo: string
+
+  constructor(marca: Marca, urlPublica: string) {
+    this.marca = marca
+    this.#urlPublica = urlPublica
+    this.#estilo = `:root{--marca:${marca.color}}@media(prefers-color-scheme:dark){:root{--marca:${marca.colorDeNoche}}}`
+    const dibujos = marca.logo ? { logo: marca.logo, 'vista-previa': marca.logo.vistaPrevia } : {}
+    const rutas = Object.entries(dibujos).map(([nombre, dibujo]) => [rutaDe(nombre, dibujo), dibujo] as const)
+    this.archivos = new Map(
+      rutas.map(([ruta, { png }]) => [
+        `/${ruta}`,
+        { tipo: 'image/png', cuerpo: { identity: () => Buffer.from(png) }, cabeceras: FIJA },
+      ]),
+    )
+    ;[this.rutaDelLogo, this.#rutaDeVistaPrevia] = rutas.map(([ruta]) => ruta)
+  }
+
+  /**
+   * Returns the policy headers of a page that shows the brand. They allow the sources in `permite`, the brand's style
+   * and images, and the browser features in `aparatos`.
+   */
+  permisos(...[permite, aparatos]: Parameters<typeof permisos>) {
+    const juntar = (...fuentes: (string | undefined)[]) => fuentes.filter(Boolean).join(' ')
+    return permisos(
+      {
+        ...permite,
+        'style-src': juntar(permite['style-src'], porHuella(this.#estilo)),
+        'img-src': juntar("'self' data:", permite['img-src']),
+      },
+      aparatos,
+    )
+  }
+
+  /** Icon of every page, as SVG. */
+  get icono(): string {
+    return dibujarIcono(this.marca.color)
+  }
+
+  /**
+   * Stylesheet of the brand for the reading view, which chooses light or dark by a class. It also carries the brand's
+   * name for the view's program.
+   */
+  get estiloDeLectura(): string {
+    const { nombre, color, colorDeNoche } = this.marca
+    const enlaces = (uno: string) => `{--link-color-primary:${uno}}`
+    return `:root{--nombre:${JSON.stringify(nombre)}}:root:not(.dark)${enlaces(color)}:root.dark${enlaces(colorDeNoche)}`
+  }
+
+  /** Returns the brand's part of a page's head: icon, colours and link preview. */
+  cabeza(previa: VistaPrevia | undefined): Html {
+    const { color, nombre } = this.marca
+    return html`<meta name="theme-color" media="(prefers-color-scheme: light)" content="${color}">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${FONDO_DE_NOCHE}">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(this.icono)}">
+<style>${new Html(this.#estilo)}</style>
+${
+  previa &&
+  html`<meta property="og:type" content="website">
+<meta property="og:locale" content="es">
+<meta property="og:site_name" content="${nombre}">
+<meta property="og:title" content="${previa.titulo}">
+<meta property="og:description" content="${previa.descripcion}">
+<meta name="description" content="${previa.descripcion}">
+${this.#imagenDeVistaPrevia()}`
+}`
+  }
+
+  #imagenDeVistaPrevia(): Html | undefined {
+    if (!this.#rutaDeVistaPrevia) return undefined
+    const { ancho, alto } = this.marca.logo!.vistaPrevia
+    return html`<meta property="og:image" content="${this.#urlPublica}/${this.#rutaDeVistaPrevia}">
+<meta property="og:image:width" content="${ancho}">
+<meta property="og:image:height" content="${alto}">
+`
+  }
+
+  /**
+   * Returns the header of every page, with the brand's logo or name.
+   * @param raiz relative path from the page to the service root, such as `../`
+   * @param inicio address that the brand links to
+   */
+  encabezado(raiz: string, inicio = raiz || './'): Html {
+    const { logo, nombre } = this.marca
+    return html`<header class="marca"><a href="${inicio}">${logo && this.#imagen(logo, raiz)}${(!logo || pideNombre(logo)) && html`<span>${nombre}</span>`}</a></header>`
+  }
+
+  #imagen(logo: Dibujo, raiz: string): Html {
+    const escala = Math.min(CAJA.ancho / logo.ancho, CAJA.alto / logo.alto)
+    const [ancho, alto] = [logo.ancho, logo.alto].map((lado) => Math.round(lado * escala)) as [number, number]
+    return html`<img src="${raiz}${this.rutaDelLogo}" alt="${pideNombre(logo) ? '' : this.marca.nombre}" width="${ancho}" height="${alto}">`
+  }
+
+  /**
+   * Returns the footer of every page, with the brand's telephone; false if there is no telephone and no note.
+   * @param nota further text, such as how the service uses the data that the page asks for
+   */
+  pie(nota?: string): Html | false {
+    const { telefono, nombre } = this.marca
+    if (!telefono && !nota) return false
+    return html`<footer>${nota && html`<p>${nota}</p>`}${
+      telefono &&
+      html`<p>¿Necesita ayuda? Llame a ${nombre}: <a href="tel:${telefono.e164}">${telefono.visible}</a></p>`
+    }</footer>\n`
+  }
+}
+
+const rutaDe = (nombre: string, { png }: Dibujo) =>
+  `marca/${nombre}.${createHash('sha256').update(png).digest('hex').slice(0, 12)}.png`

@@ -1,0 +1,19 @@
+import type { Contenido } from '../frame.ts'
+import { html } from '../html.ts'
+import { formulario } from '../rastreo/view.ts'
+
+/**
+ * First page of the service: the tracking form for people who wait for a parcel, and links for couriers and merchants.
+ */
+export const PAGINA_DE_INICIO: Contenido = {
+  titulo: 'Seguir un envío',
+  cuerpo: html`<h1>Siga su envío</h1>
+<p>Vea por dónde va su paquete y qué sigue.</p>
+${formulario('')}
+<nav aria-label="Otras páginas"><ul>
+<li><a href="repartidor"><b>¿Es repartidor?</b> Entre para ver sus guías y entregarlas.</a></li>
+<li><a href="docs"><b>¿Tiene una tienda?</b> Conecte su sistema: documentación de la API.</a></li>
+</ul></nav>`,
+}
+
+export const FALLO = html`Vuelva a cargar la página en un minuto.`

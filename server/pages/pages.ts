@@ -1,0 +1,41 @@
+import type { Express } from 'express'
+import type { Deps } from '../domain/deps.ts'
+import { crearSolicitudes } from '../domain/ubicacion/solicitud.ts'
+import { servirArchivos } from './assets.ts'
+import { servirBuzon } from './buzon/route.ts'
+import { servirConsola } from './consola/route.ts'
+import { servirDocumentacion } from './docs/route.ts'
+import { Fachada } from './front.ts'
+import { servirInicio } from './inicio/route.ts'
+import { crearLecturaDeEnvios } from './rastreo/envio.ts'
+import { servirRastreo } from './rastreo/route.ts'
+import { servirRepartidor } from './repartidor/route.ts'
+import { servirContactoDeSeguridad } from './securityTxt.ts'
+import { servirUbicacion } from './ubicacion/route.ts'
+import { servirVerificacion } from './verificar/route.ts'
+
+/** Options of the pages that the composition root sets. */
+export interface OpcionesDePaginas {
+  /** True to serve the local mailbox, for trying the service out. */
+  buzon: boolean
+}
+
+/**
+ * Serves everything that people see, besides the contract's operations.
+ * @returns the brand as the pages show it
+ */
+export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas): Fachada {
+  const fachada = new Fachada(deps.ajustes.marca, deps.ajustes.urlPublica)
+  servirDocumentacion(app, fachada, deps.ajustes.urlPublica)
+  servirArchivos(app, fachada.archivos)
+  servirInicio(app, fachada)
+  servirConsola(app, fachada)
+  const { mosaicos, retencionDeUbicaciones: retencion } = deps.ajustes
+  servirUbicacion(app, { fachada, solicitudes: crearSolicitudes(deps), mosaicos, retencion })
+  servirRepartidor(app, fachada, deps.ajustes.retencionDePruebas)
+  servirRastreo(app, { fachada, leer: crearLecturaDeEnvios(deps) })
+  servirVerificacion(app, fachada, deps)
+  servirContactoDeSeguridad(app, deps)
+  if (buzon) servirBuzon(app, fachada, deps)
+  return fachada
+}

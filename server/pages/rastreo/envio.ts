@@ -1,0 +1,76 @@
+import { sentencia } from '../../data/db.ts'
+import { whereIs } from '../../data/owners.ts'
+import type { Lectura } from '../../data/replica.ts'
+import { zonaDe } from '../../domain/catalogo/zona.ts'
+import type { Deps } from '../../domain/deps.ts'
+import type { Estado, EstadoDeUbicacion, Modo, Motivo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
+
+/** All data of a guide that the tracking page may show. Other columns are not read, so the page cannot reveal them. */
+export interface Envio {
+  guia: string
+  modo: Modo
+  estado: Estado
+  /** Name of the merchant, who sends the parcel. */
+  comercio: string
+  municipio: string
+  /** IANA time zone in which the page shows the parcel's times. */
+  zona: string
+  /** First letter of the recipient's name; null if the name does not start with a letter. */
+  inicial: string | null
+  ubicacion: EstadoDeUbicacion
+  intentos: number
+  /** Public events of the guide, newest first. */
+  eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null }[]
+  /** True if the guide has older events than these. */
+  hayMas: boolean
+}
+
+/** Reads the parcel of a guide's code; undefined if no guide has the code. */
+export type LeerEnvio = (codigo: string) => Promise<Envio | undefined>
+
+const EVENTOS = 60
+
+/**
+ * Reads the parcel of a code. Of the recipient's name only the initial is read. Notes and late scans are left out,
+ * because they concern only the courier and the merchant.
+ */
+const LEER = sentencia<Pick<Envio, 'guia'>, FilaDeEnvio>(
+  'rastreo.leer',
+  `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
+     g.ubicacion_estado as ubicacion, g.intentos, coalesce((
+       select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
+         select tipo, ocurrido_en, motivo, secuencia from evento
+         where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio')
+         order by secuencia desc limit ${EVENTOS + 1}) e), '[]') as eventos
+   from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = :guia`,
+  { alcance: 'parte' },
+)
+
+/** Row that the statement returns, with the events' times as JSON text. */
+type FilaDeEnvio = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
+  departamento: string
+  eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
+}
+
+/** Creates the function that reads parcels for the tracking page. */
+export const crearLecturaDeEnvios =
+  ({ db, dbDeLectura, ajustes }: Pick<Deps, 'db' | 'dbDeLectura' | 'ajustes'>): LeerEnvio =>
+  async (codigo) => {
+    const suya = await whereIs(db, codigo)
+    const buscar = async (lectura: Lectura | undefined) => (await lectura?.consultar(LEER, { guia: codigo }))?.[0]
+    // A replica may lag behind, so a guide that it does not have is read from the primary database.
+    const fila = (dbDeLectura === db ? undefined : await buscar(dbDeLectura)) ?? (await buscar(suya))
+    if (!fila) return undefined
+    const { departamento, ...resto } = fila
+    const eventos = fila.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))
+    return {
+      ...resto,
+      zona: zonaDe(fila, ajustes.zonaHoraria),
+      inicial: fila.inicial && /\p{L}/u.test(fila.inicial) ? fila.inicial.toLocaleUpperCase('es') : null,
+      eventos: eventos.slice(0, EVENTOS),
+      hayMas: eventos.length > EVENTOS,
+    }
+  }

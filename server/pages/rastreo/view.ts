@@ -1,0 +1,129 @@
+import { admiteUbicacion } from '../../domain/ubicacion/ubicacion.ts'
+import type { Estado, EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
+import { DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
+import { enGrupos } from '../../platform/codes/guideCode.ts'
+import { crearReloj } from '../../platform/time/clock.ts'
+import type { Contenido } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { Envio } from './envio.ts'
+import { ASPECTOS, avance, cabecera, porQue } from './estados.ts'
+
+/** Sentences on what may follow each state. The type requires a sentence for every state of the contract. */
+export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
+  aceptado: (comercio) => `El repartidor pasará por el paquete. Hasta entonces, ${comercio} puede cancelar el envío.`,
+  recolectado: () => 'El paquete pasa por una bodega o sale directo a ruta de entrega.',
+  en_bodega: () => 'El paquete sale a ruta de entrega o a otra bodega. También puede entregarse en la misma bodega.',
+  en_transito: () => 'El paquete llega a otra bodega o sale a ruta de entrega.',
+  en_ruta: () => 'El repartidor va a entregarlo. Esté pendiente de su teléfono.',
+  intento_fallido: () =>
+    'El repartidor lo intenta otra vez, o el paquete espera en una bodega. Si la dirección o el teléfono no están bien, avísele a la tienda donde compró.',
+  entregado: () => 'Nada más: el paquete ya se entregó.',
+  en_devolucion: (comercio) => `El paquete va de regreso: ${comercio} lo recibirá.`,
+  devuelto: (comercio) => `Nada más: ${comercio} ya tiene el paquete de vuelta.`,
+  extraviado: () =>
+    'Lo estamos buscando. Si aparece, va a una bodega o de regreso a quien lo envió. Si tiene alguna duda, escríbale a la tienda donde compró.',
+  cancelado: (comercio) => `Nada más: ${comercio} canceló el envío antes de que se recogiera.`,
+}
+
+const FALTA_LUGAR: Readonly<Record<Exclude<EstadoDeUbicacion, 'confirmada'>, string>> = {
+  solicitada:
+    'Quien recibe tiene un mensaje en su teléfono para decirnos dónde entregar. Mientras no conteste, el paquete no sale a ruta.',
+  vencida:
+    'Quien recibe tiene un mensaje que no contestó a tiempo, y su enlace ya no sirve. La tienda donde compró puede mandarle otro.',
+  fallida:
+    'A quien recibe no le llegó el mensaje para decirnos dónde entregar. Escríbale a la tienda donde compró para darle el lugar.',
+}
+
+const DESCRIPCIONES: Readonly<Record<string, string>> = {
+  ...DESCRIPCIONES_DE_EVENTO,
+  ...Object.fromEntries(Object.entries(ASPECTOS).map(([estado, { palabra }]) => [`guia.${estado}`, palabra])),
+}
+
+/**
+ * Returns the content of a parcel's page.
+ * @param raiz relative path from the page to the service root, such as `../`
+ */
+export function paginaDelEnvio(envio: Envio, raiz: string): Contenido {
+  const { guia, modo, estado, comercio, municipio, inicial, intentos, eventos, hayMas } = envio
+  const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
+  const motivo = actual && porQue(actual)
+  const prueba = modo === 'test'
+  const reloj = crearReloj(envio.zona)
+  const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>`}
+<p class="suave">Envío <b class="codigo">${enGrupos(guia)}</b></p>
+<div class="${ASPECTOS[estado].tono}">${cabecera(estado)}
+${
+  motivo &&
+  html`<p class="motivo">Motivo: ${motivo}.</p>
+`
+}${avance(estado)}
+<section class="sigue" aria-labelledby="sigue"><h2 id="sigue">Qué sigue</h2>
+<p>${SIGUE[estado](comercio)}</p></section></div>
+${faltaLugar(envio)}
+<dl>
+<dt>Lo envía</dt><dd>${comercio}</dd>
+${inicial !== null && html`<dt>Para</dt><dd>${inicial}.</dd>`}
+<dt>Municipio de destino</dt><dd>${municipio}</dd>
+<dt>Intentos de entrega fallidos</dt><dd>${intentos === 0 ? 'Ninguno' : intentos}</dd>
+</dl>
+<section class="historial" aria-labelledby="historial"><h2 id="historial">Historial</h2>
+<p class="suave">De lo más reciente a lo más antiguo, en ${reloj.nombre}.</p>
+<ol>
+${eventos.map((evento) => {
+  const instante = evento.ocurrido_en.toISOString()
+  const porque = porQue(evento)
+  return html`<li><span>${DESCRIPCIONES[evento.tipo] ?? evento.tipo}${porque && `: ${porque}`}</span><time datetime="${instante}">${reloj.corta(instante)}</time></li>\n`
+})}</ol>
+${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
+<p><a href="${raiz || './'}">Seguir otro envío</a></p>`
+  return { titulo: `Envío ${enGrupos(guia)}`, cuerpo }
+}
+
+/**
+ * Returns the notice that the delivery location is missing; false if the location is confirmed or no longer needed. In
+ * the state `en_ruta` the notice is left out: the courier already knows that the location is missing.
+ */
+function faltaLugar({ estado, ubicacion, modo }: Envio): Html | false {
+  if (ubicacion === 'confirmada' || estado === 'en_ruta') return false
+  if (!admiteUbicacion({ estado, ubicacion_estado: ubicacion })) return false
+  return html`<section class="aviso" aria-labelledby="lugar"><h2 id="lugar">Falta saber dónde entregar</h2>
+<p>${FALTA_LUGAR[ubicacion]}</p>${
+    modo === 'test' &&
+    html`
+<p>Como es una guía de prueba, ese mensaje no sale a ningún teléfono.</p>`
+  }</section>`
+}
+
+/**
+ * Returns the form that leads to a parcel's page.
+ * @param tecleado typed text that cannot be a code
+ */
+export const formulario = (raiz: string, tecleado?: string) => html`<form method="get" action="${raiz}r">
+<label for="guia">Código de la guía</label>
+<p class="suave" id="ayuda">Son 12 letras y números, como <b class="entero">7K3M-9QX2-A1B4</b>. Da igual si usa mayúsculas, espacios o guiones.</p>
+${
+  tecleado !== undefined &&
+  html`<p class="error" id="error">A ese código le falta o le sobra algo, o tiene una letra o un número cambiado.</p>
+`
+}<input id="guia" name="guia" type="text" required maxlength="40" autocomplete="off" autocapitalize="characters" spellcheck="false"${
+  tecleado === undefined
+    ? html` aria-describedby="ayuda"`
+    : html` value="${tecleado.slice(0, 40)}" aria-describedby="error ayuda" aria-invalid="true"`
+}>
+<button type="submit" class="principal">Seguir el envío</button>
+</form>`
+
+/**
+ * Returns the page for texts that cannot be codes and for unknown codes. It does not tell them apart, so guessing
+ * reveals nothing.
+ * @param tecleado text typed into the form that cannot be a code
+ */
+export const paginaDesconocida = (raiz: string, tecleado?: string): Contenido => ({
+  titulo: 'No encontramos ese envío',
+  cuerpo: html`<h1>No encontramos ese envío</h1>
+<p>Revise el código en la etiqueta o en el mensaje de la tienda: puede que falte una letra o que una esté cambiada. Si acaba de comprar, quizá la tienda todavía no lo registra.</p>
+${formulario(raiz, tecleado)}
+<p class="suave">Si el código está bien y no aparece, escríbale a la tienda donde compró.</p>`,
+})
+
+export const FALLO = html`No es culpa suya, y el envío sigue su camino. Vuelva a cargar la página en un minuto.`

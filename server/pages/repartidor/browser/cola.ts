@@ -1,0 +1,183 @@
+// Queue through which every action leaves the phone. Actions leave in order, until the server has acknowledged all of
+// them. A guide whose action fails does not stop the other guides.
+
+import { cerrarSesion, nadieDentro, PAUSA_MAXIMA_MS, type Respuesta, SinRed, verSesion } from './api.ts'
+import { aplazar, ESPERA_MAXIMA_MS, ESPERA_MS, ESPERA_TOPE_MS, enviarAccion } from './enviar.ts'
+import { refrescar } from './refrescar.ts'
+import { acciones, accion as leerAccion } from './store/acciones.ts'
+import { alCambiar, leerAjuste, ponerAjuste } from './store/base.ts'
+
+/**
+ * Result of sending the queue. `hecho`: every action that could leave was sent. `sin_red`: no network. `sin_sesion`: a
+ * courier has to sign in first. `luego`: try again later.
+ */
+export type Ronda = 'hecho' | 'sin_red' | 'sin_sesion' | 'luego'
+
+/**
+ * Runs `hacer` while no other call runs. Signing in, signing out and sending use it, so that no action leaves under the
+ * session of another courier.
+ */
+export function aSolas<T>(hacer: () => Promise<T>): Promise<T> {
+  if (navigator.locks) return navigator.locks.request('repartidor-envio', hacer)
+  // Without Web Locks, this holds only within this tab. `idempotencia` still prevents two tabs from performing an
+  // action twice.
+  const hecho = ultima.then(hacer)
+  ultima = hecho.catch(() => {})
+  return hecho
+}
+let ultima: Promise<unknown> = Promise.resolve()
+
+let enEspera: Promise<Ronda> | undefined
+
+/**
+ * Sends the queue, after any sending already in progress. Calls that arrive before the sending starts share its result.
+ */
+export function enviarCola(): Promise<Ronda> {
+  enEspera ??= Promise.resolve()
+    .then(() =>
+      aSolas(() => {
+        enEspera = undefined
+        return ronda()
+      }),
+    )
+    .catch((error) => {
+      enEspera = undefined
+      throw error
+    })
+  return enEspera
+}
+
+async function ronda(): Promise<Ronda> {
+  try {
+    if (falta((await leerAjuste('pausa')) ?? 0, PAUSA_MAXIMA_MS)) return 'luego'
+    if (await leerAjuste('salir')) {
+      const dicho = await cerrarSesion()
+      if (!nadieDentro(dicho)) return await luego(dicho)
+      await ponerAjuste('salir', undefined)
+    }
+    if (!(await acciones()).some(({ situacion }) => situacion === 'pendiente')) return 'hecho'
+    const quien = await verSesion()
+    if (quien.status === 401) return await perderSesion()
+    if (quien.status !== 200) return await luego(quien)
+    return await enviarLasDe(quien.cuerpo.repartidor)
+  } catch (error) {
+    if (error instanceof SinRed) return 'sin_red'
+    throw error
+  } finally {
+    anunciar(null)
+  }
+}
+
+/**
+ * Tells whether a time is still in the future. A wait above `maximo` milliseconds does not count: the phone's clock was
+ * set back after the time was stored.
+ */
+function falta(hasta: number, maximo: number) {
+  const ms = hasta - Date.now()
+  return ms > 0 && ms <= maximo
+}
+
+/**
+ * Sends a courier's actions in the order in which they happened. An action that waits or was refused holds back the
+ * later actions of its guide.
+ */
+async function enviarLasDe(repartidor: string): Promise<Ronda> {
+  const detenidas = new Set<string>()
+  let resultado: Ronda = 'hecho'
+  for (const { orden, guia } of await acciones()) {
+    const actual = await leerAccion(orden)
+    if (!actual || actual.situacion === 'enviada' || actual.repartidor !== repartidor || detenidas.has(guia)) continue
+    if (actual.situacion === 'atencion' || falta(actual.noAntesDe, ESPERA_TOPE_MS)) {
+      detenidas.add(guia)
+      if (actual.situacion === 'pendiente') resultado = 'luego'
+      continue
+    }
+    anunciar(orden)
+    const fin = await enviarAccion(actual)
+    if (fin === 'sin_sesion') return perderSesion()
+    if (fin === 'pausa') return 'luego'
+    if (fin !== 'enviada') detenidas.add(guia)
+    if (fin === 'luego') resultado = 'luego'
+  }
+  return resultado
+}
+
+async function luego(respuesta: Respuesta<unknown>): Promise<Ronda> {
+  await aplazar(respuesta)
+  return 'luego'
+}
+
+async function perderSesion(): Promise<Ronda> {
+  const sesion = await leerAjuste('sesion')
+  if (sesion?.vigente) await ponerAjuste('sesion', { ...sesion, vigente: false })
+  return 'sin_sesion'
+}
+
+// --- Action that is being sent, for the screens ---
+
+const canal = new BroadcastChannel('repartidor-enviando')
+const oyentes = new Set<(orden: number | null) => void>()
+canal.addEventListener('message', ({ data }) => {
+  for (const oyente of oyentes) oyente(data)
+})
+function anunciar(orden: number | null) {
+  for (const oyente of oyentes) oyente(orden)
+  canal.postMessage(orden)
+}
+/**
+ * Calls `oyente` with the number of the action that is being sent, or null. Reports from other tabs and the service
+ * worker count too.
+ * @returns a function that removes the listener
+ */
+export function alEnviar(oyente: (orden: number | null) => void) {
+  oyentes.add(oyente)
+  return () => void oyentes.delete(oyente)
+}
+
+// --- Times at which to send ---
+
+let reloj: ReturnType<typeof setTimeout> | undefined
+let fallos = 0
+
+async function turno() {
+  clearTimeout(reloj)
+  const fin = await enviarCola().catch(() => 'luego' as const)
+  fallos = fin === 'hecho' ? 0 : fallos + 1
+  clearTimeout(reloj)
+  // Sent actions may have changed which guides the courier carries.
+  if (fin === 'hecho') refrescar()
+  if (fin === 'sin_red' || fin === 'luego') {
+    reloj = setTimeout(turno, Math.min(ESPERA_MAXIMA_MS, (ESPERA_MS / 2) * 2 ** Math.min(fallos, 8)))
+  }
+}
+
+/** Sends the queue now, and resets the count of failures. */
+export function enviarAhora() {
+  fallos = 0
+  turno()
+}
+
+/** Sends the queue whenever it may have actions and a way to send them. Called once per page. */
+export function vigilarCola() {
+  addEventListener('online', enviarAhora)
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && enviarAhora())
+  // Only new actions, of any tab, start a sending, not the sender's own writes. Numbers are compared instead of counts,
+  // because an action may leave while another arrives.
+  let pendientes = new Set<number>()
+  alCambiar(async () => {
+    const ahora = (await acciones()).filter(({ situacion }) => situacion === 'pendiente').map(({ orden }) => orden)
+    const antes = pendientes
+    pendientes = new Set(ahora)
+    if (ahora.every((orden) => antes.has(orden))) return
+    enviarAhora()
+    pedirSincronizacion()
+  })
+  enviarAhora()
+}
+
+/** Asks the browser to wake the service worker when coverage returns, even if the page is closed by then. */
+async function pedirSincronizacion() {
+  const registro = await navigator.serviceWorker?.ready.catch(() => undefined)
+  const { sync } = (registro ?? {}) as { sync?: { register(etiqueta: string): Promise<void> } }
+  await sync?.register('cola').catch(() => {})
+}

@@ -1,0 +1,144 @@
+// Domain of the courier's page: types and tables of the contract, and the words that a courier reads.
+import type {
+  EntregaParaRegistrar,
+  Estado,
+  EstadoSiguiente,
+  EventoParaRegistrar,
+  GuiaDeReparto,
+  Motivo,
+  RelacionConDestinatario,
+  Sesion,
+} from '../../../generado/contrato/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS, NOMBRES_DE_MOTIVOS } from '../../../generado/contrato/vocabulario.ts'
+
+export type { Estado, EstadoSiguiente, EventoParaRegistrar, GuiaDeReparto, Motivo, Sesion }
+export type Relacion = RelacionConDestinatario
+/** Part of a delivery that the page fills in. Photos and signature are uploaded before the delivery is sent. */
+export type DatosDeEntrega = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>
+
+const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
+const finales: readonly Estado[] = MAQUINA_DE_ESTADOS.finales
+const motivos: Partial<Record<Estado, readonly Motivo[]>> = NOMBRES_DE_MOTIVOS
+
+/** Next states in the contract's state machine, without the cancellation, which only merchants use. */
+const siguientesDe = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
+/** Tells whether a state is final. */
+export const esFinal = (estado: Estado) => finales.includes(estado)
+const motivosDe = (estado: Estado) => [...(motivos[estado] ?? [])]
+
+/** Next steps that the phone predicts from a state. The server gives the same steps once it learns of the state. */
+export const pasosDesde = (estado: Estado): EstadoSiguiente[] => siguientesDe(estado).map(pasoA)
+/** Returns the step to a state: its reasons, and whether it needs a proof of delivery or a confirmed location. */
+export const pasoA = (estado: Estado): EstadoSiguiente => ({
+  estado,
+  motivos: motivosDe(estado),
+  con_prueba: estado === 'entregado',
+  con_ubicacion: estado === 'en_ruta',
+})
+
+/** Tells whether a step puts the parcel into the hands of the courier who takes the step. */
+export const esToma = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
+
+/** Steps that a courier can take with a guide of which the phone knows only the code. */
+export const TODOS_LOS_PASOS: readonly Estado[] = [
+  'entregado',
+  'intento_fallido',
+  'recolectado',
+  'en_ruta',
+  'en_bodega',
+  'en_devolucion',
+]
+
+/** Name of each state, as a courier reads it. */
+export const NOMBRES: Readonly<Record<Estado, string>> = {
+  aceptado: 'Por recoger',
+  recolectado: 'Recolectado',
+  en_bodega: 'En bodega',
+  en_transito: 'En tránsito',
+  en_ruta: 'En ruta',
+  intento_fallido: 'Intento fallido',
+  entregado: 'Entregado',
+  en_devolucion: 'En devolución',
+  devuelto: 'Devuelto',
+  extraviado: 'Extraviado',
+  cancelado: 'Cancelado',
+}
+
+/** Text of the button for the step to each state. */
+export const PASOS: Readonly<Record<Estado, string>> = {
+  aceptado: 'Aceptar',
+  recolectado: 'Recoger el paquete',
+  en_bodega: 'Dejar en bodega',
+  en_transito: 'Enviar a otra bodega',
+  en_ruta: 'Salir a ruta',
+  intento_fallido: 'No se pudo entregar',
+  entregado: 'Entregar',
+  en_devolucion: 'Empezar la devolución',
+  devuelto: 'Devolver al comercio',
+  extraviado: 'Reportar extravío',
+  cancelado: 'Cancelar',
+}
+
+/** Confirmation after the step to each state. */
+export const HECHOS: Readonly<Record<Estado, string>> = {
+  ...NOMBRES,
+  recolectado: 'Recogida',
+  en_bodega: 'Dejada en bodega',
+  en_transito: 'Enviada a otra bodega',
+  entregado: 'Entregada',
+  intento_fallido: 'Intento anotado',
+  en_devolucion: 'En devolución',
+  devuelto: 'Devuelta al comercio',
+  extraviado: 'Extravío reportado',
+}
+
+/** Steps that end a parcel's way to its recipient. Screens show them apart and ask for confirmation. */
+export const PELIGROSOS: readonly Estado[] = ['en_devolucion', 'extraviado']
+
+/** Most frequent steps of couriers, in order of frequency. */
+const HABITUALES: readonly Estado[] = ['entregado', 'recolectado', 'en_ruta', 'devuelto', 'intento_fallido']
+const lugarDe = ({ estado }: EstadoSiguiente) => HABITUALES.indexOf(estado) + 1 || HABITUALES.length + 1
+
+/**
+ * Splits steps into three lists: `aMano`, which a thumb finds without looking, `otros` and `peligrosos`. The first two
+ * lists are in order of frequency.
+ */
+export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
+  const [peligrosos, comunes] = [
+    pasos.filter(({ estado }) => PELIGROSOS.includes(estado)),
+    pasos.filter(({ estado }) => !PELIGROSOS.includes(estado)).sort((uno, otro) => lugarDe(uno) - lugarDe(otro)),
+  ]
+  const aMano = comunes.filter((paso, i) => i === 0 || paso.estado === 'intento_fallido')
+  return { aMano, otros: comunes.filter((paso) => !aMano.includes(paso)), peligrosos }
+}
+
+/** Name of each reason, as a courier reads it. */
+export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
+  destinatario_ausente: 'No había nadie',
+  direccion_inexistente: 'La dirección no existe',
+  direccion_incorrecta: 'La dirección está mal',
+  destinatario_rechaza: 'No lo quiso recibir',
+  sin_pago: 'No pagó',
+  persona_no_autorizada: 'No había quien pudiera recibir',
+  sin_respuesta: 'No contesta',
+  fuera_de_cobertura: 'Fuera de la zona de reparto',
+  reprogramado: 'Pidió otro día',
+  fuerza_mayor: 'Camino cerrado, lluvia u otra fuerza mayor',
+  intentos_agotados: 'Se agotaron los intentos',
+  a_pedido_del_comercio: 'Lo pidió el comercio',
+  danado: 'El paquete está dañado',
+  robo: 'Robo',
+  perdida: 'Se perdió',
+  destruido: 'Se destruyó',
+  otro: 'Otro motivo',
+}
+
+/** Name of each relation of a receiver to the recipient. */
+export const RELACIONES: Readonly<Record<Relacion, string>> = {
+  destinatario: 'Es el destinatario',
+  familiar: 'Familiar',
+  companero: 'Compañero de trabajo',
+  vigilante: 'Vigilante o portero',
+  vecino: 'Vecino',
+  otro: 'Otra persona',
+}

@@ -1,0 +1,170 @@
+// Courier's page. It works on the data on the phone; the network only transfers data between the phone and the server.
+import { render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { codigoDe, prevenirLector } from './codigos.ts'
+import { alEnviar, vigilarCola } from './cola.ts'
+import { type Estado, NOMBRES } from './dominio.ts'
+import { useDatos, useEnLinea, useRuta } from './hooks.ts'
+import { vigilarGuias } from './refrescar.ts'
+import { DetalleDeAccion } from './screens/accion.tsx'
+import { Entrar } from './screens/entrar.tsx'
+import { Entregar } from './screens/entregar.tsx'
+import { Escanear } from './screens/escanear.tsx'
+import { Guia } from './screens/guia.tsx'
+import { Hecho } from './screens/hecho.tsx'
+import { type Contexto, Inicio } from './screens/inicio.tsx'
+import { LoteHecho } from './screens/lote.tsx'
+import { Paso } from './screens/paso.tsx'
+import { acciones } from './store/acciones.ts'
+import { leerAjuste } from './store/base.ts'
+import { limpiar } from './store/limpieza.ts'
+
+/** Clock difference, in milliseconds, above which the page warns: the times shown then differ from the times sent. */
+const RELOJ_MALO_MS = 2 * 60_000
+const REVISAR_VERSION_MS = 3_600_000
+
+function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration> | undefined }) {
+  const sesion = useDatos(async () => (await leerAjuste('sesion')) ?? null, '')
+  const desfase = useDatos(async () => (await leerAjuste('desfase')) ?? 0, '') ?? 0
+  const sinEnviar = useDatos(async () => (await acciones()).filter((una) => una.situacion !== 'enviada').length, '')
+  const [enviando, mostrar] = useState<number | null>(null)
+  useEffect(() => alEnviar(mostrar), [])
+  const quien = sesion?.repartidor
+  useEffect(() => {
+    if (quien && registro) prevenirLector().catch(() => {})
+  }, [quien, registro])
+  const enLinea = useEnLinea()
+  const ruta = useRuta()
+  if (sesion === undefined || sinEnviar === undefined) return <Abriendo />
+  if (sesion === null) return <Entrar otraVez={null} pendientes={sinEnviar} />
+  // Without coverage the server cannot say that the session is over, so the phone checks the expiry too.
+  const vigente = sesion.vigente && Date.parse(sesion.vence_en) > Date.now() + desfase
+  const contexto = { sesion: { ...sesion, vigente }, enLinea, enviando }
+  return (
+    <>
+      <Avisos
+        vigente={vigente}
+        enLinea={enLinea}
+        desfase={desfase}
+        registro={registro}
+        enEntrar={ruta[0] === 'entrar'}
+      />
+      <Pantalla key={ruta.join('/')} ruta={ruta} {...contexto} />
+    </>
+  )
+}
+
+/** Same content as the page before its program runs, so that nothing moves until there is data to show. */
+const Abriendo = () => (
+  <>
+    <h1>Reparto</h1>
+    <p>Abriendo…</p>
+  </>
+)
+
+function Pantalla({ ruta: [lugar, cual = '', que, estado = '', cuantas], ...contexto }: Contexto & { ruta: string[] }) {
+  const { sesion } = contexto
+  const guia = codigoDe(cual)
+  if (lugar === 'entrar') return <Entrar otraVez={sesion.vigente ? null : sesion.nombre} pendientes={0} />
+  if (lugar === 'hecho') return <LoteHecho />
+  if (lugar === 'escanear') return <Escanear sesion={sesion} />
+  if (lugar === 'accion') return <DetalleDeAccion {...contexto} orden={Number(cual)} />
+  if (lugar === 'guia' && guia) {
+    if (que === 'entregar') return <Entregar sesion={sesion} guia={guia} />
+    if (que === 'nota') return <Paso sesion={sesion} guia={guia} estado={null} />
+    if (que === 'hecho' && estado in NOMBRES)
+      return <Hecho sesion={sesion} guia={guia} estado={estado as Estado} cuantas={Number(cuantas ?? 1)} />
+    if (que === 'paso' && estado in NOMBRES) return <Paso sesion={sesion} guia={guia} estado={estado as Estado} />
+    return <Guia sesion={sesion} guia={guia} />
+  }
+  return <Inicio {...contexto} />
+}
+
+function Avisos(props: {
+  vigente: boolean
+  enLinea: boolean
+  desfase: number
+  enEntrar: boolean
+  registro: Promise<ServiceWorkerRegistration> | undefined
+}) {
+  const nueva = useVersionNueva(props.registro)
+  const minutos = Math.round(Math.abs(props.desfase) / 60_000)
+  return (
+    <div class="avisos" role="status">
+      {!props.enLinea && <p>Sin cobertura. Siga trabajando: todo se guarda y se envía después.</p>}
+      {!props.vigente && !props.enEntrar && (
+        <p>
+          Su sesión venció; no se perdió nada. <a href="#/entrar">Entre otra vez para enviar</a>
+        </p>
+      )}
+      {Math.abs(props.desfase) > RELOJ_MALO_MS && (
+        <p>
+          El reloj de este teléfono está {minutos} min {props.desfase > 0 ? 'atrasado' : 'adelantado'}. Se corrige al
+          registrar; póngalo en hora automática.
+        </p>
+      )}
+      {nueva && (
+        <p>
+          Hay una versión nueva.{' '}
+          <button type="button" onClick={nueva}>
+            Cargarla
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/**
+ * Returns the function that loads the waiting version; null if no version waits. A version never loads by itself into a
+ * page in use.
+ */
+function useVersionNueva(registro: Promise<ServiceWorkerRegistration> | undefined) {
+  const [cargar, poner] = useState<(() => void) | null>(null)
+  useEffect(() => {
+    const ofrecer = (esperando: ServiceWorker) =>
+      poner(() => () => {
+        navigator.serviceWorker.addEventListener('controllerchange', () => location.reload(), { once: true })
+        esperando.postMessage('activar')
+      })
+    registro?.then(
+      (el) => {
+        // Without a controller, the waiting worker is the first version, not a newer version.
+        if (el.waiting && navigator.serviceWorker.controller) ofrecer(el.waiting)
+        el.addEventListener('updatefound', () => {
+          const instalando = el.installing
+          instalando?.addEventListener('statechange', () => {
+            if (instalando.state === 'installed' && navigator.serviceWorker.controller) ofrecer(instalando)
+          })
+        })
+      },
+      () => {},
+    )
+  }, [registro])
+  return cargar
+}
+
+function registrarServicio(): Promise<ServiceWorkerRegistration> | undefined {
+  if (!('serviceWorker' in navigator)) return undefined
+  const pagina = new URL('repartidor', location.href).pathname
+  const registro = navigator.serviceWorker.register(`${pagina}/servicio.js`, { scope: pagina, updateViaCache: 'none' })
+  registro.then(
+    (el) => setInterval(() => el.update().catch(() => {}), REVISAR_VERSION_MS),
+    () => {},
+  )
+  return registro
+}
+
+const raiz = document.getElementById('app')!
+limpiar().then(
+  () => {
+    raiz.replaceChildren()
+    render(<Aplicacion registro={registrarServicio()} />, raiz)
+    vigilarCola()
+    vigilarGuias()
+  },
+  () => {
+    raiz.textContent =
+      'Este navegador no deja guardar nada, y sin eso se perdería lo que haga sin cobertura. Abra la página fuera del modo privado, o con espacio libre en el teléfono.'
+  },
+)

@@ -1,0 +1,33 @@
+import { type Estado, type EstadoSiguiente, esFinal, esToma, pasoA, pasosDesde, TODOS_LOS_PASOS } from './dominio.ts'
+import type { Accion, GuiaGuardada } from './store/base.ts'
+
+/** Prediction of a guide after all its pending actions. */
+export interface Prevision {
+  /** State that the guide will have; null if the phone knows only the guide's code. */
+  estado: Estado | null
+  porEnviar: boolean
+  final: boolean
+  /**
+   * True if the courier will carry the guide. Also true if the phone knows only the code, because then only the courier
+   * can tell.
+   */
+  suya: boolean
+  pasos: EstadoSiguiente[]
+}
+
+/**
+ * Predicts the state of a guide after all its pending actions have reached the server, and the steps that are possible
+ * then.
+ */
+export function previsto(guia: Pick<GuiaGuardada, 'guia' | 'datos'>, acciones: readonly Accion[]): Prevision {
+  const pendientes = acciones.filter(
+    (una) => una.guia === guia.guia && una.situacion === 'pendiente' && una.estado !== null,
+  )
+  const ultima = pendientes.at(-1)
+  const estado = ultima?.estado ?? guia.datos?.estado ?? null
+  const suya = !guia.datos || guia.datos.custodia === 'propia' || pendientes.some((una) => esToma(una.estado))
+  const pasos = ultima
+    ? pasosDesde(ultima.estado!).filter((paso) => suya || esToma(paso.estado))
+    : (guia.datos?.siguientes.filter(({ estado: otro }) => otro !== 'cancelado') ?? TODOS_LOS_PASOS.map(pasoA))
+  return { estado, porEnviar: ultima !== undefined, final: estado !== null && esFinal(estado), suya, pasos }
+}

@@ -1,0 +1,365 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import type { Relacion } from '../dominio.ts'
+import { Falla, useFallas } from '../fallas.tsx'
+import { Firma, firmaComoPng } from '../firma.tsx'
+import { ir, type Posicion, useDatos, usePosicion } from '../hooks.ts'
+import { metros } from '../lista.ts'
+import { faltaRelacion, type Recibe, recibeDe, recibeElMismo, renombrar, trasRenombrar } from '../puerta.ts'
+import { encolar, imagen as leerImagen } from '../store/acciones.ts'
+import { type Borrador, type Imagen, type Sesion, sinEspacio } from '../store/base.ts'
+import { borradorDe, guardarBorrador, tirarBorrador } from '../store/borradores.ts'
+import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
+import { SIN_ESPACIO } from './paso.tsx'
+import { horaDe, Pregunta, Titulo, Volver } from './piezas.tsx'
+import { type EnLaPuerta, lasQueVan, leerPuerta, lejosDe, Otras, QuienRecibe } from './puerta.tsx'
+
+const IMPRECISA_M = 100
+
+/** Screen of a delivery. */
+export function Entregar({ sesion, guia }: { sesion: Sesion; guia: string }) {
+  const [borrador, poner] = useState<Borrador>()
+  useEffect(() => {
+    let vivo = true
+    borradorDe(guia).then((previo) => {
+      // A draft from an earlier version of the page may lack newer fields.
+      if (vivo) poner({ ...nuevoBorrador(sesion, guia), ...(previo?.repartidor === sesion.repartidor ? previo : {}) })
+    })
+    return () => {
+      vivo = false
+    }
+  }, [guia, sesion.repartidor])
+  const puerta = useDatos(() => leerPuerta(sesion.repartidor, guia), guia)
+  return borrador && puerta ? <Formulario sesion={sesion} inicial={borrador} puerta={puerta} /> : null
+}
+
+const nuevoBorrador = ({ repartidor }: Sesion, guia: string): Borrador => ({
+  guia,
+  repartidor,
+  fotos: [],
+  otras: [],
+  trazos: null,
+  nombre: '',
+  documento: '',
+  relacion: '',
+  descripcion: '',
+  ocurrido_en: null,
+  zona: null,
+  lugar: null,
+})
+
+/** Parcel of the delivery that is far from its confirmed place. */
+interface Lejana {
+  guia: string
+  /** Words for the confirmed place in the question to the courier. */
+  lugar: string
+  distancia: number
+}
+
+type Campo = 'fotos' | 'nombre' | 'todo' | `nombre-${string}` | `relacion-${string}`
+
+function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borrador; puerta: EnLaPuerta }) {
+  const { guia } = inicial
+  const [borrador, poner] = useState(inicial)
+  const actual = useRef(inicial)
+  const [fallas, fallar] = useFallas<Campo>()
+  const [preguntando, preguntar] = useState(false)
+  const guardando = useRef(false)
+  const posicion = usePosicion(true)
+  const { destinatario } = puerta
+  const [lejanas, preguntarPorLejanas] = useState<Lejana[]>([])
+
+  const decirFalla = (error: unknown) =>
+    fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
+  const escribiendo = useRef<Promise<void>>(null)
+  const sucio = useRef(false)
+  /** Shows a change at once, and stores it. Changes during a write cause only one further write. */
+  const cambiar = (cambio: Partial<Borrador>) => {
+    actual.current = { ...actual.current, ...cambio }
+    poner(actual.current)
+    sucio.current = true
+    escribiendo.current ??= (async () => {
+      while (sucio.current) {
+        sucio.current = false
+        await guardarBorrador(actual.current).catch(decirFalla)
+      }
+      escribiendo.current = null
+    })()
+  }
+  /** Stores a photo before the screen shows it. */
+  const agregar = async (nueva: Imagen) => {
+    const fotos = [...actual.current.fotos, nueva.id]
+    await guardarBorrador({ ...actual.current, fotos }, nueva)
+    actual.current = { ...actual.current, fotos }
+    poner(actual.current)
+  }
+  const quitar = async (id: string) => {
+    const fotos = actual.current.fotos.filter((otra) => otra !== id)
+    actual.current = { ...actual.current, fotos }
+    poner(actual.current)
+    await guardarBorrador(actual.current, undefined, id).catch(decirFalla)
+  }
+  const { preparando, tomar } = useFotos({
+    guia,
+    cuantas: () => actual.current.fotos.length,
+    agregar,
+    fallar: (causa) => {
+      const dicho = explicarFoto(causa)
+      if (causa === undefined) fallar({})
+      else if (dicho) fallar({ fotos: dicho })
+      else decirFalla(causa)
+    },
+  })
+  /** Changes the receiver. A new name drops the relations that were chosen for the earlier name. */
+  const recibir = (nuevo: Recibe) => {
+    const { nombre, otras } = actual.current
+    cambiar({ ...nuevo, otras: nuevo.nombre === nombre ? otras : trasRenombrar(otras) })
+  }
+  // A corrected delivery goes without other parcels, because its time and place are fixed.
+  const van = (lista: Borrador) => (lista.ocurrido_en ? [] : lasQueVan(lista, puerta))
+  const lejosAhora = (lista: Borrador): Lejana[] => {
+    if (lista.ocurrido_en) return []
+    const otras = van(lista).map(({ candidata }) => candidata)
+    const lugar = otras.length > 0 && destinatario ? `lugar de ${destinatario}` : 'lugar confirmado'
+    return [
+      { guia, lugar, punto: puerta.punto },
+      ...otras.map(({ guia: otra, titulo, punto }) => ({ guia: otra, lugar: `lugar de ${titulo}`, punto })),
+    ].flatMap(({ punto, ...una }) => {
+      const distancia = lejosDe(posicion.punto, punto)
+      return distancia === null ? [] : [{ ...una, distancia }]
+    })
+  }
+  const confirmar = (evento: SubmitEvent) => {
+    evento.preventDefault()
+    const lista = actual.current
+    const faltan: Partial<Record<Campo, string>> = {
+      ...(lista.fotos.length === 0 ? { fotos: 'Tome una foto por lo menos.' } : {}),
+      ...(lista.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
+    }
+    for (const { otra, candidata } of van(lista)) {
+      if (otra.nombre?.trim() === '') faltan[`nombre-${otra.guia}`] = 'Escriba quién lo recibió.'
+      if (faltaRelacion(otra, lista, candidata.paraElMismo)) faltan[`relacion-${otra.guia}`] = 'Elija quién es.'
+    }
+    fallar(faltan)
+    if (Object.keys(faltan).length > 0 || guardando.current) return
+    const lejos = lejosAhora(lista)
+    if (lejos.length > 0) preguntarPorLejanas(lejos)
+    else entregar([])
+  }
+  /**
+   * Stores the deliveries, and goes to the next screen.
+   * @param avisadas parcels whose distance the courier was warned of
+   */
+  const entregar = async (avisadas: readonly Lejana[]) => {
+    const ahora = Date.now()
+    const lista = actual.current
+    const otras = van(lista).map(({ otra, candidata }) => ({
+      guia: otra.guia,
+      recibe: recibeDe(otra, lista, candidata.paraElMismo),
+      elMismo: recibeElMismo(otra, lista),
+    }))
+    guardando.current = true
+    try {
+      // A draft that is written later would restore what is already delivered.
+      await escribiendo.current
+      const entregas = [{ guia, recibe: lista, elMismo: true }, ...otras].map((una) => ({
+        ...una,
+        avisada: avisadas.find((lejana) => lejana.guia === una.guia)?.distancia ?? null,
+      }))
+      await guardar(sesion, lista, entregas, posicion, ahora)
+      ir(`guia/${guia}/hecho/entregado/${entregas.length}`, true)
+    } catch (error) {
+      guardando.current = false
+      fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
+    }
+  }
+  const texto = (campo: 'documento' | 'descripcion') => ({
+    value: borrador[campo],
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => cambiar({ [campo]: currentTarget.value }),
+  })
+  return (
+    <form onSubmit={confirmar} noValidate>
+      <Volver a={`guia/${guia}`}>
+        <span class="codigo">{enGrupos(guia)}</span>
+      </Volver>
+      <Titulo>Entregar</Titulo>
+      {borrador.ocurrido_en && (
+        <p class="nota">Corrige la entrega de las {horaDe(borrador.ocurrido_en, borrador.zona)}.</p>
+      )}
+
+      <Fotos
+        de="1 a 10"
+        fotos={borrador.fotos.map((id) => ({ id, leer: async () => (await leerImagen(id))?.blob }))}
+        preparando={preparando}
+        tomar={tomar}
+        quitar={quitar}
+        falla={fallas.fotos}
+      />
+
+      <fieldset>
+        <legend>Quién recibe</legend>
+        <p class="nota">{document.getElementById('app')!.dataset.privacidad}</p>
+        <QuienRecibe
+          sufijo=""
+          valor={borrador}
+          destinatario={destinatario}
+          oferta={(nombre) => nombre}
+          rotulos={{ nombre: 'Nombre', relacion: 'Quién es', sinRelacion: 'Sin decir' }}
+          fallas={{ nombre: fallas.nombre }}
+          alRenombrar={(nombre) => recibir(renombrar(actual.current, nombre, destinatario))}
+          alRelacionar={(relacion) => cambiar({ relacion })}
+          alSerDestinatario={(nombre) => recibir({ nombre, relacion: 'destinatario' })}
+        />
+      </fieldset>
+
+      <fieldset>
+        <legend>
+          Firma <small>(si puede)</small>
+        </legend>
+        <Firma trazos={borrador.trazos} alFirmar={(trazos) => cambiar({ trazos })} />
+      </fieldset>
+
+      <label for="documento">Documento (si lo mostró)</label>
+      <input id="documento" type="text" autocomplete="off" maxLength={40} {...texto('documento')} />
+      <label for="descripcion">Nota (si hace falta)</label>
+      <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto('descripcion')} />
+      {!borrador.ocurrido_en && (
+        <>
+          <Lugar posicion={posicion} lejos={lejosDe(posicion.punto, puerta.punto)} />
+          <Otras
+            borrador={borrador}
+            puerta={puerta}
+            aqui={posicion.punto}
+            fallas={fallas}
+            alCambiar={(cambio) => cambiar({ otras: cambio(actual.current.otras) })}
+          />
+        </>
+      )}
+      <button type="button" class="discreto" onClick={() => preguntar(true)}>
+        Descartar
+      </button>
+      <div class="barra">
+        <Falla de="todo">{fallas.todo}</Falla>
+        <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
+          Confirmar la entrega
+        </button>
+      </div>
+      {lejanas.length > 0 && (
+        <PreguntaPorLejos
+          lejanas={lejanas}
+          cerrar={() => preguntarPorLejanas([])}
+          alAceptar={() => entregar(lejanas)}
+        />
+      )}
+      {preguntando && (
+        <Pregunta
+          titulo="¿Borrar lo que llenó, con sus fotos?"
+          si="Borrar"
+          no="Seguir llenando"
+          cerrar={() => preguntar(false)}
+          alAceptar={async () => {
+            await escribiendo.current
+            await tirarBorrador(guia)
+            ir(`guia/${guia}`, true)
+          }}
+        />
+      )}
+    </form>
+  )
+}
+
+/** Question before parcels are handed over far from their confirmed places, with each distance. */
+function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; cerrar: () => void; alAceptar: () => void }) {
+  const { lejanas, cerrar, alAceptar } = props
+  const dichas = lejanas.map(({ guia, lugar, distancia }) => ({ guia, dicho: `a ${metros(distancia)} del ${lugar}` }))
+  const titulo = dichas.length === 1 ? `Está ${dichas[0]!.dicho}` : `Está lejos de ${dichas.length} lugares confirmados`
+  return (
+    <Pregunta titulo={titulo} si="Entregar aquí" no="Volver" cerrar={cerrar} alAceptar={alAceptar}>
+      {dichas.length > 1 && (
+        <ul>
+          {dichas.map(({ guia, dicho }) => (
+            <li key={guia}>
+              Está {dicho} <span class="codigo">({enGrupos(guia)})</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>Si entrega aquí, la prueba dirá a qué distancia, y que se le avisó.</p>
+    </Pregunta>
+  )
+}
+
+/** Delivery of one parcel, as it enters the queue. */
+interface Entrega {
+  guia: string
+  recibe: Recibe
+  /** True if the form's receiver also receives this parcel. The document and the signature belong to that person. */
+  elMismo: boolean
+  /** Distance that the courier was warned of, in metres; null without a warning. */
+  avisada: number | null
+}
+
+/**
+ * Stores a delivery for each parcel. Each has its own copies of the images, so that a refused delivery does not hold
+ * back others.
+ */
+async function guardar(
+  sesion: Sesion,
+  borrador: Borrador,
+  entregas: readonly Entrega[],
+  { punto }: Posicion,
+  ahora: number,
+) {
+  const { fotos, trazos, documento, descripcion, ocurrido_en, lugar } = borrador
+  const png = trazos ? await firmaComoPng(trazos) : undefined
+  const tomadas = await Promise.all(entregas.length > 1 ? fotos.map(leerImagen) : [])
+  const imagenes: Imagen[] = []
+  const copiar = (de: string, blob: Blob, capturado_en: string | null) => {
+    const id = crypto.randomUUID()
+    imagenes.push({ id, guia: de, blob, capturado_en })
+    return { imagen: id }
+  }
+  const opcional = <C extends string>(campo: C, valor: string) =>
+    (valor.trim() ? { [campo]: valor.trim() } : {}) as Partial<Record<C, string>>
+  const una = ({ guia, recibe: { nombre, relacion }, elMismo, avisada }: Entrega) => ({
+    repartidor: sesion.repartidor,
+    nombre: sesion.nombre,
+    guia,
+    estado: 'entregado' as const,
+    entrega: {
+      recibido_por: {
+        nombre: nombre.trim(),
+        ...(elMismo ? opcional('documento', documento) : {}),
+        ...(relacion ? { relacion: relacion as Relacion } : {}),
+      },
+      // A corrected delivery keeps its place: the courier may be elsewhere by now.
+      ...((ocurrido_en ? lugar : punto) ?? {}),
+      ...(avisada === null ? {} : { distancia_avisada_m: avisada }),
+      ...opcional('descripcion', descripcion),
+    },
+    fotos:
+      guia === borrador.guia
+        ? fotos.map((imagen) => ({ imagen }))
+        : tomadas.flatMap((foto) => (foto ? [copiar(guia, foto.blob, foto.capturado_en)] : [])),
+    firma: png && elMismo ? copiar(guia, png, null) : null,
+    trazos: png && elMismo ? trazos : null,
+  })
+  await encolar(entregas.map(una), ahora, ocurrido_en, imagenes)
+}
+
+function Lugar({ posicion: { estado, punto }, lejos }: { posicion: Posicion; lejos: number | null }) {
+  const textos = {
+    buscando: 'Buscando dónde está…',
+    denegada: 'Sin permiso para ver dónde está: la entrega vale igual, sin el lugar.',
+    sin: 'El teléfono no encuentra dónde está: la entrega vale igual, sin el lugar.',
+    lista: punto
+      ? `Lugar anotado, con precisión de unos ${Math.round(punto.precision_m)} m.${punto.precision_m > IMPRECISA_M ? ' Es poco exacto: si puede, salga a un lugar abierto.' : ''}`
+      : '',
+  }
+  return (
+    <p class={lejos !== null ? 'lugar lejos' : estado === 'lista' ? 'lugar listo' : 'lugar'} role="status">
+      {lejos !== null && <strong>Está a {metros(lejos)} del lugar confirmado. </strong>}
+      {textos[estado]}
+    </p>
+  )
+}

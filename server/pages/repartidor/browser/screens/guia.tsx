@@ -1,0 +1,145 @@
+import { useEffect, useState } from 'preact/hooks'
+import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { leerGuia } from '../api.ts'
+import { type Estado, type EstadoSiguiente, esFinal, NOMBRES, PASOS, repartirPasos } from '../dominio.ts'
+import { ir, useDatos } from '../hooks.ts'
+import { type Prevision, previsto } from '../previsto.ts'
+import { acciones as leerAcciones } from '../store/acciones.ts'
+import type { Accion, Sesion } from '../store/base.ts'
+import { guardarGuias, guardarSinDatos, guiaDe, soltarGuia } from '../store/guias.ts'
+import { AvisarALaCentral, hace, Titulo, Volver } from './piezas.tsx'
+import { Vista } from './view.tsx'
+
+/** Screen of a guide. */
+export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
+  const yo = sesion.repartidor
+  const [sinRespuesta, decir] = useState(false)
+  const leido = useDatos(async () => {
+    const [guardada, acciones] = await Promise.all([guiaDe(yo, guia), leerAcciones()])
+    const deEsta = acciones.filter((una) => una.guia === guia)
+    return { guardada, prevision: previsto({ guia, datos: guardada?.datos ?? null }, deEsta), deEsta }
+  }, guia)
+  // Sent actions may have changed which data the courier may see, so the guide is fetched again.
+  const enviadas = leido?.deEsta.filter(({ situacion }) => situacion === 'enviada').length ?? 0
+  useEffect(() => {
+    let vivo = true
+    actualizar(yo, guia).then((bien) => vivo && decir(!bien))
+    return () => {
+      vivo = false
+    }
+  }, [yo, guia, enviadas])
+  if (!leido) return null
+  const { guardada, prevision, deEsta } = leido
+  const datos = guardada?.datos ?? null
+  const detenida = deEsta.find(({ situacion }) => situacion === 'atencion')
+  const terminada = datos ? null : finDe(deEsta)
+  const estado = terminada ?? prevision.estado
+  const desconocida = !datos && !terminada && guardada?.desconocida
+  return (
+    <>
+      <Volver a="">Inicio</Volver>
+      <Titulo>
+        <span class="codigo">{enGrupos(guia)}</span>
+      </Titulo>
+      <p class="estado">
+        {estado ? NOMBRES[estado] : guardada?.desconocida ? 'No existe' : 'Sin datos todavía'}
+        {prevision.porEnviar && ' (por enviar)'}
+      </p>
+      {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
+      {detenida && (
+        <p class="nota mal">
+          El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>
+        </p>
+      )}
+      {datos && !esFinal(datos.estado) && <Vista datos={datos} prevision={prevision} quien={sesion.nombre} />}
+      {desconocida && (
+        <>
+          <p>El servicio no conoce esta guía. Revise la etiqueta y escanéela otra vez.</p>
+          <button type="button" onClick={() => soltarGuia(guia).then(() => ir('', true))}>
+            Quitar de la lista
+          </button>
+        </>
+      )}
+      {!datos && !terminada && !desconocida && (
+        <p class="nota">
+          {sinRespuesta
+            ? 'Sin cobertura no se ve el destino ni el estado. Puede anotar lo que hizo: se enviará con su hora, y el servicio dirá si vale. Si no la llevaba ya, registre antes que la recoge o que sale a ruta.'
+            : 'Buscando los datos…'}
+        </p>
+      )}
+      {datos && guardada && sinRespuesta && (
+        <p class="suave">Datos de {hace(guardada.leida)}; ahora no hay cobertura.</p>
+      )}
+      {!terminada && !desconocida && (datos || sinRespuesta) && (
+        <Pasos guia={guia} prevision={prevision} confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true} />
+      )}
+    </>
+  )
+}
+
+/** Returns the final state of a guide that left the phone when it was finished; null for any other guide. */
+export function finDe(acciones: readonly Accion[]): Estado | null {
+  const hecha = acciones.findLast(({ situacion, aplicado }) => situacion === 'enviada' && aplicado)?.estado
+  return hecha && esFinal(hecha) && acciones.every(({ situacion }) => situacion === 'enviada') ? hecha : null
+}
+
+/**
+ * Fetches a guide from the server.
+ * @returns false if the server gave no usable response
+ */
+async function actualizar(repartidor: string, guia: string): Promise<boolean> {
+  try {
+    const { status, cuerpo, servidor } = await leerGuia(guia)
+    if (status === 200) await guardarGuias(repartidor, [cuerpo], servidor)
+    if (status === 404) await guardarSinDatos(repartidor, guia, true)
+    return status === 200 || status === 404
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Steps of the guide. The frequent steps are in the bar near the thumb, however long the page is. Steps that end the
+ * parcel's way to its recipient are apart.
+ */
+function Pasos({ guia, prevision, confirmada }: { guia: string; prevision: Prevision; confirmada: boolean }) {
+  const { pasos, final, suya } = prevision
+  if (final) return <p class="suave">Esta guía ya terminó: no hay nada más que hacer.</p>
+  const posibles = pasos.filter(({ con_ubicacion }) => confirmada || !con_ubicacion)
+  const { aMano, otros, peligrosos } = repartirPasos(posibles)
+  const enlace = ({ estado, con_prueba }: EstadoSiguiente, clase: string) => (
+    <a key={estado} class={clase} href={`#/guia/${guia}/${con_prueba ? 'entregar' : `paso/${estado}`}`}>
+      {PASOS[estado]}
+    </a>
+  )
+  return (
+    <>
+      {posibles.length < pasos.length && (
+        <p class="nota">
+          No puede salir a ruta: falta que se confirme el lugar. <AvisarALaCentral />
+        </p>
+      )}
+      {(otros.length > 0 || suya) && (
+        <nav class="pasos" aria-label="Otras cosas que hizo">
+          {otros.map((paso) => enlace(paso, 'boton'))}
+          {suya && (
+            <a class="discreto" href={`#/guia/${guia}/nota`}>
+              Anotar algo
+            </a>
+          )}
+        </nav>
+      )}
+      {peligrosos.length > 0 && (
+        <nav class="pasos apartados" aria-label="Si ya no se entrega">
+          <h2>Si ya no se entrega</h2>
+          {peligrosos.map((paso) => enlace(paso, 'boton peligro'))}
+        </nav>
+      )}
+      {aMano.length > 0 && (
+        <nav class="barra" aria-label="Qué hizo">
+          {aMano.map((paso, i) => enlace(paso, i === 0 ? 'boton principal' : 'boton'))}
+        </nav>
+      )}
+    </>
+  )
+}

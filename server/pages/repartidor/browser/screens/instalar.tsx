@@ -1,0 +1,27 @@
+import { instalar, useInstalable } from '../instalar.ts'
+import { ponerAjuste } from '../store/base.ts'
+
+/** Offers to install the page as an app, until the page is installed or the courier refuses. */
+export function Instalar() {
+  const como = useInstalable()
+  if (!como) return null
+  return (
+    <section class="nota" aria-label="Instalar">
+      <p>
+        {como === 'toque'
+          ? 'Póngala entre sus aplicaciones: abre de un toque, también sin cobertura.'
+          : 'Para abrirla de un toque: Compartir, y «Agregar a inicio».'}
+      </p>
+      <div class="par">
+        {como === 'toque' && (
+          <button type="button" onClick={instalar}>
+            Instalar
+          </button>
+        )}
+        <button type="button" onClick={() => ponerAjuste('sinInstalar', true)}>
+          No, gracias
+        </button>
+      </div>
+    </section>
+  )
+}

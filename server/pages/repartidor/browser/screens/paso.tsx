@@ -1,0 +1,124 @@
+import { useRef, useState } from 'preact/hooks'
+import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { type Estado, MOTIVOS_DICHOS, type Motivo, PASOS, PELIGROSOS, pasoA } from '../dominio.ts'
+import { conFalla, Falla, useFallas } from '../fallas.tsx'
+import { ir, usePosicion } from '../hooks.ts'
+import { encolar } from '../store/acciones.ts'
+import { type Imagen, type Sesion, sinEspacio } from '../store/base.ts'
+import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
+import { Pregunta, Titulo, Volver } from './piezas.tsx'
+
+/** Message for a phone without free storage. */
+export const SIN_ESPACIO =
+  'El teléfono no tiene espacio para guardarlo. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
+
+/**
+ * Screen of one change of state, with its reason if it has reasons. A failed attempt may also have photos of the door.
+ * @param estado null for a note without a change of state
+ */
+export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
+  const motivos = estado ? pasoA(estado).motivos : []
+  const [motivo, elegir] = useState<Motivo | null>(null)
+  const [fallas, fallar] = useFallas<'motivo' | 'nota' | 'fotos' | 'todo'>()
+  const [preguntando, preguntar] = useState(false)
+  const nota = useRef<HTMLTextAreaElement>(null)
+  const guardando = useRef(false)
+  const actuales = useRef<Imagen[]>([])
+  const [fotos, mostrar] = useState<readonly Imagen[]>([])
+  const dejar = (lista: Imagen[]) => {
+    actuales.current = lista
+    mostrar(lista)
+  }
+  const { preparando, tomar } = useFotos({
+    guia,
+    cuantas: () => actuales.current.length,
+    agregar: (foto) => dejar([...actuales.current, foto]),
+    fallar: (causa) =>
+      fallar(causa === undefined ? {} : { fotos: explicarFoto(causa) ?? 'No se pudo tomar la foto. Pruebe otra vez.' }),
+  })
+  const { punto } = usePosicion(false)
+  const descripcion = () => nota.current!.value.replace(/\s+/g, ' ').trim()
+  const confirmar = (evento: SubmitEvent) => {
+    evento.preventDefault()
+    if (motivos.length > 0 && !motivo) return fallar({ motivo: 'Elija el motivo.' })
+    if (motivo === 'otro' && !descripcion()) return fallar({ nota: 'Escriba en la nota qué pasó.' })
+    if (!estado && !descripcion()) return fallar({ nota: 'Escriba la nota.' })
+    if (guardando.current || preparando > 0) return
+    if (estado && PELIGROSOS.includes(estado)) preguntar(true)
+    else guardar()
+  }
+  const guardar = async () => {
+    guardando.current = true
+    try {
+      const { repartidor, nombre } = sesion
+      const ubicado = punto ? { lat: punto.lat, lng: punto.lng } : {}
+      const dicho = descripcion()
+      const evento = { ...(motivo ? { motivo } : {}), ...(dicho ? { descripcion: dicho } : {}), ...ubicado }
+      const adjuntos = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, trazos: null }
+      await encolar([{ repartidor, nombre, guia, estado, evento, ...adjuntos }], Date.now(), null, fotos)
+      ir(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
+    } catch (error) {
+      guardando.current = false
+      fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'No se pudo guardar en el teléfono. Pruebe otra vez.' })
+    }
+  }
+  return (
+    <form onSubmit={confirmar} noValidate>
+      <Volver a={`guia/${guia}`}>
+        <span class="codigo">{enGrupos(guia)}</span>
+      </Volver>
+      <Titulo>{estado ? PASOS[estado] : 'Anotar algo'}</Titulo>
+      {motivos.length > 0 && (
+        <div class="grupo" role="radiogroup" aria-labelledby="porque" {...conFalla('motivo', fallas.motivo)}>
+          <h2 id="porque">¿Por qué?</h2>
+          {motivos.map((uno) => (
+            <label key={uno} class="opcion">
+              <input type="radio" name="motivo" value={uno} onChange={() => elegir(uno)} /> {MOTIVOS_DICHOS[uno]}
+            </label>
+          ))}
+          <Falla de="motivo">{fallas.motivo}</Falla>
+        </div>
+      )}
+      {estado === 'intento_fallido' && (
+        <Fotos
+          de="si ayudan"
+          falla={fallas.fotos}
+          fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
+          preparando={preparando}
+          tomar={tomar}
+          quitar={(id) => dejar(actuales.current.filter((otra) => otra.id !== id))}
+        />
+      )}
+      <label for="nota">{estado ? 'Nota (si hace falta)' : 'Nota'}</label>
+      <textarea
+        id="nota"
+        ref={nota}
+        rows={2}
+        maxLength={300}
+        aria-invalid={fallas.nota ? true : undefined}
+        aria-describedby="falla-nota nota-ayuda"
+      />
+      <Falla de="nota">{fallas.nota}</Falla>
+      <p id="nota-ayuda" class="suave">
+        El comercio la lee.
+      </p>
+      <div class="barra">
+        <Falla de="todo">{fallas.todo}</Falla>
+        <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
+          {estado ? 'Registrar' : 'Guardar la nota'}
+        </button>
+      </div>
+      {preguntando && estado && (
+        <Pregunta
+          titulo={`¿${PASOS[estado]}?`}
+          si={PASOS[estado]}
+          no="No, volver"
+          cerrar={() => preguntar(false)}
+          alAceptar={guardar}
+        >
+          <p>Es la guía {enGrupos(guia)}, y desde aquí no se puede deshacer.</p>
+        </Pregunta>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,106 @@
+import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import type { GuiaDeReparto } from '../dominio.ts'
+import { metros } from '../lista.ts'
+import type { Prevision } from '../previsto.ts'
+import { type Rumbo, rumboDe } from '../rumbo.ts'
+import { AvisarALaCentral } from './piezas.tsx'
+
+/** Precision of a place from the recipient's phone, in metres, above which the place may be another house. */
+const IMPRECISO_M = 200
+
+/** Data of a guide that the courier may see: the next destination, or else how to take the parcel. */
+export function Vista(props: { datos: GuiaDeReparto; prevision: Prevision; quien: string }) {
+  const { datos, prevision, quien } = props
+  const rumbo = rumboDe(datos, prevision.estado)
+  return (
+    <>
+      {rumbo && <Hacia datos={datos} rumbo={rumbo} quien={quien} />}
+      <Custodia datos={datos} suya={prevision.suya} conRumbo={rumbo !== null} />
+    </>
+  )
+}
+
+/** Reason why the courier cannot see the destination, if there is a reason. */
+function Custodia({ datos, suya, conRumbo }: { datos: GuiaDeReparto; suya: boolean; conRumbo: boolean }) {
+  const { custodia, nombre_comercio, contenido, siguientes } = datos
+  if (custodia === 'propia') return null
+  if (suya) return <p class="nota">El destino se verá cuando el servicio sepa que la lleva usted.</p>
+  if (custodia === 'ninguna') {
+    return (
+      <>
+        {!conRumbo && <p class="destinatario">{nombre_comercio}</p>}
+        {!conRumbo && contenido && <p class="suave">Lleva: {contenido}</p>}
+        <p class="nota">No la lleva nadie. A quién va y adónde se ve al tomarla.</p>
+      </>
+    )
+  }
+  return (
+    <p class="nota">
+      La lleva otro repartidor: pídale que se la entregue. <AvisarALaCentral />
+      {siguientes.length > 0 && ' Si ya la tiene usted, regístrelo aquí.'}
+    </p>
+  )
+}
+
+const ROTULOS = { recogida: 'Se recoge en', destinatario: 'Se entrega a', comercio: 'Se devuelve a' } as const
+
+function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; quien: string }) {
+  const { indicaciones, contenido, ubicacion, intentos, nombre_comercio } = datos
+  const aDestino = rumbo.hacia === 'destinatario'
+  const senas = aDestino ? [...new Set([ubicacion.referencia, indicaciones])].filter(Boolean) : []
+  return (
+    <section class="destino" aria-label={ROTULOS[rumbo.hacia]}>
+      <p class="rotulo">{ROTULOS[rumbo.hacia]}</p>
+      <p class="destinatario">{rumbo.nombre ?? 'Sin nombre de quien recibe'}</p>
+      <p>{rumbo.direccion}</p>
+      {senas.length > 0 && <p class="suave">{senas.join(' · ')}</p>}
+      {rumbo.precision_m !== null && rumbo.precision_m > IMPRECISO_M && (
+        <p class="nota">El lugar es aproximado, de unos {metros(rumbo.precision_m)}: llame antes de llegar.</p>
+      )}
+      <Ayudas rumbo={rumbo} saludo={saludoDe(datos, quien)} />
+      {aDestino && nombre_comercio && <p class="suave">De: {nombre_comercio}</p>}
+      {contenido && <p class="suave">Lleva: {contenido}</p>}
+      {aDestino && intentos !== null && intentos > 0 && (
+        <p class="suave">{intentos === 1 ? 'Ya hubo un intento' : `Ya hubo ${intentos} intentos`}</p>
+      )}
+    </section>
+  )
+}
+
+const saludoDe = ({ destinatario, nombre_comercio, guia }: GuiaDeReparto, quien: string) =>
+  `Hola${destinatario ? `, ${destinatario}` : ''}. Soy ${quien}, traigo su paquete${nombre_comercio ? ` de ${nombre_comercio}` : ''} (guía ${enGrupos(guia)}). `
+
+/**
+ * Buttons to call, to write and to navigate. Universal links open the app if it is installed, and otherwise a map in
+ * the browser.
+ */
+function Ayudas({ rumbo: { lugar, direccion, telefono }, saludo }: { rumbo: Rumbo; saludo: string }) {
+  const { lat, lng, maps_url } = lugar
+  const punto = lat !== null && lng !== null ? `${lat},${lng}` : null
+  const destino = encodeURIComponent(punto ?? direccion)
+  const enMapa = !punto && /^(https|geo):/i.test(maps_url ?? '') ? maps_url : null
+  const google = enMapa ?? `https://www.google.com/maps/dir/?api=1&destination=${destino}`
+  const fuera = { class: 'boton', target: '_blank', rel: 'noopener noreferrer' }
+  return (
+    <div class="par">
+      {telefono && (
+        <a class="boton" href={`tel:${telefono}`}>
+          Llamar
+        </a>
+      )}
+      {telefono && (
+        <a {...fuera} href={`https://wa.me/${telefono.replace(/\D/g, '')}?text=${encodeURIComponent(saludo)}`}>
+          WhatsApp
+        </a>
+      )}
+      <a {...fuera} href={google}>
+        {punto || enMapa ? 'Google Maps' : 'Buscar en el mapa'}
+      </a>
+      {punto && (
+        <a {...fuera} href={`https://waze.com/ul?ll=${destino}&navigate=yes`}>
+          Waze
+        </a>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import type { Express } from 'express'
+import { ICONOS, type NombreDeIcono } from '../../platform/brand/icon.ts'
+import { leerGenerado, leerRecursos, servirArchivos } from '../assets.ts'
+import { marco } from '../frame.ts'
+import type { Fachada } from '../front.ts'
+import { privacidadDeLaPrueba } from '../privacidad.ts'
+import { cuerpoDe, HTML, PRIVADA, permisos } from '../response.ts'
+import { cabezaDe, manifiesto, paginaDeRepartidor } from './view.ts'
+
+/**
+ * Sources that the page may load: its own files. WebAssembly reads codes where the browser cannot; `blob:` is a photo
+ * just taken.
+ */
+const PERMITE = {
+  'script-src': "'self' 'wasm-unsafe-eval'",
+  'style-src': "'self'",
+  'img-src': 'blob:',
+  'connect-src': "'self'",
+  'manifest-src': "'self'",
+  'worker-src': "'self'",
+}
+/**
+ * Headers of the service worker's script. They carry the worker's policy and its scope. The scope is relative, so it
+ * also holds below a path prefix.
+ */
+const DEL_SERVICIO = {
+  ...PRIVADA,
+  ...permisos({ 'script-src': "'self'", 'connect-src': "'self'" }),
+  'Service-Worker-Allowed': '../repartidor',
+}
+
+const ARCHIVOS = [
+  ...(Object.keys(ICONOS) as NombreDeIcono[]),
+  'navegador.js',
+  'estilo.css',
+  'lector.js',
+  'lector.wasm',
+] as const
+
+/**
+ * Serves `/repartidor`, whose files are the same for every client. Only the API at `/repartidor/v1` knows who the
+ * courier is.
+ * @param retencionDePruebas days that proofs are kept after the delivery
+ */
+export function servirRepartidor(app: Express, fachada: Fachada, retencionDePruebas: number) {
+  const { marca } = fachada
+  const recursos = leerRecursos('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, marca.iconos ?? undefined)
+  const cabeceras = { ...PRIVADA, ...fachada.permisos(PERMITE, ['camera', 'geolocation']) }
+  // Manifest and service worker are one path segment below the page.
+  const desdeDentro = (archivo: (typeof ARCHIVOS)[number]) => recursos.ruta(archivo).replace('repartidor/', '')
+  const contenido = paginaDeRepartidor({
+    lector: recursos.ruta('lector.js'),
+    wasm: recursos.ruta('lector.wasm'),
+    privacidad: privacidadDeLaPrueba(retencionDePruebas),
+    central: marca.telefono,
+  })
+  const html = marco(contenido, { fachada, cabeza: cabezaDe(recursos.ruta), raiz: '', inicio: 'repartidor' })
+  const codigo = leerGenerado('paginas/repartidor/servicio.js').toString()
+  const casco = {
+    // Every change of the page changes the version in this script. Browsers detect a new version by a changed script.
+    version: createHash('sha256').update(html).update(codigo).digest('hex').slice(0, 12),
+    ahora: [
+      ...(['navegador.js', 'estilo.css'] as const).map(desdeDentro),
+      ...(fachada.rutaDelLogo ? [`../${fachada.rutaDelLogo}`] : []),
+    ],
+    luego: (['lector.js', 'lector.wasm'] as const).map(desdeDentro),
+  }
+  const servicio = `const CASCO=${JSON.stringify(casco)};\n${codigo}`
+  const iconos = {
+    '192': desdeDentro('icono-192.png'),
+    '512': desdeDentro('icono-512.png'),
+    entero: desdeDentro('icono-entero.png'),
+  }
+  const texto = (tipo: string, de: string, suyas: Record<string, string> = cabeceras) => ({
+    tipo,
+    cuerpo: cuerpoDe(de),
+    cabeceras: suyas,
+  })
+  servirArchivos(
+    app,
+    new Map([
+      ...recursos.archivos,
+      ['/repartidor', texto(HTML, html)],
+      [
+        '/repartidor/manifiesto.webmanifest',
+        texto('application/manifest+json; charset=utf-8', manifiesto(marca, iconos)),
+      ],
+      ['/repartidor/servicio.js', texto('text/javascript; charset=utf-8', servicio, DEL_SERVICIO)],
+    ]),
+  )
+}

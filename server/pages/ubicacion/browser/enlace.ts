@@ -1,0 +1,64 @@
+// Field for a map link. The browser reads the link as the server will, to show the pin and to report a wrong link at
+// once.
+import { ErrorEnlace, leerEnlace } from '../../../platform/maps/links.ts'
+import type { Punto } from '../../../platform/maps/point.ts'
+import { culpar } from './formulario.ts'
+import type { Lugar } from './lugar.ts'
+
+const FALTA = 'Falta el enlace: péguelo aquí.'
+
+/** Field for a map link. */
+export interface CampoDeEnlace {
+  /** Chooses the location that the link names, or no location. */
+  leer(): void
+  /** Shows the fault of the link at its field, and returns the fault; empty if the link is valid. */
+  queFalta(): string
+}
+
+/** Prepares the field for a map link. */
+export function prepararEnlace(lugar: Lugar): CampoDeEnlace {
+  const enlace = document.querySelector<HTMLInputElement>('#enlace')!
+  const texto = () => soloEnlace(enlace.value.trim())
+  const campo: CampoDeEnlace = {
+    leer() {
+      const leido = interpretar(texto())
+      if ('error' in leido) lugar.elegir('')
+      else lugar.elegir('enlace', leido.punto)
+    },
+    queFalta() {
+      const leido = interpretar(texto())
+      const error = 'error' in leido ? leido.error : ''
+      culpar('enlace', error)
+      return error
+    },
+  }
+  enlace.addEventListener('input', () => {
+    culpar('enlace', '')
+    campo.leer()
+  })
+  // A recipient who leaves the field, or pastes into it, has finished the link.
+  enlace.addEventListener('change', () => enlace.value.trim() && campo.queFalta())
+  enlace.addEventListener('paste', () => setTimeout(campo.queFalta))
+  return campo
+}
+
+/**
+ * Returns the link within the text that an app shares, which may put the name of the place before the link. A text
+ * without a link is returned unchanged.
+ */
+const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
+
+/**
+ * Returns the point that a link names, or the fault of the link. The point is undefined if the link must be followed to
+ * find it.
+ */
+function interpretar(texto: string): { punto: Punto | undefined } | { error: string } {
+  if (texto === '') return { error: FALTA }
+  try {
+    const leido = leerEnlace(texto)
+    return { punto: leido.tipo === 'coordenadas' ? leido.coordenadas : undefined }
+  } catch (error) {
+    // The server can read links that an old browser cannot.
+    return error instanceof ErrorEnlace ? { error: error.message } : { punto: undefined }
+  }
+}

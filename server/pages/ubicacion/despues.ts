@@ -1,0 +1,123 @@
+import type { DatosDeSolicitud, LugarConfirmado, ResultadoDeOtroEnlace } from '../../domain/ubicacion/solicitud.ts'
+import { type Contenido, soloDice } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { Valores } from './formulario.ts'
+import { conPunto, ocultos, paquete, soloNombre, zona } from './partes.ts'
+import { enMetros, IMPRECISA_M } from './precision.ts'
+
+/**
+ * Returns the page that asks for confirmation of a location far from the declared municipality.
+ * @param distanciaKm distance from that municipality, in kilometres
+ */
+export function paginaDeSeguro(datos: DatosDeSolicitud, valores: Valores, distanciaKm: number): Contenido {
+  const titulo = '¿Seguro que es ahí?'
+  const km = Math.round(distanciaKm).toLocaleString('es-GT')
+  const campos = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const
+  return {
+    titulo,
+    cuerpo: html`${paquete(datos)}
+<h1 tabindex="-1" autofocus>${titulo}</h1>
+<p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${zona(datos)}</strong>, que es la dirección del paquete.</p>
+<form method="post" data-formulario>
+${ocultos(valores, campos)}
+<button type="submit" class="principal" name="accion" value="corregir">No, quiero corregirlo</button>
+<button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
+<p id="envio" class="estado" role="status"></p>
+</form>`,
+  }
+}
+
+/**
+ * Returns the page that shows the confirmed location. It has a link to the tracking page and, while allowed, a link to
+ * change the location.
+ * @param raiz relative path from the page to the service root, such as `../`
+ * @param tarde true if the recipient wanted to change the location, but the courier is already on the way
+ */
+export function paginaDeGracias(datos: DatosDeSolicitud, raiz: string, tarde: boolean): Contenido {
+  const nombre = soloNombre(datos.destinatario)
+  const { referencia = null } = datos.confirmado ?? {}
+  const titulo = tarde ? 'Ya no se puede cambiar aquí' : nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
+  return {
+    titulo: tarde ? titulo : 'Gracias',
+    cuerpo: html`${paquete(datos)}
+<div class="gracias">${!tarde && PALOMITA}
+<h1 tabindex="-1">${titulo}</h1>
+<p>${tarde ? 'El paquete ya salió hacia el lugar que nos dio antes.' : 'Ya sabemos dónde entregarle su paquete.'}</p>
+<dl>
+<dt>Lugar</dt><dd>${datos.confirmado && dichoEl(datos.confirmado)}</dd>
+${referencia && html`<dt>Cómo reconocerlo</dt><dd>${referencia}</dd>`}
+</dl>
+<p><a class="boton principal" href="${raiz}r/${datos.guia}">Seguir mi paquete</a></p>
+${datos.corregible && html`<p><a class="boton" href="?cambiar">Cambiar el lugar</a></p>`}
+<p>${datos.corregible ? 'Puede cambiarlo hasta que el repartidor salga a entregarlo. Ya' : `Si algo no está bien, avísele a ${conPunto(datos.comercio)} Ya`} puede cerrar esta página.</p></div>`,
+  }
+}
+
+const PALOMITA = html`<svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>`
+
+/** Describes how the recipient gave the confirmed location. */
+function dichoEl({ lat, lng, precision_m, enlace }: LugarConfirmado): Html {
+  const cerca = precision_m !== null && precision_m > IMPRECISA_M
+  const dicho = cerca
+    ? `Cerca del punto que dio su teléfono, a ${enMetros(precision_m)} o menos.`
+    : 'El punto que nos señaló.'
+  if (lat !== null && lng !== null) {
+    const enMapa = `https://www.google.com/maps/search/?api=1&query=${lat.toFixed(6)},${lng.toFixed(6)}`
+    return html`${dicho} <a href="${enMapa}" rel="noreferrer noopener">Verlo en el mapa</a>`
+  }
+  return enlace === null ? html`El que nos describió.` : html`El enlace de mapa que nos dio.`
+}
+
+// The pages below reveal nothing about any parcel: the reader may have guessed the link, or found an old link.
+
+export const DESCONOCIDA = soloDice(
+  'No encontramos este enlace',
+  html`Puede que se haya cortado al copiarlo. Ábralo otra vez desde el mensaje que recibió.`,
+  html`Si sigue sin abrir, escríbale a la tienda donde compró.`,
+)
+
+export const VENCIDA: Contenido = {
+  titulo: 'Este enlace ya venció',
+  cuerpo: html`<h1 tabindex="-1">Este enlace ya venció</h1>
+<p>Ya no se puede usar. Le podemos mandar otro, por mensaje y al mismo teléfono.</p>
+<form method="post">
+<button type="submit" class="principal" name="accion" value="otro">Mandarme otro enlace</button>
+</form>
+<p>Si ya no tiene ese teléfono, escríbale a la tienda donde compró.</p>`,
+}
+
+/** Returns the page that says where the new link was sent. Of the telephone it shows only the last digits. */
+export function paginaDeOtroEnlace({ repetida, termina_en }: Extract<ResultadoDeOtroEnlace, { ok: true }>): Contenido {
+  const telefono = html`al teléfono que termina en <strong>${termina_en}</strong>`
+  return soloDice(
+    repetida ? 'Ya le mandamos otro enlace' : 'Le mandamos otro enlace',
+    repetida
+      ? html`Búsquelo en sus mensajes: se lo mandamos ${telefono}, y es más nuevo que este.`
+      : html`Va por mensaje, ${telefono}. Puede tardar unos minutos.`,
+    html`Si no le llega, escríbale a la tienda donde compró.`,
+  )
+}
+
+export const OTRO_AGOTADO = soloDice(
+  'No podemos mandarle otro enlace',
+  html`Ya se pidieron muchos. Busque en sus mensajes el más nuevo, o espere a mañana.`,
+  html`Si le urge, escríbale a la tienda donde compró: ella también puede decirnos el lugar.`,
+)
+
+export const AGOTADA = soloDice(
+  'Ya cambió el lugar muchas veces',
+  html`Se queda el último que nos dio. Si no está bien, escríbale a la tienda donde compró.`,
+)
+
+export const CERRADA = soloDice(
+  'Ya no hace falta confirmar',
+  html`Este paquete ya no necesita su ubicación. No tiene que hacer nada más.`,
+  html`Si tiene alguna duda, escríbale a la tienda donde compró.`,
+)
+
+export const MAL_PEDIDA = soloDice(
+  'No pudimos leer eso',
+  html`Abra otra vez el enlace desde el mensaje que recibió y vuelva a intentarlo.`,
+)
+
+export const FALLO = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`

@@ -1,0 +1,95 @@
+import type { Limite } from '../../api/limits/buckets.ts'
+import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
+import type { Hoja } from '../page.ts'
+import {
+  AGOTADA,
+  CERRADA,
+  DESCONOCIDA,
+  OTRO_AGOTADO,
+  paginaDeGracias,
+  paginaDeOtroEnlace,
+  paginaDeSeguro,
+  VENCIDA,
+} from './despues.ts'
+import { type Falla, type Formulario, interpretar, type Valores, valoresDe } from './formulario.ts'
+import { type Mapa, paginaDelFormulario } from './view.ts'
+
+const VACIO: Valores = {
+  ...{ lat: '', lng: '', precision_m: '', metodo: '', enlace: '', referencia: '' },
+  ...{ aproximado: '', cambiar: '' },
+}
+
+/** Part of the form where the recipient corrects each refusal. */
+const CAMPO_DE = {
+  sin_lugar: 'lugar',
+  coordenadas_invalidas: 'lugar',
+  enlace_invalido: 'enlace',
+  referencia_larga: 'referencia',
+} as const
+
+/** Link of a recipient, as the browser opened it. */
+interface Abierto {
+  token: string
+  /** Relative path from the page to the service root. */
+  raiz: string
+  red: string
+}
+
+interface OpcionesDeHojas {
+  /** Returns the map, given the relative path from the page to the service root; null if the service offers no map. */
+  mapaDe: (raiz: string) => Mapa | null
+  /** Rate limit per network for requests of a new link. */
+  porOtro: Limite
+}
+
+/**
+ * Creates the two handlers of a recipient's link: `ver` shows its page, and `recibir` answers the form sent from that
+ * page.
+ */
+export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: OpcionesDeHojas) {
+  const ver = async (
+    { token, raiz }: Abierto,
+    llenado: Partial<Valores> = {},
+    fallas: readonly Falla[] = [],
+  ): Promise<Hoja> => {
+    const datos = await solicitudes.leer(token)
+    if (!datos) return { status: 404, ...DESCONOCIDA }
+    if (datos.estado === 'vencida') return { status: 410, ...VENCIDA }
+    if (datos.estado === 'cerrada') return { status: 200, ...CERRADA }
+    const cambiar = llenado.cambiar === '1'
+    if (datos.estado === 'confirmada' && !(cambiar && datos.corregible))
+      return { status: 200, ...paginaDeGracias(datos, raiz, cambiar) }
+    const nuevo = llenado.metodo === undefined
+    const referencia = nuevo ? (datos.confirmado?.referencia ?? '') : ''
+    const valores = { ...VACIO, referencia, ...llenado }
+    const contenido = paginaDelFormulario(datos, { valores, fallas, mapa: mapaDe(raiz), nuevo })
+    return { status: fallas.length > 0 ? 422 : 200, ...contenido }
+  }
+  const pedirOtro = async (abierto: Abierto): Promise<Hoja> => {
+    if (porOtro(abierto.red) > 0) return { status: 429, ...OTRO_AGOTADO }
+    const resultado = await solicitudes.pedirOtro(abierto.token)
+    if (resultado.ok) return { status: 200, ...paginaDeOtroEnlace(resultado) }
+    return resultado.motivo === 'agotada' ? { status: 429, ...OTRO_AGOTADO } : ver(abierto)
+  }
+  const recibir = async (abierto: Abierto, formulario: Formulario): Promise<Hoja> => {
+    const { token } = abierto
+    const valores = valoresDe(formulario)
+    if (formulario.accion === 'otro') return pedirOtro(abierto)
+    if (formulario.accion === 'corregir') return ver(abierto, valores)
+    const { lugar, fallas } = interpretar(formulario)
+    if (!lugar) return ver(abierto, valores, fallas)
+    const resultado = await solicitudes.confirmar(token, lugar)
+    if (resultado.ok) return { status: 303, a: token }
+    if (resultado.motivo === 'agotada') return { status: 409, ...AGOTADA }
+    if (resultado.motivo === 'lejos') {
+      const datos = await solicitudes.leer(token)
+      return datos
+        ? { status: 422, ...paginaDeSeguro(datos, valores, resultado.distancia_km) }
+        : { status: 404, ...DESCONOCIDA }
+    }
+    // The link is closed, expired or unknown: its own page says which.
+    if (!('mensaje' in resultado)) return ver(abierto, { cambiar: valores.cambiar })
+    return ver(abierto, valores, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
+  }
+  return { ver, recibir }
+}

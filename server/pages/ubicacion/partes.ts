@@ -1,0 +1,37 @@
+import type { DatosDeSolicitud } from '../../domain/ubicacion/solicitud.ts'
+import { enGrupos } from '../../platform/codes/guideCode.ts'
+import { type Html, html } from '../html.ts'
+import type { Valores } from './formulario.ts'
+
+export const PREGUNTA = '¿Dónde le entregamos su paquete?'
+
+/** Returns the first word of the recipient's name, cut at 40 characters; empty if the name is unknown. */
+export const soloNombre = (destinatario: string | null) =>
+  (destinatario ?? '').trim().split(/\s+/)[0]?.slice(0, 40) ?? ''
+/** Adds a full stop to a name at the end of a sentence, unless the name ends with a full stop, as «S. A.» does. */
+export const conPunto = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
+/** Returns the municipality with its department; the municipality alone if both have the same name. */
+export const zona = ({ municipio, departamento }: DatosDeSolicitud) =>
+  municipio === departamento ? municipio : `${municipio}, ${departamento}`
+
+/** Maximum length of the parcel's content, in characters. A longer text would push the question out of sight. */
+const LETRAS_DE_CONTENIDO = 90
+
+function acortar(texto: string): string {
+  if (texto.length <= LETRAS_DE_CONTENIDO) return texto
+  const principio = texto.slice(0, LETRAS_DE_CONTENIDO)
+  // Cuts at the end of a word, if the text has more than one word.
+  return `${principio
+    .slice(0, principio.lastIndexOf(' ') + 1 || undefined)
+    .toWellFormed()
+    .trim()}…`
+}
+
+/** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
+export const paquete = ({ comercio, contenido, guia }: DatosDeSolicitud): Html =>
+  html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${acortar(contenido.trim())}</strong>` : 'un paquete'}.</p>
+<p class="suave">Guía <b class="codigo">${enGrupos(guia)}</b></p></div>`
+
+/** Returns hidden fields of a form with these values. */
+export const ocultos = (valores: Valores, campos: readonly (keyof Valores)[]) =>
+  campos.map((campo) => html`<input type="hidden" name="${campo}" value="${valores[campo]}">`)

@@ -1,0 +1,118 @@
+import type { Express } from 'express'
+import { crearLimite, porMinuto } from '../../api/limits/buckets.ts'
+import { LimitePorRed } from '../../api/limits/networkLimit.ts'
+import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
+import { leerRecursos, servirArchivos } from '../assets.ts'
+import type { Fachada } from '../front.ts'
+import { servirPagina } from '../page.ts'
+import { privacidadDelLugar } from '../privacidad.ts'
+import { DESCONOCIDA, FALLO, MAL_PEDIDA } from './despues.ts'
+import { ErrorDeFormulario, leerFormulario } from './formulario.ts'
+import { crearHojas } from './hojas.ts'
+import { PREGUNTA } from './partes.ts'
+import { cabezaDe, type Mosaicos } from './view.ts'
+
+export interface OpcionesDeUbicacion {
+  fachada: Fachada
+  solicitudes: Solicitudes
+  /** Source of the map tiles; null if the service offers no map. */
+  mosaicos: Mosaicos | null
+  /** Days that locations are kept after the guide ends. */
+  retencion: number
+  /** Clock of the rate limits, in milliseconds; only differences count. */
+  reloj?: () => number
+}
+
+/** Token of a link: 22 characters of base64url, which hold 16 bytes (128 bits). It is too long to guess. */
+const TOKEN = /^[A-Za-z0-9_-]{22}$/
+/**
+ * Requests per minute. Link previews alone may open a link 50 times. One network may be a whole mobile network behind
+ * one NAT.
+ */
+const LIMITES = { red: 600, get: 60, post: 10 }
+/**
+ * Rate of new links that one network may request, for all guides together; a network may be a whole mobile network.
+ * Each guide and each telephone has a lower limit of its own.
+ */
+const OTROS = { porSegundo: 1 / 60, rafaga: 30 }
+
+const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css'] as const
+
+/**
+ * Preview of every link to the page. It says nothing about the parcel: apps keep previews, so only the page itself
+ * names it.
+ */
+const VISTA_PREVIA = {
+  titulo: PREGUNTA,
+  descripcion: 'Díganos el lugar exacto para que el repartidor lo encuentre.',
+}
+
+/**
+ * Serves `/u/{token}`, where the recipient says where to deliver. The token is the only authorization, and is never
+ * logged.
+ */
+export function servirUbicacion(
+  app: Express,
+  { fachada, solicitudes, mosaicos, retencion, reloj }: OpcionesDeUbicacion,
+) {
+  const recursos = leerRecursos('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
+  const conReloj = reloj ? { reloj } : {}
+  const porRed = new LimitePorRed(porMinuto(LIMITES.red), conReloj)
+  const porLectura = crearLimite(LIMITES.get, conReloj)
+  const porEnvio = crearLimite(LIMITES.post, conReloj)
+  const otros = new LimitePorRed(OTROS, conReloj)
+  const { ver, recibir } = crearHojas(solicitudes, {
+    mapaDe: (raiz) =>
+      mosaicos && {
+        ...mosaicos,
+        modulo: raiz + recursos.ruta('mapa.js'),
+        estilo: raiz + recursos.ruta('mapa.css'),
+      },
+    porOtro: (red) => otros.tomar(red),
+  })
+  servirArchivos(app, recursos.archivos)
+  servirPagina(app, '/u', {
+    metodos: ['POST'],
+    cabeceras: politica(fachada, mosaicos),
+    cabeza: ({ raiz }) => cabezaDe((archivo) => raiz + recursos.ruta(archivo)),
+    fachada,
+    previa: VISTA_PREVIA,
+    nota: privacidadDelLugar(retencion),
+    fallo: FALLO,
+    esperar({ red, resto, leyendo }) {
+      const deEnlace = leyendo ? porLectura : porEnvio
+      return porRed.tomar(red) || (TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
+    },
+    async atender({ req, resto: token, raiz, red, leyendo }) {
+      if (!TOKEN.test(token)) return { status: 404, ...DESCONOCIDA }
+      const abierto = { token, raiz, red }
+      if (leyendo) return ver(abierto, req.query.cambiar === undefined ? {} : { cambiar: '1' })
+      try {
+        return await recibir(abierto, await leerFormulario(req))
+      } catch (error) {
+        if (error instanceof ErrorDeFormulario) return { status: error.status, ...MAL_PEDIDA }
+        throw error
+      }
+    },
+  })
+}
+
+/**
+ * Returns the policy headers of the page. The page loads its own files and the map tiles, its form posts only to this
+ * service, and no site may frame it.
+ * @throws Error if the source of the map tiles is not an HTTP or HTTPS address that the policy can contain
+ */
+function politica(fachada: Fachada, mosaicos: Mosaicos | null) {
+  const [, origen] = /^(https?:\/\/[^/]+)\//.exec(mosaicos?.url.replace('{s}', '*') ?? '') ?? []
+  if (mosaicos && (!origen || /[\s;,{}]/.test(origen))) throw new Error('the map tile URL is invalid')
+  return fachada.permisos(
+    {
+      'script-src': "'self'",
+      'style-src': "'self'",
+      ...(origen ? { 'img-src': origen } : {}),
+      'connect-src': "'self'",
+      'form-action': "'self'",
+    },
+    ['geolocation'],
+  )
+}

@@ -1,0 +1,127 @@
+import type { DatosDeSolicitud } from '../../domain/ubicacion/solicitud.ts'
+import type { Contenido } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { Falla, Valores } from './formulario.ts'
+import { ocultos, PREGUNTA, paquete, soloNombre, zona } from './partes.ts'
+
+/** Source of the map tiles. */
+export interface Mosaicos {
+  /** URL template of the tiles: `https://…/{z}/{x}/{y}.png`, possibly with `{s}` and `{r}`. */
+  url: string
+  /** Credit that the provider of the map requires, as plain text. */
+  atribucion: string
+}
+
+/** Map tiles, and the paths of the files that show them. */
+export interface Mapa extends Mosaicos {
+  modulo: string
+  estilo: string
+}
+
+/**
+ * Returns the head of the recipient's page.
+ * @param direccion returns the path of one of the page's files
+ */
+export const cabezaDe = (direccion: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
+  html`<link rel="stylesheet" href="${direccion('estilo.css')}">
+<script type="module" src="${direccion('navegador.js')}"></script>`
+
+const TRAZO_PIN =
+  'M12 1.5a8 8 0 0 0-8 8c0 5.6 6.6 11.9 7.4 12.7a.9.9 0 0 0 1.2 0c.8-.8 7.4-7.1 7.4-12.7a8 8 0 0 0-8-8Zm0 11a3 3 0 1 1 0-6 3 3 0 0 1 0 6Z'
+const pin = html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false"><path fill="currentColor" d="${TRAZO_PIN}"/></svg>`
+
+interface Formada {
+  valores: Valores
+  /** Faults, shown at the top of the page and beside their fields. */
+  fallas: readonly Falla[]
+  mapa: Mapa | null
+  /** True if the recipient has filled in nothing yet. */
+  nuevo: boolean
+}
+
+/**
+ * Returns the page with the form. The page's program makes two steps of it: choosing how to give the location (parts
+ * for `elegir`), and giving it (parts for the chosen way). Without the program, the parts that work without it are
+ * shown below one another.
+ */
+export function paginaDelFormulario(datos: DatosDeSolicitud, { valores, fallas, mapa, nuevo }: Formada): Contenido {
+  const { centro, municipio } = datos
+  const cuerpo = html`${fallas.length > 0 && resumen(fallas)}
+${paquete(datos)}
+<form method="post" novalidate data-formulario${nuevo && html` data-nuevo`} data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}>
+${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
+<div id="lugar" tabindex="-1">
+<div data-para="elegir">${elegir(datos, valores.cambiar === '1', mapa !== null)}</div>
+<h1 id="titulo" tabindex="-1" data-con-js data-para="gps mapa enlace descripcion" hidden></h1>
+${campoDeEnlace(valores.enlace, falla(fallas, 'enlace'))}
+${mapa && elMapa(mapa)}
+<p id="estado-lugar" class="estado" role="status"></p>
+<div id="impreciso" class="aviso" hidden><p id="porque-impreciso"></p>
+<label class="casilla"><input type="checkbox" id="aproximado" name="aproximado" value="1"> <span>Está bien así, aunque sea cerca</span></label></div>
+${mapa && FLECHAS}
+</div>
+${campoDeReferencia(valores.referencia, falla(fallas, 'referencia'))}
+<div class="barra" data-para="gps mapa enlace descripcion">
+<p id="envio" class="estado" role="status"></p>
+<button type="button" id="atras" data-con-js hidden>Atrás</button>
+<button type="submit" class="principal">Confirmar</button>
+<noscript><button type="submit" name="accion" value="describir">No tengo enlace: basta con la descripción</button></noscript>
+</div>
+</form>`
+  return { titulo: fallas.length > 0 ? `Falta algo – ${PREGUNTA}` : PREGUNTA, cuerpo }
+}
+
+const falla = (fallas: readonly Falla[], campo: Falla['campo']) => fallas.find((una) => una.campo === campo)?.mensaje
+
+const resumen = (fallas: readonly Falla[]) =>
+  html`<div id="errores" class="errores" role="alert" tabindex="-1" autofocus>
+<h2>Revise esto, por favor</h2>
+<ul>${fallas.map(({ campo, mensaje }) => html`<li><a href="#${campo}">${mensaje}</a></li>`)}</ul>
+</div>`
+
+/** Returns the question about the location, and the ways to answer it. */
+function elegir(datos: DatosDeSolicitud, cambiando: boolean, conMapa: boolean): Html {
+  const nombre = soloNombre(datos.destinatario)
+  const direccion = [datos.direccion?.trim(), zona(datos)].filter(Boolean).join(', ')
+  return html`<h1 tabindex="-1">${PREGUNTA}</h1>
+<p>${nombre && `Hola, ${nombre}. `}${cambiando ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
+<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
+<div class="formas" data-con-js hidden>
+<div id="con-gps"><button type="button" class="principal" id="gps">${pin} Usar mi ubicación</button>
+<div id="estado-gps" class="estado" role="status"></div></div>
+${conMapa && html`<button type="button" data-forma="mapa">Señalarlo en el mapa</button>`}
+<button type="button" data-forma="enlace">Pegar un enlace de mapa</button>
+<button type="button" data-forma="descripcion">Describirlo con palabras</button>
+</div>`
+}
+
+const FLECHAS = html`<details id="flechas" hidden><summary>Mover el pin con botones</summary>
+<div class="flechas"><button type="button" data-paso="arriba">↑ Norte</button><button type="button" data-paso="izquierda">← Oeste</button><button type="button" data-paso="derecha">Este →</button><button type="button" data-paso="abajo">↓ Sur</button></div></details>`
+
+/**
+ * Returns the part of the page for the map. It is empty until the map opens, because the map's module and tiles are
+ * larger than the page.
+ */
+const elMapa = ({ modulo, estilo, url, atribucion }: Mapa): Html =>
+  html`<section id="con-mapa" data-con-js hidden aria-labelledby="titulo">
+<p id="ayuda-mapa">Toque su casa en el mapa, o arrastre el pin hasta su puerta.</p>
+<div id="mapa" class="ciego" data-modulo="${modulo}" data-estilo="${estilo}" data-url="${url}" data-atribucion="${atribucion}"></div>
+<div id="sin-mapa" class="estado problema" hidden><p>No se pudo cargar el mapa, y sin verlo no se puede señalar el lugar. Revise su señal, o dígalo de otra forma.</p>
+<button type="button" id="reintentar-mapa">Cargar el mapa otra vez</button>
+<button type="button" data-forma="enlace">Pegar un enlace de mapa</button>
+<button type="button" data-forma="descripcion">Describirlo con palabras</button></div>
+</section>`
+
+const campoDeEnlace = (valor: string, error: string | undefined) =>
+  html`<div class="campo" data-para="enlace"><label for="enlace">Enlace del mapa</label>
+<p class="suave" id="ayuda-enlace">En Google Maps o Waze, busque su casa, toque «Compartir» y «Copiar». Después péguelo aquí.</p>
+<p class="error" id="error-enlace"${!error && html` hidden`}>${error}</p>
+<input id="enlace" name="enlace" type="text" inputmode="url" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}" aria-describedby="error-enlace ayuda-enlace"${error && html` aria-invalid="true"`}></div>`
+
+const campoDeReferencia = (valor: string, error: string | undefined) =>
+  html`<div class="campo" data-para="gps mapa enlace descripcion"><label for="referencia">¿Cómo reconocemos el lugar?</label>
+<p class="suave" id="ayuda-referencia" data-para="gps mapa enlace">Por ejemplo: portón verde, frente a la tienda. Puede dejarlo vacío.</p>
+<p class="suave" id="ayuda-descripcion" data-para="descripcion" data-con-js hidden>Cómo llegar y cómo se ve: calle o colonia, qué hay cerca, de qué color es.</p>
+<p class="error" id="error-referencia"${!error && html` hidden`}>${error}</p>
+<textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="error-referencia ayuda-referencia ayuda-descripcion"${error && html` aria-invalid="true"`}>
+${valor}</textarea></div>`

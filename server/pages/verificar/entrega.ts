@@ -1,0 +1,48 @@
+import { sentencia } from '../../data/db.ts'
+import { whereIs } from '../../data/owners.ts'
+import { zonaDe } from '../../domain/catalogo/zona.ts'
+import type { Deps } from '../../domain/deps.ts'
+import type { FilaGuia } from '../../domain/guias/guia.ts'
+import type { Estado, Modo } from '../../generado/contrato/tipos/index.ts'
+
+/**
+ * All data of a guide that the verification page may show. Other columns are not read, so the page cannot reveal them.
+ */
+export interface Entrega {
+  guia: string
+  modo: Modo
+  estado: Estado
+  /** IANA time zone in which the page shows the delivery's time. */
+  zona: string
+  entregado_en: Date | null
+  /**
+   * State of the PDF: never made (`sin_prueba`), deleted after its retention period (`retencion`), deleted at the
+   * person's request (`peticion`), in preparation (`pendiente`), or available (`lista`).
+   */
+  prueba: 'sin_prueba' | 'retencion' | 'peticion' | 'pendiente' | 'lista'
+}
+
+const LEER = sentencia<Pick<Entrega, 'guia'>, Omit<Entrega, 'zona'> & Pick<FilaGuia, 'departamento' | 'municipio'>>(
+  'verificacion.leer',
+  `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
+     coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_en end) as entregado_en,
+     case when p.guia_id is null then coalesce(b.motivo, 'sin_prueba') when p.pdf is null then 'pendiente' else 'lista' end
+       as prueba
+   from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   left join prueba_entrega p on p.comercio_id = g.comercio_id and p.modo = g.modo and p.guia_id = g.id
+   left join prueba_borrada b on b.comercio_id = g.comercio_id and b.modo = g.modo and b.guia_id = g.id
+   where i.guia = :guia`,
+  { alcance: 'parte' },
+)
+
+/** Reads the data that the verification page shows for a guide's code; undefined if no guide has the code. */
+export async function leerEntrega(
+  { db, ajustes }: Pick<Deps, 'db' | 'ajustes'>,
+  codigo: string,
+): Promise<Entrega | undefined> {
+  const [fila] = (await (await whereIs(db, codigo))?.consultar(LEER, { guia: codigo })) ?? []
+  if (!fila) return undefined
+  const { departamento, municipio, ...entrega } = fila
+  return { ...entrega, zona: zonaDe({ departamento, municipio }, ajustes.zonaHoraria) }
+}

@@ -1,0 +1,64 @@
+import { DESCRIPCIONES_DE_ESTADO } from '../../generado/contrato/vocabulario.ts'
+import { enGrupos } from '../../platform/codes/guideCode.ts'
+import { crearReloj } from '../../platform/time/clock.ts'
+import { type Contenido, soloDice } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { Entrega } from './entrega.ts'
+
+/**
+ * Returns the content of the page that verifies a guide's proof of delivery.
+ * @param raiz relative path from the page to the service root, such as `../`
+ * @param guion program that checks a PDF; left out if the guide has no PDF to check
+ */
+export function paginaDeVerificacion(entrega: Entrega, raiz: string, guion: Html): Contenido {
+  const { guia, modo, prueba } = entrega
+  const cuerpo = html`${modo === 'test' && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">Guía <b class="codigo">${enGrupos(guia)}</b></p>
+<h1>Verificar la prueba de entrega</h1>
+${comoVa(entrega)}
+${prueba === 'lista' ? verificador(entrega, raiz) : FALTA[prueba]}
+<p><a href="${raiz}r/${guia}">Ver el seguimiento del envío</a></p>`
+  return { titulo: `Verificar la guía ${guia}`, cuerpo, guion: prueba === 'lista' ? guion : undefined }
+}
+
+function comoVa({ estado, entregado_en, zona }: Entrega): Html {
+  if (!entregado_en) return html`<p>Este envío no se ha entregado. Su estado: ${DESCRIPCIONES_DE_ESTADO[estado]}.</p>`
+  const texto = entregado_en.toISOString()
+  const reloj = crearReloj(zona)
+  return html`<p>Este envío se entregó el <b><time datetime="${texto}">${reloj.larga(texto)}</time></b>, ${reloj.zona(texto)}.</p>`
+}
+
+const borrada = (porque: string) =>
+  html`<section class="aviso" aria-labelledby="falta"><h2 id="falta">La prueba se borró</h2>
+<p>Esta guía tuvo una prueba de entrega, que se borró ${porque}. Aquí ya no se puede comprobar su PDF: esto no dice nada en contra del que alguien conserve.</p></section>`
+
+const FALTA: Readonly<Record<Exclude<Entrega['prueba'], 'lista'>, Html>> = {
+  pendiente: html`<section class="aviso" aria-labelledby="falta"><h2 id="falta">La prueba se está preparando</h2>
+<p>El PDF y su firma tardan unos segundos. Vuelva a cargar esta página en un momento.</p></section>`,
+  retencion: borrada('cuando venció su plazo'),
+  peticion: borrada('a petición de la persona'),
+  sin_prueba: html`<section class="aviso" aria-labelledby="falta"><h2 id="falta">No hay nada que verificar</h2>
+<p>Esta guía no tiene una prueba de entrega en PDF. Si alguien le dio una, no la emitió este servicio.</p></section>`,
+}
+
+/** Returns the part of the page that the program shows. Without JavaScript, a notice says what to do instead. */
+const verificador = ({ guia, zona }: Entrega, raiz: string) =>
+  html`<section id="verificador" data-guia="${guia}" data-zona="${zona}" data-raiz="${raiz}" hidden>
+<p>Elija el PDF que le dieron y le diremos si es el original. El archivo <strong>no sale de su dispositivo</strong>: aquí se calcula su huella, y solo ella se compara.</p>
+<div class="zona"><label for="archivo"><b>Elegir el PDF</b> <span>o arrastrarlo hasta aquí</span></label>
+<input id="archivo" type="file" accept="application/pdf,.pdf"></div>
+<div id="resultado" role="status"></div>
+</section>
+<noscript><section class="aviso"><h2>Hace falta JavaScript</h2>
+<p>Su navegador calcula la huella del PDF para no tener que enviarlo, y para eso esta página necesita JavaScript. Permítalo y vuelva a cargarla.</p>
+<p>O calcúlela usted (<code>sha256sum prueba.pdf</code>) y envíela:</p>
+<p><code>curl -H 'Content-Type: application/json' -d '{"sha256":"…"}' …/verificar/${guia}/comprobar</code></p></section></noscript>`
+
+/**
+ * Page for texts that cannot be codes and for unknown codes. It does not tell them apart, so guessing reveals nothing.
+ */
+export const DESCONOCIDA = soloDice(
+  'No encontramos esa guía',
+  html`Revise el código: son 12 letras y números, y está en el encabezado del PDF. Si llegó aquí con el código QR de un documento, ese documento no lo emitió este servicio.`,
+)
+
+export const FALLO = html`No es culpa suya ni de su archivo. Vuelva a cargar la página en un minuto.`

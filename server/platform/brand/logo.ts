@@ -1,0 +1,138 @@
+import { readFile, stat } from 'node:fs/promises'
+import type Sharp from 'sharp'
+import { ErrorConfig } from '../config/config.ts'
+import { cargarSharp, conSvg } from '../images/sharp.ts'
+
+/** PNG image. The service only serves redrawn PNG images, and never the configured file itself. */
+export interface Dibujo {
+  png: Uint8Array
+  ancho: number
+  alto: number
+}
+
+/** Logo, redrawn at start. */
+export interface Logo extends Dibujo {
+  /** Logo in black, for printers that print only black. */
+  negro: Dibujo
+  /** Logo on white, in the proportions of the previews that messaging apps show beside a link. */
+  vistaPrevia: Dibujo
+}
+
+const KB = 512
+/** Maximum size of the redrawn logo in pixels: three times the largest size at which it is shown. */
+const CAJA = { width: 600, height: 144 }
+const VISTA_PREVIA = { width: 600, height: 315 }
+/** Maximum number of pixels of the configured image. A larger image would only be reduced. */
+const PIXELES = 16_000_000
+/** Grey level, from 0 to 255, above which a pixel cannot be seen on white. A logo needs at least one darker pixel. */
+const BLANQUISIMO = 225
+/** Grey level, from 0 to 255, below which label printers print black. */
+const OSCURO = 150
+/** Time limit of the download of a logo, in milliseconds. */
+const PLAZO = 5_000
+
+const rechazar = (motivo: string) => new ErrorConfig([`BRAND_LOGO: ${motivo}`])
+
+/**
+ * Error for a URL that does not return a logo. It does not prevent the start, because a restart must not depend on
+ * another server.
+ */
+export class SinRespuesta extends Error {}
+
+/**
+ * Reads and redraws a logo.
+ * @param origen path of a file, or URL
+ * @throws ErrorConfig if the content is not a usable logo
+ * @throws SinRespuesta if the URL returns no content
+ */
+export async function prepararLogo(origen: string): Promise<Logo> {
+  const bytes = /^https?:/.test(origen) ? await bajar(origen) : await leer(origen)
+  const tipo = tipoDe(bytes)
+  if (!tipo) throw rechazar('el archivo no es SVG ni PNG')
+  const logo = await (tipo === 'svg' ? conSvg : conSharp)((sharp) => dibujar(sharp, bytes, tipo)).catch(
+    (cause: Error) => {
+      throw cause instanceof ErrorConfig ? cause : rechazar('la imagen está dañada o es demasiado grande; haga otra')
+    },
+  )
+  return { ...logo, negro: await ennegrecer(logo), vistaPrevia: await enmarcar(logo.png) }
+}
+
+async function leer(ruta: string): Promise<Buffer> {
+  const medida = await stat(ruta).catch(() => undefined)
+  if (!medida?.isFile()) throw rechazar(`no se encuentra el archivo ${ruta}`)
+  if (medida.size > KB * 1024) throw rechazar(`el archivo pasa de ${KB} KB; redúzcalo`)
+  return readFile(ruta)
+}
+
+async function bajar(url: string): Promise<Buffer> {
+  const partes: Uint8Array[] = []
+  let bytes = 0
+  try {
+    const respuesta = await fetch(url, { signal: AbortSignal.timeout(PLAZO) })
+    if (!respuesta.ok || !respuesta.body) throw new SinRespuesta(`logo: HTTP status ${respuesta.status}`)
+    for await (const parte of respuesta.body) {
+      partes.push(parte)
+      bytes += parte.length
+      if (bytes > KB * 1024) throw rechazar(`el archivo pasa de ${KB} KB; redúzcalo`)
+    }
+  } catch (cause) {
+    throw cause instanceof ErrorConfig ? cause : new SinRespuesta('logo download failed', { cause })
+  }
+  return Buffer.concat(partes)
+}
+
+const conSharp = async (hacer: (sharp: typeof Sharp) => Promise<Dibujo>) => hacer(await cargarSharp())
+
+/** Detects the type of an image by its bytes and not by its name; undefined for all other types. */
+function tipoDe(bytes: Buffer): 'png' | 'svg' | undefined {
+  if (bytes.toString('latin1', 0, 8) === '\x89PNG\r\n\x1a\n') return 'png'
+  const inicio = bytes.toString('utf8', 0, 4_096)
+  return /^\uFEFF?\s*</.test(inicio) && inicio.includes('<svg') ? 'svg' : undefined
+}
+
+/**
+ * Redraws an image as PNG. A redrawn SVG can neither run scripts nor load resources, because the renderer gets no base
+ * address.
+ */
+async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'): Promise<Dibujo> {
+  const medir = { limitInputPixels: PIXELES, failOn: 'error' } as const
+  const { width, height } = await sharp(bytes, medir).metadata()
+  // An SVG has no pixels of its own, so it is drawn as large as it will be shown.
+  const escala = tipo === 'svg' ? Math.min(CAJA.width / width, CAJA.height / height) : 1
+  const densidad = Math.min(2_400, Math.max(1, 72 * escala))
+  const { data, info } = await sharp(bytes, { ...medir, ...(tipo === 'svg' ? { density: densidad } : {}) })
+    .trim({ threshold: 0 })
+    .resize({ ...CAJA, fit: 'inside', withoutEnlargement: tipo === 'png' })
+    .png({ palette: true, quality: 90, effort: 10 })
+    .toBuffer({ resolveWithObject: true })
+  if (Math.max(info.width, info.height) < 32) throw rechazar('la imagen mide menos de 32 píxeles; dé una mayor')
+  const grises = await sharp(data).flatten({ background: '#ffffff' }).greyscale().raw().toBuffer()
+  if (grises.every((gris) => gris > BLANQUISIMO))
+    throw rechazar('la imagen es casi blanca y no se vería sobre fondo blanco; dé una oscura')
+  return { png: data, ancho: info.width, alto: info.height }
+}
+
+/**
+ * Converts a logo to black and white: dark pixels become black, all others white. In a logo without dark pixels, every
+ * pixel that is not white becomes black.
+ */
+async function ennegrecer({ png, ancho, alto }: Dibujo): Promise<Dibujo> {
+  const sharp = await cargarSharp()
+  const grises = await sharp(png).flatten({ background: '#ffffff' }).greyscale().png().toBuffer()
+  const [minimo = 0] = (await sharp(grises).stats()).channels.map(({ min }) => min)
+  const negro = sharp(grises).threshold(minimo < OSCURO ? OSCURO : BLANQUISIMO)
+  return { png: await negro.toColourspace('b-w').png().toBuffer(), ancho, alto }
+}
+
+async function enmarcar(png: Uint8Array): Promise<Dibujo> {
+  const sharp = await cargarSharp()
+  const { width, height } = VISTA_PREVIA
+  const logo = await sharp(png)
+    .resize({ width: width - 120, height: height - 120, fit: 'inside', withoutEnlargement: true })
+    .toBuffer()
+  const vista = await sharp({ create: { ...VISTA_PREVIA, channels: 3, background: '#ffffff' } })
+    .composite([{ input: logo }])
+    .png({ palette: true })
+    .toBuffer()
+  return { png: vista, ancho: width, alto: height }
+}

@@ -1,0 +1,80 @@
+import { randomFillSync } from 'node:crypto'
+import { ALFABETO, verificador } from './guideCode.ts'
+
+export { enGrupos, normalizarBase32, normalizarCodigoDeGuia, verificador } from './guideCode.ts'
+
+/** Source of random bytes. */
+export type Azar = (bytes: number) => Buffer
+
+const RESERVA = Buffer.alloc(8_192)
+let usados = RESERVA.length
+
+/**
+ * Returns random bytes from a reserve, which the caller must use at once. Asking the system for eight bytes at a time
+ * costs more than parsing a query.
+ */
+const azarDeReserva: Azar = (bytes) => {
+  if (usados + bytes > RESERVA.length) {
+    randomFillSync(RESERVA)
+    usados = 0
+  }
+  usados += bytes
+  return RESERVA.subarray(usados - bytes, usados)
+}
+
+/** Returns `largo` random characters, with 5 bits each. */
+export function base32AlAzar(largo: number, azar: Azar = azarDeReserva): string {
+  let texto = ''
+  for (const byte of azar(largo)) texto += ALFABETO[byte & 31]
+  return texto
+}
+
+/**
+ * Returns a new guide code: 11 random characters and their check character.
+ * @param primero first character, if it is not random; 50 random bits then remain
+ */
+export function nuevoCodigoDeGuia(primero = '', azar: Azar = azarDeReserva): string {
+  const cuerpo = primero + base32AlAzar(11 - primero.length, azar)
+  return cuerpo + verificador(cuerpo)
+}
+
+/** Milliseconds by which the clock may step back before the ids follow the clock. */
+const RETROCESO = 1_000
+
+/**
+ * Creates a generator of UUIDv7 (RFC 9562), strictly increasing within the process. Ids sort by creation, even within a
+ * millisecond. If the clock steps back by more than a second, the ids follow the clock. Otherwise all ids would have a
+ * time in the future until the clock catches up.
+ */
+export function crearGeneradorDeIds(
+  reloj: () => Date,
+  azar: Azar = azarDeReserva,
+): () => { id: string; creado_en: Date } {
+  let ms = 0
+  let contador = 0
+  return () => {
+    const ahora = reloj().getTime()
+    // The counter has 12 bits per millisecond. A full counter moves on to the next millisecond.
+    if (ahora > ms || ahora < ms - RETROCESO) {
+      ms = ahora
+      contador = 0
+    } else if (++contador > 0xfff) {
+      ms++
+      contador = 0
+    }
+    const cola = azar(8).toString('hex')
+    const variante = ((Number.parseInt(cola[0]!, 16) & 3) | 8).toString(16)
+    return { id: uuid(ms, contador, `${variante}${cola.slice(1)}`), creado_en: new Date(ms) }
+  }
+}
+
+/**
+ * Returns the lowest id of an instant: `id >= menorId(t)` means `creado_en >= t`. Instants before 1970 count as 1970.
+ */
+export const menorId = (instante: Date) =>
+  uuid(Math.min(Math.max(0, instante.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
+
+function uuid(ms: number, contador: number, cola: string): string {
+  const hex = `${ms.toString(16).padStart(12, '0')}7${contador.toString(16).padStart(3, '0')}${cola}`
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

@@ -1,0 +1,420 @@
+import { resolve } from 'node:path'
+import { COLOR_DE_SIEMPRE } from '../brand/color.ts'
+import { esDeEstaMaquina, exposicion } from './exposure.ts'
+import * as lectores from './readers.ts'
+import { type Entorno, eleccion, type Tabla, textoDe, variable } from './table.ts'
+
+export const NIVELES_DE_LOG = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+const OSM = '© OpenStreetMap'
+const MOSAICOS_DE_OSM = { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', propios: false, atribucion: OSM }
+
+const MOSAICOS = {
+  atribucion: variable({
+    nombre: 'MAP_TILES_ATTRIBUTION',
+    lector: lectores.texto,
+    porDefecto: OSM,
+    significado: 'whom the map must name',
+  }),
+} satisfies Tabla
+
+const siHay = (env: Entorno['env'], otra: string, motivo: string) => (textoDe(env, otra) ? motivo : undefined)
+
+const exposicionDe = (env: Entorno['env']) =>
+  exposicion({ publicUrl: textoDe(env, 'PUBLIC_URL'), proxies: Number(textoDe(env, 'TRUST_PROXY') ?? 0) })
+
+/** Reports whether the service is the embedded default and no other machine reaches it. */
+const soloAqui = ({ env }: Entorno) =>
+  textoDe(env, 'DATABASE_URL') === undefined &&
+  esDeEstaMaquina(textoDe(env, 'HOST') ?? 'localhost') &&
+  exposicionDe(env).length === 0
+
+/**
+ * Properties of a variable that opens a feature for this machine alone. Setting the variable to 1 is a fault if other
+ * settings let other machines in.
+ */
+const soloSinExponer = {
+  porDefecto: soloAqui,
+  choca(abierta: boolean, env: Entorno['env']) {
+    const porque = exposicionDe(env)
+    if (!abierta || porque.length === 0) return undefined
+    return `solo vale en la propia máquina y ${porque.join(' y ')} la abre a otras; quítela, o quite ${porque.length > 1 ? 'esas dos' : 'esa otra'}`
+  },
+  defecto: '1 in the embedded default while `HOST` and `PUBLIC_URL` are loopback and `TRUST_PROXY` is 0, else 0',
+}
+
+/** Variables of a bucket of Amazon S3 or of a compatible server. */
+const S3 = {
+  bucket: variable({
+    nombre: 'S3_BUCKET',
+    lector: lectores.bucket,
+    porDefecto: '',
+    exigida: () => 'con STORAGE=s3',
+    defecto: 'required',
+    significado: 'it stays private',
+  }),
+  region: variable({
+    nombre: 'S3_REGION',
+    lector: lectores.region,
+    porDefecto: 'us-east-1',
+    exigida: (env) => (textoDe(env, 'S3_ENDPOINT') ? undefined : 'con STORAGE=s3 si no hay S3_ENDPOINT'),
+    defecto: 'required; us-east-1 with `S3_ENDPOINT`',
+    significado: 'where the bucket is',
+  }),
+  endpoint: variable({
+    nombre: 'S3_ENDPOINT',
+    lector: lectores.servidor,
+    porDefecto: undefined,
+    defecto: 'Amazon S3',
+    significado:
+      "a server of your own, `http(s)://host[:port]`; whoever opens a file's link is sent there, so it must be reachable from outside",
+  }),
+  enLaRuta: variable({
+    nombre: 'S3_PATH_STYLE',
+    lector: lectores.siONo,
+    porDefecto: false,
+    significado: "1 for servers that don't know buckets by host name",
+  }),
+  accessKeyId: variable({
+    nombre: 'S3_ACCESS_KEY_ID',
+    lector: lectores.texto,
+    porDefecto: undefined,
+    exigida: (env) => siHay(env, 'S3_SECRET_ACCESS_KEY', 'con S3_SECRET_ACCESS_KEY'),
+    defecto: "the AWS SDK's own chain",
+    significado: "unset: a profile, a role, the container's credentials",
+  }),
+  secretAccessKey: variable({
+    nombre: 'S3_SECRET_ACCESS_KEY',
+    lector: lectores.texto,
+    porDefecto: undefined,
+    exigida: (env) => siHay(env, 'S3_ACCESS_KEY_ID', 'con S3_ACCESS_KEY_ID'),
+    significado: 'the other half of `S3_ACCESS_KEY_ID`',
+  }),
+  prefijo: variable({
+    nombre: 'S3_PREFIX',
+    lector: lectores.prefijo,
+    porDefecto: '',
+    defecto: 'none',
+    significado: 'how every name in the bucket begins; one per environment that shares a bucket',
+  }),
+} satisfies Tabla
+
+const conWhatsapp = { porDefecto: '', exigida: () => 'con MESSAGING=whatsapp', defecto: 'required' }
+
+/** Variables of an account of the WhatsApp Cloud API. */
+const WHATSAPP = {
+  baseUrl: variable({
+    nombre: 'WHATSAPP_BASE_URL',
+    lector: lectores.direccion,
+    porDefecto: 'https://graph.facebook.com',
+    significado: "the provider's API",
+  }),
+  version: variable({
+    nombre: 'WHATSAPP_API_VERSION',
+    lector: lectores.texto,
+    porDefecto: 'v23.0',
+    significado: 'the version of that API',
+  }),
+  phoneNumberId: variable({
+    nombre: 'WHATSAPP_PHONE_NUMBER_ID',
+    lector: lectores.texto,
+    ...conWhatsapp,
+    significado: 'the number that writes',
+  }),
+  token: variable({
+    nombre: 'WHATSAPP_TOKEN',
+    lector: lectores.texto,
+    ...conWhatsapp,
+    significado: 'the access token of the account',
+  }),
+  appSecret: variable({
+    nombre: 'WHATSAPP_APP_SECRET',
+    lector: lectores.texto,
+    ...conWhatsapp,
+    significado: 'what the provider signs its notifications with',
+  }),
+  verifyToken: variable({
+    nombre: 'WHATSAPP_VERIFY_TOKEN',
+    lector: lectores.texto,
+    ...conWhatsapp,
+    significado: "what it says when the notifications' address is registered",
+  }),
+  plantilla: variable({
+    nombre: 'WHATSAPP_TEMPLATE',
+    lector: lectores.texto,
+    porDefecto: 'confirmar_ubicacion',
+    significado: 'the approved template that asks for a place',
+  }),
+  idioma: variable({
+    nombre: 'WHATSAPP_TEMPLATE_LANGUAGE',
+    lector: lectores.texto,
+    porDefecto: 'es',
+    significado: 'the language of the template',
+  }),
+} satisfies Tabla
+
+const POOLER = {
+  conNombres: variable({
+    nombre: 'DATABASE_PREPARED',
+    lector: lectores.siONo,
+    porDefecto: true,
+    significado: '0: the pooler knows no prepared statements (PgBouncer before 1.21)',
+  }),
+} satisfies Tabla
+
+const EXTERNA = {
+  motor: variable({
+    nombre: 'DATABASE_ENGINE',
+    lector: lectores.unaDe(['postgres', 'citus']),
+    porDefecto: undefined,
+    defecto: 'found out',
+    significado:
+      '`citus`: that server is the coordinator of a Citus cluster, and the tables are distributed at start; `postgres`: they are not, whatever is installed; unset: Citus where the database has its extension',
+  }),
+  urlDeLectura: variable({
+    nombre: 'DATABASE_URL_READ',
+    lector: lectores.urlDePostgres,
+    porDefecto: undefined,
+    significado:
+      'a streaming replica of that server: tracking pages and operators’ searches read it while it is at most five seconds behind, and the server itself while it is not',
+  }),
+  pooler: variable({
+    nombre: 'DATABASE_POOLER_URL',
+    lector: lectores.pooler(POOLER),
+    porDefecto: undefined,
+    significado:
+      'a pooler in transaction mode (PgBouncer) before that server: statements go through it; migrations, LISTEN and locks, which need a session, go around it',
+    grupos: [{ con: 'DATABASE_POOLER_URL', tabla: POOLER }],
+  }),
+} satisfies Tabla
+
+/**
+ * All variables of the service. The reader, the types, the faults and the table of docs/operacion.md come from here.
+ */
+export const VARIABLES = {
+  port: variable({
+    nombre: 'PORT',
+    lector: lectores.puerto,
+    porDefecto: 3000,
+    significado: 'the TCP port it listens on; 0 takes any free one',
+  }),
+  host: variable({
+    nombre: 'HOST',
+    lector: lectores.anfitrion,
+    porDefecto: '127.0.0.1',
+    significado: 'the address it listens on',
+  }),
+  baseDeDatos: variable({
+    nombre: 'DATABASE_URL',
+    lector: lectores.postgres(EXTERNA),
+    porDefecto: { tipo: 'embebida' },
+    defecto: 'unset',
+    significado: 'unset: an embedded PostgreSQL under `DATA_DIR`; set: that server, migrated at start',
+    grupos: [{ con: 'DATABASE_URL', tabla: EXTERNA }],
+  }),
+  dataDir: variable({
+    nombre: 'DATA_DIR',
+    lector: lectores.carpeta,
+    porDefecto: ({ cwd }) => resolve(cwd, '.datos'),
+    defecto: '`.datos`',
+    significado:
+      "the embedded default's data, keys and `demo.json`; photos, signatures and PDFs (`archivos`): processes over one database must share it, or use S3; uploads wait for their turn in `subidas` (at most 32 × 10 MB a process)",
+  }),
+  masterKeys: variable({
+    nombre: 'MASTER_KEYS',
+    lector: lectores.claves,
+    porDefecto: undefined,
+    exigida: (env) => siHay(env, 'DATABASE_URL', 'cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»'),
+    defecto: 'made once under `DATA_DIR`',
+    significado: 'base64 keys of 32 bytes, comma-separated, the first is the present one; required with `DATABASE_URL`',
+  }),
+  publicUrl: variable({
+    nombre: 'PUBLIC_URL',
+    lector: lectores.baseDeEnlaces,
+    porDefecto: undefined,
+    defecto: 'the address listened on',
+    significado: 'base of every link given out, the QR code of a proof among them: set it for `npm run worker`, too',
+  }),
+  workers: variable({
+    nombre: 'WORKERS',
+    lector: lectores.siONo,
+    porDefecto: true,
+    significado: "0: no background work in the API's process; run `npm run worker` beside it",
+  }),
+  procesosDeApi: variable({
+    nombre: 'API_PROCESSES',
+    lector: lectores.procesos,
+    porDefecto: undefined,
+    significado:
+      'so many processes of the API on one `PORT` (not 0), with one that looks after them: it replaces whichever dies, and on SIGHUP all of them, one after the other, without refusing a request; unset: one, by itself',
+  }),
+  metricsPort: variable({
+    nombre: 'METRICS_PORT',
+    lector: lectores.puerto,
+    porDefecto: undefined,
+    significado:
+      'a port on `HOST` for `/metrics` (Prometheus), `/healthz` and `/readyz`, without a key: keep it inside your network',
+  }),
+  webhooksLoopback: variable({
+    nombre: 'WEBHOOKS_LOOPBACK',
+    lector: lectores.siONo,
+    ...soloSinExponer,
+    significado:
+      'test keys may register webhooks at `http` on loopback, unless a proxy handed the request on («Behind a proxy»); 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
+  }),
+  buzon: variable({
+    nombre: 'MAILBOX',
+    lector: lectores.siONo,
+    ...soloSinExponer,
+    significado:
+      'serves `/buzon`, the messages to recipients of test guides with their telephones and links, without a key: to whoever asks for it as `localhost`, `127.0.0.1`, `[::1]` or by the name in `PUBLIC_URL`, unless a proxy handed the request on («Behind a proxy»); 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
+  }),
+  retencionDeWebhooks: variable({
+    nombre: 'WEBHOOK_RETENTION_DAYS',
+    lector: lectores.numero(1, 3_650, 'días'),
+    porDefecto: 90,
+    significado: 'how long webhook deliveries that are over are kept',
+  }),
+  almacenamiento: eleccion({
+    nombre: 'STORAGE',
+    opciones: { local: {}, s3: S3 },
+    porDefecto: 'local',
+    significado: '`s3`: photos, signatures and PDFs in a bucket of Amazon S3 or a compatible server, see below',
+  }),
+  minutosDeEnlaces: variable({
+    nombre: 'FILE_LINK_MINUTES',
+    lector: lectores.numero(1, 1_440, 'minutos'),
+    porDefecto: 15,
+    significado: 'how long signed links (files of a proof, labels) are good for (at most 1440)',
+  }),
+  retencionDePruebas: variable({
+    nombre: 'PROOF_RETENTION_DAYS',
+    lector: lectores.numero(1, 3_650, 'días'),
+    porDefecto: 730,
+    significado:
+      'how long proofs (files, who received, where) and photos of failed attempts are kept after the delivery, or after the attempt became known (at most 3650)',
+  }),
+  nombreDeMarca: variable({
+    nombre: 'BRAND_NAME',
+    lector: lectores.nombreVisible,
+    porDefecto: 'Guías',
+    significado: 'the courier company, as pages, messages, labels and proofs name it',
+  }),
+  logoDeMarca: variable({
+    nombre: 'BRAND_LOGO',
+    lector: lectores.archivoODireccion,
+    porDefecto: undefined,
+    defecto: 'the name',
+    significado:
+      'path or `http(s)` address of an SVG or PNG of at most 512 KB that can be seen on white; drawn anew as PNG at start, so that nothing of it runs. An address that gives nothing leaves the name, and a line in the log',
+  }),
+  colorDeMarca: variable({
+    nombre: 'BRAND_COLOR',
+    lector: lectores.colorLegible,
+    porDefecto: COLOR_DE_SIEMPRE,
+    significado:
+      'the colour of pages and documents, `#rrggbb`, with a contrast of at least 4.5 with white; what is shown in the dark is made of it',
+  }),
+  telefonoDeAyuda: variable({
+    nombre: 'SUPPORT_PHONE',
+    lector: lectores.telefono,
+    porDefecto: null,
+    defecto: 'unset',
+    significado: 'whom recipients and couriers call for help, with its country code; a link to call it on every page',
+  }),
+  alcanceDeRepartidor: variable({
+    nombre: 'COURIER_REACH',
+    lector: lectores.unaDe(['custodia', 'cualquiera']),
+    porDefecto: 'custodia',
+    significado:
+      "which guides a courier sees whole and finishes: `custodia`, those that he took last (`recolectado`, `en_ruta`); `cualquiera`, everybody's",
+  }),
+  zonaHoraria: variable({
+    nombre: 'TIME_ZONE',
+    lector: lectores.zona,
+    porDefecto: undefined,
+    significado: "IANA zone in which documents and pages tell times; unset: that of the destination's country",
+  }),
+  mensajeria: eleccion({
+    nombre: 'MESSAGING',
+    opciones: { buzon: {}, whatsapp: WHATSAPP },
+    porDefecto: 'buzon',
+    exigida: (env) =>
+      siHay(
+        env,
+        'DATABASE_URL',
+        'cuando hay DATABASE_URL; ponga «whatsapp» para preguntar su ubicación a los destinatarios, o «buzon» si todavía no se les pregunta',
+      ),
+    defecto: 'required with `DATABASE_URL`, else buzon',
+    significado:
+      'how recipients of live guides are asked for their place; `whatsapp`: over the WhatsApp Cloud API, see below; `buzon`: they are not asked, the guide warns of it (`sin_mensajeria`) and its message waits',
+  }),
+  horasDeSolicitud: variable({
+    nombre: 'LOCATION_REQUEST_HOURS',
+    lector: lectores.numero(1, 720, 'horas'),
+    porDefecto: 72,
+    significado: "how long a recipient's link is good for",
+  }),
+  retencionDeUbicaciones: variable({
+    nombre: 'LOCATION_RETENTION_DAYS',
+    lector: lectores.numero(1, 3_650, 'días'),
+    porDefecto: 365,
+    significado: "how long places, links and phones of messages are kept after a guide's end",
+  }),
+  retencionDePersonas: variable({
+    nombre: 'PERSON_RETENTION_DAYS',
+    lector: lectores.numero(1, 3_650, 'días'),
+    porDefecto: 365,
+    significado:
+      "how long names, telephones, addresses, contents and the words of the history are kept after a guide's end (at most 3650)",
+  }),
+  mosaicos: variable({
+    nombre: 'MAP_TILES_URL',
+    lector: lectores.mosaicos(MOSAICOS),
+    porDefecto: MOSAICOS_DE_OSM,
+    defecto: "OpenStreetMap's",
+    significado:
+      "tiles of the recipient's page and, if it is set, of proofs, an `https` address with `{z}`, `{x}` and `{y}`; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
+    grupos: [{ con: 'MAP_TILES_URL', tabla: MOSAICOS }],
+  }),
+  proxies: variable({
+    nombre: 'TRUST_PROXY',
+    lector: lectores.numero(0, 10, 'servidores intermedios'),
+    porDefecto: 0,
+    significado:
+      'how many reverse proxies stand before the service; without it all recipients behind one share a rate limit. Proxies should not log paths below `/u/`: they are secrets',
+  }),
+  contactoDeSeguridad: variable({
+    nombre: 'SECURITY_CONTACT',
+    lector: lectores.contacto,
+    porDefecto: undefined,
+    significado:
+      'whom to tell of a weakness, a `mailto:`, `tel:` or `https:` address, shown at `/.well-known/security.txt`; unset: no such file',
+  }),
+  ritmoDeRed: variable({
+    nombre: 'REQUESTS_PER_NETWORK',
+    lector: lectores.numero(1, 10_000, 'solicitudes por segundo'),
+    porDefecto: 50,
+    significado:
+      'requests without a key (pages, signed links, notifications of the messaging app) that one network (an IPv4 address, an IPv6 /64) may make per second, ten times that after a rest; all networks of an IPv6 /48 together, four times as many',
+  }),
+  ritmoDeOperador: variable({
+    nombre: 'REQUESTS_PER_OPERATOR_KEY',
+    lector: lectores.numero(1, 10_000, 'solicitudes por segundo'),
+    porDefecto: 50,
+    significado: "requests per second of one operator's key; a merchant's are his own (`ritmos`, by an operator)",
+  }),
+  conexionesPorRed: variable({
+    nombre: 'CONNECTIONS_PER_NETWORK',
+    lector: lectores.numero(1, 10_000, 'conexiones'),
+    porDefecto: 500,
+    significado:
+      'connections that one network (an IPv4 address, an IPv6 /64) may have open at once, in each process, and four times as many an IPv6 /48; with `TRUST_PROXY` that is for the proxy to bound',
+  }),
+  logLevel: variable({
+    nombre: 'LOG_LEVEL',
+    lector: lectores.unaDe(NIVELES_DE_LOG),
+    porDefecto: 'info',
+    significado: NIVELES_DE_LOG.join(', '),
+  }),
+} satisfies Tabla

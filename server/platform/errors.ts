@@ -1,0 +1,194 @@
+import type { Problema as CuerpoDeProblema, Falla } from '../generado/contrato/tipos/index.ts'
+import { PROBLEMAS } from '../generado/contrato/vocabulario.ts'
+
+/** Code of a problem, as the contract defines it. */
+export type Codigo = keyof typeof PROBLEMAS
+
+/** Most faults that a response lists, for one object and for one batch. */
+export const MAXIMO_DE_FALLAS = 50
+export const MAXIMO_DE_FALLAS_DEL_LOTE = 500
+/** Most warnings that a response lists for one batch. */
+export const MAXIMO_DE_ADVERTENCIAS = 50
+
+interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones'> {
+  errores?: readonly Falla[]
+  errores_omitidos?: number
+  /** Response headers that the problem needs (`Allow`, `Retry-After`, `WWW-Authenticate`). */
+  cabeceras?: Readonly<Record<string, string>>
+  /** Original error, for the log; never shown. */
+  cause?: unknown
+}
+
+/** Error that a handler throws. `mensaje` addresses the caller of the API; `cause` is for the log. */
+export class Problema extends Error {
+  readonly codigo: Codigo
+  readonly status: number
+  readonly detalles: Detalles
+  constructor(codigo: Codigo, mensaje: string, detalles: Detalles = {}) {
+    super(mensaje, { cause: detalles.cause })
+    this.name = 'Problema'
+    this.codigo = codigo
+    this.status = PROBLEMAS[codigo].status
+    this.detalles = detalles
+  }
+
+  /**
+   * Returns the problem's body as application/json.
+   * @param idSolicitud id of the request
+   * @param urlPublica base of the link that explains the code
+   */
+  presentar(idSolicitud: string, urlPublica: string): CuerpoDeProblema {
+    const { errores = [], errores_omitidos, guia, estado, transiciones } = this.detalles
+    const definido: { titulo: string; ajeno?: boolean } = PROBLEMAS[this.codigo]
+    return {
+      codigo: this.codigo,
+      titulo: definido.titulo,
+      mensaje: this.message,
+      estado_http: this.status,
+      errores: [...errores],
+      ...(errores_omitidos ? { errores_omitidos } : {}),
+      id_solicitud: idSolicitud,
+      documentacion: definido.ajeno ? null : `${urlPublica}/docs#error-${this.codigo}`,
+      ...(guia ? { guia } : {}),
+      ...(estado ? { estado } : {}),
+      ...(transiciones ? { transiciones } : {}),
+    }
+  }
+}
+
+/**
+ * Makes a 422 for faults of a body, or a 400 for faults of parameters. The list of faults is capped at
+ * {@link MAXIMO_DE_FALLAS}.
+ * @param omitidas number of faults that are already left out
+ */
+export function problemaDeFallas(
+  codigo: 'validacion' | 'parametro_invalido',
+  fallas: readonly Falla[],
+  omitidas = 0,
+): Problema {
+  const errores = fallas.slice(0, MAXIMO_DE_FALLAS)
+  const cuantas = fallas.length + omitidas
+  const nombres = [...new Set(errores.map(({ campo }) => campo.replace(/^\//, '') || 'el cuerpo'))].slice(0, 10)
+  const que = codigo === 'validacion' ? 'campo' : 'parámetro'
+  return new Problema(
+    codigo,
+    `Corrija ${cuantas} ${que}${cuantas === 1 ? '' : 's'} y vuelva a enviar: ${nombres.join(', ').slice(0, 600)}.`,
+    { errores, errores_omitidos: cuantas - errores.length },
+  )
+}
+
+/** Makes a problem with the same text every time, for cases in which the caller must not learn the exact fault. */
+export const problemaUniforme = (codigo: Codigo) => new Problema(codigo, PROBLEMAS[codigo].causa)
+
+/**
+ * Makes a 429 for a request beyond a limit, which changed nothing.
+ * @param porQue reason in Spanish, without its full stop
+ */
+export function demasiadas(porQue: string, segundos: number, cabeceras: Detalles['cabeceras'] = {}): Problema {
+  const mensaje = `${porQue}. Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
+  return new Problema('demasiadas_solicitudes', mensaje, {
+    cabeceras: { ...cabeceras, 'Retry-After': String(segundos) },
+  })
+}
+
+/** Makes a 503 with `Retry-After: 2`. */
+export const noDisponible = (mensaje: string, cause?: unknown) =>
+  new Problema('no_disponible', mensaje, { cabeceras: { 'Retry-After': '2' }, cause })
+
+/** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that stand for a temporary fault. */
+const PASAJEROS = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['40001', '40P01', '55P03', '57014', '57P01', '57P02', '57P03'],
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037'],
+])
+
+/** SQLSTATEs of a full disk, of a read-only database, and of a failing disk. */
+const SIN_ESCRITURA = new Set(['53100', '25006', '58030'])
+
+/**
+ * Reports whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to
+ * write. Another server may have it, or the same server a little later.
+ */
+export const faltaAlServidor = (code: unknown): boolean =>
+  typeof code === 'string' && (code.startsWith('53') || SIN_ESCRITURA.has(code))
+/** Messages of node-postgres about a lost connection or an exhausted pool, which have no code. */
+const CONEXION_PERDIDA =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
+
+/**
+ * Messages of the Citus coordinator about a machine that went away. Their code is that of an internal error (XX000).
+ */
+const MAQUINA_PERDIDA =
+  /connection marked as essential|server closed the connection|could not (?:connect|establish)|connection not open/
+
+interface ErrorDeBase {
+  code?: unknown
+  severity?: unknown
+  message: string
+  /** Error of the driver, inside an error of Prisma. */
+  meta?: { driverAdapterError?: { cause?: ErrorDeBase } }
+}
+
+/** Returns the driver's error inside an error that Prisma translated, and any other error as it is. */
+const delDriver = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause ?? error
+
+function esPasajero(error: ErrorDeBase): boolean {
+  const { code, severity, message } = error
+  if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08') || faltaAlServidor(code))) return true
+  // PostgreSQL's FATAL ends the session: for any reason, it is not the request's fault.
+  if (severity === 'FATAL' || CONEXION_PERDIDA.test(message)) return true
+  if (code === 'XX000' && MAQUINA_PERDIDA.test(message)) return true
+  const causa = delDriver(error)
+  return causa !== error && esPasajero(causa)
+}
+
+const REPETIR = 'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.'
+const NO_GUARDA = 'El servicio no puede guardar cambios en este momento.'
+
+/**
+ * Returns the name of the constraint that a statement broke. In a part, the name ends with the shard's number, which is
+ * removed. The Citus coordinator names the constraint only in its message.
+ */
+export function restriccionDe(error: unknown): string | undefined {
+  const { constraint, code, message } = error as { constraint?: string; code?: unknown; message?: string }
+  if (constraint !== undefined) return constraint.replace(/_\d+$/, '')
+  return String(code).startsWith('23') ? /constraint "(\w+?)(?:_\d+)?"/.exec(message ?? '')?.[1] : undefined
+}
+
+/** Yields an error and its causes, at most five. */
+function* causasDe(error: unknown): Generator<Error> {
+  for (let causa = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) yield causa
+}
+
+/** Reports whether an error was thrown because the database accepted no writes. */
+export const noGuardaba = (error: unknown): boolean =>
+  causasDe(error).some((causa) => SIN_ESCRITURA.has(String(delDriver(causa).code)))
+
+/**
+ * Translates any error into the problem for the caller of the API. Temporary faults of the database become a 503, other
+ * errors a 500. Of several errors, the most serious one counts.
+ */
+export function traducirError(error: unknown): Problema {
+  if (error instanceof Problema) return error
+  if (causasDe(error).some(esPasajero))
+    return noDisponible(noGuardaba(error) ? `${NO_GUARDA} ${REPETIR}` : REPETIR, error)
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    const problemas = error.errors.map(traducirError)
+    return problemas.find(({ codigo }) => codigo !== 'no_disponible') ?? problemas[0]!
+  }
+  const mensaje = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
+  return new Problema('error_interno', mensaje, { cause: error })
+}
+
+/** Explains, in Spanish for the operator, why a database cannot be used. Undefined if the error has another reason. */
+export function explicarBase(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code } = error as { code?: unknown }
+  const suyo =
+    esPasajero(error) ||
+    (typeof code === 'string' &&
+      /^(28|3D|42501|ENOENT|EACCES|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|CERT_|UNABLE_TO)/.test(code)) ||
+    /timeout/i.test(error.message)
+  if (!suyo) return undefined
+  return `No se puede usar la base de datos de DATABASE_URL: ${error.message || String(code)}. Revise la dirección, el usuario, la clave y que el servidor esté en marcha.`
+}

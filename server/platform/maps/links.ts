@@ -1,0 +1,268 @@
+// Reads map links that merchants paste: checks whether a link is admitted, and which point it names.
+// Pure: no network, no clock. Short links are only recognized here; a job resolves them.
+// Patterns are anchored or bounded, so that a hostile link costs linear time.
+
+import type { Punto } from './point.ts'
+
+/** Result of reading a map link: coordinates, a short link that must be resolved, or a link without coordinates. */
+export type EnlaceDeMapa = { tipo: 'coordenadas'; coordenadas: Punto } | { tipo: 'corto' } | { tipo: 'sin_coordenadas' }
+
+/** Error for a map link that is not admitted. The message, in Spanish, is for the sender of the link. */
+export class ErrorEnlace extends Error {
+  override name = 'ErrorEnlace'
+}
+
+/**
+ * Admitted sites: `host`, or `host/path` for that path and all paths below it. `*` stands for a Google country suffix.
+ */
+export const HOSTS_DE_MAPAS: readonly string[] = [
+  'google.*/maps',
+  'www.google.*/maps',
+  'maps.google.*',
+  'maps.app.goo.gl',
+  'goo.gl/maps',
+  'waze.com',
+  'www.waze.com',
+  'ul.waze.com',
+  'maps.apple.com',
+  'openstreetmap.org',
+  'www.openstreetmap.org',
+]
+
+// Google's own list (google.com/supported_domains) plus google.us, by prefix. A pattern such as `google.<cc>` would
+// admit domains that anybody can register.
+const PAISES_GOOGLE = {
+  '': 'ad ae al am as at az ba be bf bg bi bj bs bt by ca cat cd cf cg ch ci cl cm cn cv cz de dj dk dm dz ee es fi fm fr ga ge gg gl gm gr gy hn hr ht hu ie im iq is it je jo kg ki kz la li lk lt lu lv md me mg mk ml mn mu mv mw ne nl no nr nu pl pn ps pt ro rs ru rw sc se sh si sk sm sn so sr st td tg tl tm tn to tt us vu ws',
+  'com.':
+    'af ag ar au bd bh bn bo br bz co cu cy do ec eg et fj gh gi gt hk jm kh kw lb ly mm mt mx my na ng ni np om pa pe pg ph pk pr py qa sa sb sg sl sv tj tr tw ua uy vc vn',
+  'co.': 'ao bw ck cr id il in jp ke kr ls ma mz nz th tz ug uk uz ve vi za zm zw',
+}
+const SUFIJOS_GOOGLE = new Set(['com'])
+for (const [prefijo, paises] of Object.entries(PAISES_GOOGLE)) {
+  for (const pais of paises.split(' ')) SUFIJOS_GOOGLE.add(prefijo + pais)
+}
+
+// The raw text is checked before a URL parser reads it, because parsers silently drop tabs, turn `\` into `/` and
+// replace look-alike letters. Another parser downstream may treat these characters differently.
+const SIN_HTTPS = 'El enlace debe empezar con https:// (o con geo:): cópielo completo desde el mapa.'
+const PROHIBIDO: readonly [RegExp, string][] = [
+  [/^$/, 'El enlace está vacío: envíe un enlace de mapa o quite el campo.'],
+  [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'El enlace lleva caracteres de control o invisibles: cópielo de nuevo desde el mapa.'],
+  // This pattern finds text without a link; the next one finds text around a link.
+  [/^(?!.*https:\/\/|geo:).*\p{Z}/iu, SIN_HTTPS],
+  [/\p{Z}/u, 'El enlace lleva espacios: envíe solo el enlace, sin espacios ni más texto.'],
+  [/\\/, 'El enlace lleva una barra invertida (\\): use «/» o %5C.'],
+  [/^(?!https:\/\/|geo:)/i, SIN_HTTPS],
+  [/^https:\/\/[^/?#]*@/i, 'El enlace lleva usuario o contraseña antes del dominio: quite todo hasta la «@».'],
+]
+
+/**
+ * Reads the place that a map link names.
+ * @throws ErrorEnlace if the link is not admitted
+ */
+export function leerEnlace(texto: string, hosts: readonly string[] = HOSTS_DE_MAPAS): EnlaceDeMapa {
+  if (texto.length > 2048) rechazar('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
+  for (const [patron, mensaje] of PROHIBIDO) if (patron.test(texto)) rechazar(mensaje)
+  if (/^geo:/i.test(texto)) return resultado(leerGeo(texto))
+  const { host, url } = abrirHttps(texto, hosts)
+  // A short link without a code leads nowhere.
+  if (host === 'maps.app.goo.gl') return url.pathname.split('/')[1] ? { tipo: 'corto' } : resultado()
+  if (host === 'goo.gl') return url.pathname.split('/')[2] ? { tipo: 'corto' } : resultado()
+  return resultado(buscarCoordenadas(url))
+}
+
+const resultado = (coordenadas?: Punto): EnlaceDeMapa =>
+  coordenadas ? { tipo: 'coordenadas', coordenadas } : { tipo: 'sin_coordenadas' }
+
+function rechazar(mensaje: string): never {
+  throw new ErrorEnlace(mensaje)
+}
+
+// --- Admission ---
+
+function abrirHttps(texto: string, hosts: readonly string[]): { host: string; url: URL } {
+  const [inicio = '', autoridad = ''] = /^https:\/\/([^/?#]*)/i.exec(texto) ?? []
+  const host = autoridad.toLowerCase().replace(/:443$/, '')
+  if (host.includes(':')) rechazar('El enlace lleva un puerto: quítelo; solo se admite el 443.')
+  // No map site writes its own name with letters outside ASCII, percent-encoding or a trailing dot.
+  if (!/^[a-z0-9.-]+$/.test(host) || host.endsWith('.')) {
+    rechazar('El dominio del enlace está mal escrito: use solo letras sin acento, números, «.» y «-».')
+  }
+  const prefijos = hosts.flatMap((entrada) => {
+    const [patron = '', ...ruta] = entrada.split('/')
+    return coincideHost(patron, host) ? [['', ...ruta].join('/')] : []
+  })
+  if (prefijos.length === 0) {
+    rechazar(`«${host.slice(0, 80)}» no es un mapa admitido: use Google Maps, Waze, Apple Maps u OpenStreetMap.`)
+  }
+  // Only the rest of the link is parsed, because the host is already checked. The rest begins with `/`, `?` or `#`, so
+  // it cannot replace the host.
+  const url = new URL(`https://mapa.invalid${texto.slice(inicio.length)}`)
+  const admitida = prefijos.some((prefijo) => `${url.pathname}/`.startsWith(`${prefijo}/`))
+  // `/url` redirects to any site, and couriers open this link.
+  if (!admitida || /^\/(?:maps\/)?url(?:\/|$)/.test(url.pathname)) {
+    rechazar(`La ruta del enlace no es la de un mapa en «${host}»: copie el enlace que da «Compartir» en el mapa.`)
+  }
+  return { host, url }
+}
+
+function coincideHost(patron: string, host: string): boolean {
+  if (!patron.endsWith('.*')) return host === patron
+  const base = patron.slice(0, -1)
+  return host.startsWith(base) && SUFIJOS_GOOGLE.has(host.slice(base.length))
+}
+
+// --- Coordinates ---
+
+const NUM = String.raw`([+-]?\d{1,3}(?:\.\d{1,20})?)`
+// A space may replace the comma (`loc:14.6 -90.5`), but only before a number with decimals. `q=12 45` is an address.
+const PAR = new RegExp(String.raw`^(?:loc: ?|ll\.)?${NUM}(?: ?, ?| (?=[+-]?\d{1,3}\.))${NUM} ?(?:\(.*)?$`, 'i')
+const UN_NUM = new RegExp(`^${NUM}$`)
+const PUNTO_GEO = new RegExp(String.raw`^ ?${NUM}, ?${NUM}(?:,-?\d{1,5}(?:\.\d{1,20})?)?$`)
+const GRADOS = String.raw`(\d{1,3})[°º] ?(?:(\d{1,2}(?:\.\d{1,20})?)['′’] ?)?(?:(\d{1,2}(?:\.\d{1,20})?)(?:"|″|”|'') ?)?`
+const PAR_DMS = new RegExp(`^${GRADOS}([NS]) ?,? ?${GRADOS}([EWO])$`, 'i')
+
+// Names of parameters, by precedence. In a route only the destination counts, and not the origin, the stops or the
+// middle of the route.
+const DESTINO = ['daddr', 'destination', 'to', 'route']
+const LUGAR = ['q', 'query', 'latlng', 'coordinate', 'll']
+const VISTA = ['viewpoint', 'cbll', 'center']
+
+function buscarCoordenadas(url: URL): Punto | undefined {
+  const parametro = (nombre: string) => url.searchParams.get(nombre) ?? ''
+  const primero = (nombres: string[]) => {
+    for (const nombre of nombres) {
+      // One value may list several stops, as `A to:B` (Google, Apple) or `A;B` (OpenStreetMap). The last stop is the
+      // destination.
+      const par = leerPar(
+        parametro(nombre)
+          .split(/ to:|;/)
+          .at(-1),
+      )
+      if (par) return par
+    }
+    return undefined
+  }
+  const segmentos = url.pathname.slice(1).split('/').map(decodificar)
+  const [raiz, modo, lugar = ''] = segmentos
+  const datos = [...segmentos, parametro('data')].flatMap((segmento) => segmento.split('!'))
+
+  const direcciones = raiz === 'maps' && modo === 'dir'
+  if (direcciones || DESTINO.some(parametro)) {
+    return (direcciones ? ultimaParada(segmentos.slice(2)) : undefined) ?? leerDatos(datos, true) ?? primero(DESTINO)
+  }
+  return (
+    leerDatos(datos, false) ??
+    primero(LUGAR) ??
+    crear(parametro('mlat'), parametro('mlon')) ??
+    (raiz === 'maps' && (modo === 'place' || modo === 'search') ? leerPar(lugar) : undefined) ??
+    (raiz === 'ul' && modo?.startsWith('h') ? leerCelda(modo.slice(1).toLowerCase(), GEOHASH) : undefined) ??
+    (raiz === 'go' ? leerCelda((modo ?? '').replace(/[-=]{1,3}$/, '').replaceAll('@', '~'), OSM) : undefined) ??
+    // The remaining parameters describe only the visible part of the map.
+    leerVista(segmentos, url.hash) ??
+    primero(VISTA) ??
+    crear(parametro('lat'), parametro('lon'))
+  )
+}
+
+/**
+ * Reads protobuf fields separated by `!`. `3d` and `4d` are the latitude and longitude of a place's pin. `2m2`, `1d`
+ * and `2d` are a stop of a route, longitude first.
+ */
+function leerDatos(campos: string[], enRuta: boolean): Punto | undefined {
+  // The last pair wins, because a place opened from another's page comes second, and a route ends with its destination.
+  // A later place or stop without coordinates clears the pair, which belongs to its predecessor.
+  const comienzo = enRuta ? /^1m\d/ : /^1s0x/
+  let par: Punto | undefined
+  campos.forEach((campo, i) => {
+    const [b = '', c = ''] = campos.slice(i + 1, i + 3)
+    if (comienzo.test(campo)) par = undefined
+    else if (campo.startsWith('3d') && b.startsWith('4d')) par = crear(campo.slice(2), b.slice(2))
+    // Without a preceding `2m2`, `1d` and `2d` are a zoom or a via point, or, in embedded maps, in reverse order.
+    else if (enRuta && campo === '2m2' && /^1d/.test(b) && /^2d/.test(c)) par = crear(c.slice(2), b.slice(2))
+  })
+  return par
+}
+
+/**
+ * Reads the last stop of a route. The first stop is the origin and never counts, even if it is empty (`/maps/dir//B`).
+ */
+function ultimaParada(segmentos: string[]): Punto | undefined {
+  const fin = segmentos.findIndex((segmento) => /^(?:@|data=|am=)/.test(segmento))
+  const paradas = segmentos.slice(1, fin < 0 ? undefined : fin)
+  return leerPar(paradas.findLast((parada) => parada !== ''))
+}
+
+/** Reads the centre of the visible map: `@lat,lng,17z` in the path (Google) or `#map=17/lat/lng` (OpenStreetMap). */
+function leerVista(segmentos: string[], hash: string): Punto | undefined {
+  const vista = segmentos.findLast((segmento) => segmento.startsWith('@')) ?? ''
+  const [, ...mapa] = (new URLSearchParams(hash.slice(1)).get('map') ?? '').split('/')
+  return crear(...vista.slice(1).split(',', 2)) ?? crear(...mapa.slice(0, 2))
+}
+
+const GEOHASH = '0123456789bcdefghjkmnpqrstuvwxyz'
+const OSM = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_~'
+
+/**
+ * Reads the centre of the cell of a geohash (5 bits per character) or of an OpenStreetMap short link (6 bits). The bits
+ * halve longitude and latitude in turn, longitude first.
+ */
+function leerCelda(codigo: string, alfabeto: string): Punto | undefined {
+  const bitsPorLetra = Math.log2(alfabeto.length)
+  const total = codigo.length * bitsPorLetra
+  const valores = [...codigo].map((letra) => alfabeto.indexOf(letra))
+  // A cell of fewer than 35 bits (7 geohash characters) is wider than 150 m. It is a district, not a place for a
+  // delivery.
+  if (total < 35 || total > 64 || valores.includes(-1)) return undefined
+  const bits = valores.map((valor) => valor.toString(2).padStart(bitsPorLetra, '0')).join('')
+  const centro = (paridad: number) => {
+    const propios = [...bits].filter((_, i) => i % 2 === paridad)
+    return (Number.parseInt(propios.join(''), 2) + 0.5) / 2 ** propios.length
+  }
+  return redondear(centro(1) * 180 - 90, centro(0) * 360 - 180)
+}
+
+/** Reads a `geo:` URI (RFC 5870), with Android's `?q=` extension. `?q=` is the pin and takes precedence. */
+function leerGeo(texto: string): Punto | undefined {
+  const [, cuerpo = '', consulta = ''] = /^geo:([^?#]*)(?:\?([^#]*))?/i.exec(texto) ?? []
+  const [punto = '', ...parametros] = decodificar(cuerpo).toLowerCase().split(';')
+  const [, lat = '', lng = ''] = PUNTO_GEO.exec(punto) ?? []
+  if (lat === '' || Math.abs(Number(lat)) > 90 || Math.abs(Number(lng)) > 180) {
+    rechazar('El enlace geo: no lleva latitud y longitud válidas: escríbalo como geo:14.6349,-90.5069.')
+  }
+  if (parametros.some((parametro) => parametro.startsWith('crs=') && parametro !== 'crs=wgs84')) {
+    rechazar('El enlace geo: usa otro sistema de coordenadas (crs): convierta el punto a WGS 84.')
+  }
+  return leerPar(new URLSearchParams(consulta).get('q') ?? undefined) ?? crear(lat, lng)
+}
+
+// --- Numbers and text ---
+
+/**
+ * Reads a pair of coordinates: `14.6,-90.5`, optionally with a label in parentheses, or degrees, minutes and seconds.
+ */
+function leerPar(texto = ''): Punto | undefined {
+  // Google writes `14.63,+-90.5`, where the plus sign stands for a space.
+  const limpio = texto.replace(/[\s+]+/g, ' ').trim()
+  const [, lat, lng] = PAR.exec(limpio) ?? []
+  if (lat !== undefined) return crear(lat, lng)
+  const [, ...p] = PAR_DMS.exec(limpio) ?? []
+  if (p.length === 0 || [p[1], p[2], p[5], p[6]].some((parte) => Number(parte ?? 0) >= 60)) return undefined
+  const angulo = (i: number) => Number(p[i]) + Number(p[i + 1] ?? 0) / 60 + Number(p[i + 2] ?? 0) / 3600
+  return redondear(angulo(0) * (/s/i.test(p[3] ?? '') ? -1 : 1), angulo(4) * (/e/i.test(p[7] ?? '') ? 1 : -1))
+}
+
+function crear(lat = '', lng = ''): Punto | undefined {
+  return UN_NUM.test(lat.trim()) && UN_NUM.test(lng.trim()) ? redondear(Number(lat), Number(lng)) : undefined
+}
+
+function redondear(lat: number, lng: number): Punto | undefined {
+  if (Math.abs(lat) > 90 || Math.abs(lng) > 180) return undefined
+  // Seven decimals of a degree are about one centimetre. Adding 0 turns -0 into 0.
+  const punto = { lat: Number(lat.toFixed(7)) + 0, lng: Number(lng.toFixed(7)) + 0 }
+  // Apps without a position write 0,0. No delivery goes there, because the point lies in the Gulf of Guinea.
+  return punto.lat === 0 && punto.lng === 0 ? undefined : punto
+}
+
+/** Decodes a text as in HTML forms: `+` is a space, and a malformed `%` stays unchanged instead of throwing. */
+const decodificar = (texto: string) => new URLSearchParams(`x=${texto.replaceAll('&', '%26')}`).get('x') ?? ''

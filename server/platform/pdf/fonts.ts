@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { RAIZ } from '../root.ts'
+
+/** Font files in `fuentes/`. The README there states their origin and licence. */
+const ARCHIVOS = {
+  normal: 'OpenSans-Regular.ttf',
+  fuerte: 'OpenSans-SemiBold.ttf',
+  /** Font for characters that Open Sans lacks: Arabic, Hebrew, symbols, the more common emoji. */
+  otra: 'DejaVuSansCondensed.ttf',
+} as const
+
+export type Fuente = keyof typeof ARCHIVOS
+
+/** Parsed font inside pdfkit. The types of pdfkit do not declare it. */
+interface Abierta {
+  hasGlyphForCodePoint(punto: number): boolean
+}
+
+/**
+ * Cache of the bytes of fonts. Parsed fonts are not shared: a parsed font remembers the first character of each glyph,
+ * and writes that character to the file. A document with a shared font would depend on the documents before it.
+ */
+const leidas = new Map<Fuente, Buffer>()
+
+/**
+ * Selects the current font of a document and returns the parsed font. Reads the file of a font at first use, because
+ * most documents never need the third font.
+ */
+export function usarFuente(doc: PDFKit.PDFDocument, fuente: Fuente, registradas: Set<Fuente>): Abierta {
+  if (!registradas.has(fuente)) {
+    const bytes = leidas.get(fuente) ?? readFileSync(new URL(`server/platform/pdf/fonts/${ARCHIVOS[fuente]}`, RAIZ))
+    leidas.set(fuente, bytes)
+    doc.registerFont(fuente, bytes)
+    registradas.add(fuente)
+  }
+  doc.font(fuente)
+  return (doc as unknown as { _font: { font: Abierta } })._font.font
+}

@@ -1,0 +1,80 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import type { Db } from '../../data/db.ts'
+import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
+import type { Secretos, Subclave } from '../secrets.ts'
+
+/**
+ * Signs content as a compact JWS (RFC 7515) of type `typ`.
+ * @returns the JWS, and the public key that verifies it. The caller stores the key together with the signature (table
+ * `clave_publica`).
+ */
+export async function firmar(
+  secretos: Secretos,
+  typ: string,
+  contenido: object,
+): Promise<{ jws: string; publica: ClavePublica }> {
+  const { privada, publica } = await claveDeFirma(secretos)
+  const { CompactSign } = await import('jose')
+  const jws = await new CompactSign(Buffer.from(JSON.stringify(contenido)))
+    .setProtectedHeader({ alg: ALG, kid: publica.kid, typ })
+    .sign(privada)
+  return { jws, publica }
+}
+
+/** Verifies a JWS and returns its content; undefined if its type is different or none of the keys signed it. */
+export async function leerFirmado<T extends object>(
+  claves: readonly ClavePublica[],
+  tipo: string,
+  jws: string,
+): Promise<T | undefined> {
+  const { compactVerify, decodeProtectedHeader, importJWK } = await import('jose')
+  try {
+    const { kid, typ } = decodeProtectedHeader(jws)
+    const clave = claves.find((una) => una.kid === kid)
+    if (!clave || typ !== tipo) return undefined
+    const { payload } = await compactVerify(jws, await importJWK({ ...clave }, ALG), { algorithms: [ALG] })
+    return JSON.parse(Buffer.from(payload).toString()) as T
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Name of the algorithm in signatures and keys. This is the older name, because many libraries do not support the name
+ * `Ed25519` (RFC 9864) yet.
+ */
+const ALG = 'EdDSA'
+
+/** Private key that signs, and its public key in the form that the service publishes. */
+interface ClaveDeFirma {
+  privada: KeyObject
+  publica: ClavePublica
+}
+
+/** Bytes that precede an Ed25519 seed in PKCS #8 (RFC 8410). */
+const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+async function claveDe({ clave }: Subclave): Promise<ClaveDeFirma> {
+  const privada = createPrivateKey({ key: Buffer.concat([PKCS8, clave]), format: 'der', type: 'pkcs8' })
+  const { x } = createPublicKey(privada).export({ format: 'jwk' }) as { x: string }
+  const { calculateJwkThumbprint } = await import('jose')
+  const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x })
+  return { privada, publica: { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: ALG } }
+}
+
+/** Returns the current signing key. It is derived from the current master key, so all processes have the same one. */
+const claveDeFirma = (secretos: Secretos) => claveDe(secretos.presente('pruebas'))
+
+/**
+ * Public keys of all signatures made with the configured master keys. A client that can write to the database cannot
+ * add a key to this list.
+ */
+export const clavesPropias = async (secretos: Secretos): Promise<ClavePublica[]> =>
+  (await Promise.all(secretos.todas('pruebas').map(claveDe))).map(({ publica }) => publica)
+
+/** Public keys of all signatures: first the current signing key, then all earlier ones, newest first. */
+export async function clavesPublicas(db: Db, secretos: Secretos): Promise<ClavePublica[]> {
+  const { publica } = await claveDeFirma(secretos)
+  const filas = await db.central.prisma.clave_publica.findMany({ orderBy: [{ creado_en: 'desc' }, { kid: 'asc' }] })
+  return [publica, ...filas.map(({ jwk }) => jwk as ClavePublica).filter(({ kid }) => kid !== publica.kid)]
+}

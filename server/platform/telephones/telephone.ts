@@ -1,0 +1,62 @@
+import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
+import { esFijo as esFijoDeAqui, interpretar } from './interpret.ts'
+
+/** Telephone number that was read, or the reason, in Spanish, why it could not be read. */
+export type Telefono = { e164: string; dudoso: boolean } | { error: string }
+
+/**
+ * Cache of recently read numbers of other countries. A validator and a handler both read each number, and the library
+ * takes 20 µs.
+ */
+const recientes = new Map<string, Telefono>()
+const RECIENTES = 2_000
+
+const LONGITUDES: Record<string, string> = {
+  TOO_SHORT: 'le faltan dígitos para su código de país; escriba el número completo, por ejemplo +50255551234',
+  TOO_LONG: 'le sobran dígitos para su código de país; escriba solo el número, por ejemplo +50255551234',
+  INVALID_LENGTH: 'no tiene un largo posible para su código de país; revise los dígitos, por ejemplo +50255551234',
+  INVALID_COUNTRY: 'no empieza por un código de país conocido; por ejemplo, el de Guatemala es +502',
+}
+
+/**
+ * Reads a telephone number as people write it and converts it to E.164 (ITU-T).
+ * Numbers of the served countries follow their plans. Numbers of other countries need `+` and follow libphonenumber's
+ * plans. A possible number that is not known to be valid is `dudoso`, because plans change faster than metadata.
+ * @param pais country of a number without `+`; undefined or null if there is none
+ */
+export function leerTelefono(texto: string, pais?: string | null): Telefono {
+  const lectura = interpretar(texto, pais ?? undefined)
+  if (!('ajeno' in lectura)) return lectura
+  const recordado = recientes.get(lectura.ajeno)
+  if (recordado) return recordado
+  const telefono = leerAjeno(lectura.ajeno)
+  if (recientes.size >= RECIENTES) recientes.delete(recientes.keys().next().value!)
+  recientes.set(lectura.ajeno, telefono)
+  return telefono
+}
+
+function leerAjeno(compacto: string): Telefono {
+  const numero = parsePhoneNumberFromString(compacto)
+  if (!numero?.isPossible() || !esE164(numero.number)) {
+    const largo = validatePhoneNumberLength(compacto) ?? 'INVALID_LENGTH'
+    return { error: LONGITUDES[largo] ?? LONGITUDES.INVALID_LENGTH! }
+  }
+  return { e164: numero.number, dudoso: !numero.isValid() }
+}
+
+/**
+ * Reports whether a number from the library is valid E.164. The library accepts some numbers that have too many digits.
+ * It may also remove a prefix that another prefix follows; the result would then be read as a different number.
+ */
+const esE164 = (numero: string) =>
+  /^\+[1-9]\d{6,14}$/.test(numero) && parsePhoneNumberFromString(numero)?.number === numero
+
+/**
+ * Reports whether an E.164 number is a landline, which receives no messages; false if its plan does not distinguish
+ * landlines.
+ */
+export const esFijo = (e164: string): boolean =>
+  'ajeno' in interpretar(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)
+
+/** Formats an E.164 number for people, for example `+502 2345 6789`. */
+export const mostrarTelefono = (e164: string): string => parsePhoneNumberFromString(e164)?.formatInternational() ?? e164

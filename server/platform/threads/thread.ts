@@ -1,0 +1,69 @@
+import { Worker } from 'node:worker_threads'
+import type { Encargo, Hecho } from './serve.ts'
+
+/** Error of a task whose thread died or was ended; the task itself may be valid. */
+export class HiloMuerto extends Error {
+  override readonly name = 'HiloMuerto'
+}
+
+/**
+ * Limit of a thread's heap, in megabytes. It is three times the need of any document, and too low to bring the process
+ * down. With half of it, V8 collected garbage all the time, at four times the CPU. V8 also counts the young generation,
+ * whose size is always the process's (`--max-semi-space-size`).
+ */
+const MEMORIA = { maxOldGenerationSizeMb: 256 }
+
+/** Thread as its pool sees it, with one task or none. */
+export class Hilo {
+  readonly #worker: Worker
+  #tarea: PromiseWithResolvers<Buffer> | undefined
+
+  /** @param alMorir called once when the thread has ended, for any reason */
+  constructor(modulo: URL, alMorir: () => void) {
+    // A thread needs neither the environment nor the flags of the process.
+    this.#worker = new Worker(modulo, { env: {}, execArgv: [], resourceLimits: MEMORIA })
+    this.#worker.unref()
+    this.#worker.on('message', (hecho: Hecho) => {
+      const tarea = this.#tarea
+      this.#tarea = undefined
+      if ('error' in hecho) tarea?.reject(hecho.error)
+      else tarea?.resolve(Buffer.from(hecho.bytes.buffer, hecho.bytes.byteOffset, hecho.bytes.byteLength))
+    })
+    let causa: unknown
+    this.#worker.on('error', (error) => {
+      causa = error
+    })
+    this.#worker.on('exit', () => {
+      alMorir()
+      this.#tarea?.reject(new HiloMuerto('the thread ended before its task', { cause: causa }))
+    })
+  }
+
+  get libre(): boolean {
+    return this.#tarea === undefined
+  }
+
+  /**
+   * Runs a task in the thread.
+   * @throws HiloMuerto if the thread ends, and any error of the task
+   */
+  async hacer(tarea: string, datos: unknown): Promise<Buffer> {
+    this.#enviar({ tarea, datos })
+    this.#tarea = Promise.withResolvers()
+    return this.#tarea.promise
+  }
+
+  /** Asks the thread to abort its current task, because no request needs the result any more. */
+  dejarlo(): void {
+    this.#enviar('dejarlo')
+  }
+
+  /** Ends the thread at once, even during a task. */
+  async terminar(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #enviar(encargo: Encargo): void {
+    this.#worker.postMessage(encargo)
+  }
+}

@@ -1,7 +1,0 @@
-import type { Handler } from '../contrato/tipos.ts'
-import { presentarSesion } from './repartidor.ts'
-
-export const obtenerSesion: Handler<'obtenerSesion'> = async ({ identidad }) => ({
-  status: 200,
-  body: presentarSesion(identidad),
-})

@@ -1,6 +1,0 @@
-import type { Handler } from '../contrato/tipos.ts'
-
-export const comprobarDisponibilidad: Handler<'comprobarDisponibilidad'> = async (_entrada, { salud }) => {
-  const body = await salud()
-  return body.ok ? { status: 200, body } : { status: 503, headers: { 'Retry-After': '2' }, body }
-}

@@ -1,0 +1,137 @@
+import type { QueueOptions } from 'pg-boss'
+import type { Limpieza, Trabajo } from '../data/queue/job.ts'
+import { deTrabajo } from '../data/queue/jobRows.ts'
+import { REPOSO_S } from '../data/queue/rescue.ts'
+import { barrerArchivos, barrerDesconocidos } from '../domain/archivos/sweep.ts'
+import { encadenar } from '../domain/bitacora/linkChain.ts'
+import { enviarMensajes } from '../domain/mensajeria/enviar.ts'
+import {
+  adelantarMensajes,
+  mensajesPendientes,
+  solicitudesVencidas,
+  vencerSolicitudes,
+} from '../domain/mensajeria/mensaje.ts'
+import { entrantesPendientes, procesarEntrantes } from '../domain/mensajeria/procesarEntrantes.ts'
+import { retomarSinSalida } from '../domain/mensajeria/retomar.ts'
+import { olvidarPersonas } from '../domain/personas/olvidar.ts'
+import { borrarPruebas } from '../domain/pruebasEntrega/borrar.ts'
+import { adelantarPruebas, hacerPdfs, pruebasPendientes } from '../domain/pruebasEntrega/hacerPdf.ts'
+import { limpiarSesiones } from '../domain/repartidores/repartidor.ts'
+import { olvidarUbicaciones } from '../domain/ubicacion/olvidar.ts'
+import { adelantarEnlaces, enlacesPendientes, resolverEnlaces } from '../domain/ubicacion/resolverEnlaces.ts'
+import { adelantarEntregas } from '../domain/webhooks/advance.ts'
+import { avanzarRecuperaciones, recuperacionesPendientes } from '../domain/webhooks/avanzarRecuperacion.ts'
+import { COLA_DE_ARRIENDOS } from '../domain/webhooks/pumps.ts'
+import { COLA_DE_REINTENTOS } from '../domain/webhooks/retries.ts'
+import { limpiarWebhooks } from '../domain/webhooks/sweeper.ts'
+import type { ClaveDeWebhook } from '../domain/webhooks/webhook.ts'
+
+export { Bomba } from '../domain/webhooks/pump.ts'
+
+/**
+ * Options of queues in which each job stands for a row. A job that fails six times, or kills its worker six times, is
+ * given up and deleted a minute later. The feeder then makes a new job if the row still waits.
+ */
+const DE_FILAS: QueueOptions = {
+  retryLimit: 5,
+  retryDelay: REPOSO_S,
+  retryBackoff: false,
+  expireInSeconds: 60,
+  // The minimum that pg-boss allows; `Rescate` notices a dead worker earlier.
+  heartbeatSeconds: 10,
+  deleteAfterSeconds: 60,
+}
+
+/** Options of queues whose jobs wait for external servers or make documents. Each step has a deadline of its own. */
+const LARGOS: QueueOptions = { ...DE_FILAS, expireInSeconds: 300 }
+
+/** All background jobs of the service. */
+export const TRABAJOS: readonly Trabajo[] = [
+  {
+    cola: 'mensajes',
+    opciones: LARGOS,
+    pendientes: mensajesPendientes('buzon'),
+    adelantar: adelantarMensajes,
+    ejecutar: enviarMensajes,
+  },
+  {
+    // A provider that hangs must not delay the mailbox, so WhatsApp has a queue of its own. One message may take 15
+    // seconds.
+    cola: 'whatsapp',
+    opciones: LARGOS,
+    aLaVez: 8,
+    pendientes: (deps, cuantas) => mensajesPendientes('whatsapp')(deps, Math.min(cuantas, 64)),
+    ejecutar: enviarMensajes,
+  },
+  {
+    cola: 'entrantes',
+    opciones: DE_FILAS,
+    pendientes: entrantesPendientes,
+    ejecutar: procesarEntrantes,
+  },
+  {
+    cola: 'vencimientos',
+    opciones: DE_FILAS,
+    pendientes: solicitudesVencidas,
+    ejecutar: (deps, trabajos) => vencerSolicitudes(deps, trabajos.map(deTrabajo)),
+  },
+  {
+    // One link may take 10 seconds.
+    cola: 'enlaces',
+    opciones: LARGOS,
+    aLaVez: 8,
+    pendientes: enlacesPendientes,
+    adelantar: adelantarEnlaces,
+    ejecutar: resolverEnlaces,
+  },
+  {
+    // A document takes up to two seconds. A small batch leaves the other documents to other workers.
+    cola: 'pruebas',
+    opciones: LARGOS,
+    aLaVez: 2,
+    pendientes: pruebasPendientes,
+    adelantar: adelantarPruebas,
+    ejecutar: hacerPdfs,
+  },
+  {
+    // A job is an endpoint that a process holds, to send its due deliveries (server/domain/webhooks/pump.ts).
+    cola: COLA_DE_ARRIENDOS,
+    opciones: {
+      retryLimit: 1_000_000,
+      retryDelay: 0,
+      // A lease lives as long as its process; after half a day, a process takes it anew.
+      expireInSeconds: 43_200,
+      // For a version that does not know `webhook_bomba`, in case no newer one is left.
+      heartbeatSeconds: 600,
+      retentionSeconds: 86_400,
+      deleteAfterSeconds: 60,
+    },
+    aparte: true,
+    politica: 'exclusive',
+    adelantar: adelantarEntregas,
+  },
+  {
+    cola: COLA_DE_REINTENTOS,
+    opciones: { ...DE_FILAS, retentionSeconds: 7 * 86_400 },
+    ejecutar: async ({ avisarTrabajo }, trabajos) => avisarTrabajo(trabajos.map(({ data }) => data as ClaveDeWebhook)),
+  },
+  {
+    cola: 'recuperaciones',
+    opciones: DE_FILAS,
+    pendientes: recuperacionesPendientes,
+    ejecutar: (deps, trabajos) => avanzarRecuperaciones(deps, trabajos.map(deTrabajo)),
+  },
+]
+
+/** Periodic work that no row asks for; `cada` is in seconds. */
+export const LIMPIEZA: readonly Limpieza[] = [
+  { cada: 30, hacer: limpiarWebhooks },
+  { cada: 30, hacer: encadenar },
+  { cada: 300, hacer: retomarSinSalida },
+  { cada: 300, hacer: olvidarUbicaciones },
+  { cada: 300, hacer: olvidarPersonas },
+  { cada: 300, hacer: borrarPruebas },
+  { cada: 300, hacer: barrerArchivos },
+  { cada: 300, hacer: limpiarSesiones },
+  { cada: 86_400, hacer: barrerDesconocidos },
+]

@@ -1,0 +1,38 @@
+import type { Server } from 'node:http'
+import type { Config } from '../platform/config/config.ts'
+
+/**
+ * Connections that may wait in the kernel while this process is busy. Node's default is 511. In a larger burst, clients
+ * must repeat their SYN, and the kernel resets some of the connections. The system has its own bound,
+ * `net.core.somaxconn`.
+ */
+const EN_ESPERA = 4096
+
+/**
+ * Starts to listen.
+ * @returns the address as a user of this machine would write it
+ */
+export function escuchar(servidor: Server, port: number, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    servidor.once('error', reject)
+    servidor.listen({ port, host, backlog: EN_ESPERA }, () => {
+      servidor.off('error', reject)
+      resolve(`http://${visible(host)}:${(servidor.address() as { port: number }).port}`)
+    })
+  })
+}
+
+/** Ends every connection at once and stops listening. */
+export async function dejarDeEscuchar(servidor: Server): Promise<void> {
+  servidor.closeAllConnections()
+  if (servidor.listening) await new Promise((resolve) => servidor.close(resolve))
+}
+
+/**
+ * Base of links in a process that serves no links itself: the address of the API beside it, from the same
+ * configuration.
+ */
+export const urlDe = ({ publicUrl, host, port }: Config): string => publicUrl ?? `http://${visible(host)}:${port}`
+
+const visible = (host: string) =>
+  ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { explicarClaves, leerClaves } from '../platform/secrets.ts'
+
+/** Reports a damaged file of master keys. The message, in Spanish, tells the operator how to repair it. */
+export class ErrorDeClaves extends Error {
+  override readonly name = 'ErrorDeClaves'
+}
+
+/**
+ * Reads the embedded default's own master keys from `DATA_DIR/master_keys`, in the form of `MASTER_KEYS`. The first
+ * start creates the file with mode 0600. The file lies beside the data that it protects, because the data cannot be
+ * read without it.
+ * @throws ErrorDeClaves if the file is damaged
+ */
+export async function clavesDeLaCasa(dataDir: string): Promise<readonly Buffer[]> {
+  const archivo = join(dataDir, 'master_keys')
+  await mkdir(dataDir, { recursive: true })
+  const leido = await readFile(archivo, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    await crear(archivo)
+    return readFile(archivo, 'utf8')
+  })
+  const claves = leerClaves(leido.trim())
+  if (!claves) {
+    const fallas = explicarClaves(leido.trim()).join('; ')
+    throw new ErrorDeClaves(
+      `${archivo} está dañado: ${fallas}. Recupérelo de una copia; sin él no se lee lo que protege.`,
+    )
+  }
+  return claves
+}
+
+/**
+ * Creates the file complete or not at all, and never over the file of another process: a link fails if the name exists.
+ */
+async function crear(archivo: string) {
+  const temporal = `${archivo}.${process.pid}`
+  await writeFile(temporal, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })
+  await link(temporal, archivo).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(temporal)
+}

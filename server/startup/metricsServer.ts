@@ -1,0 +1,34 @@
+import { createServer } from 'node:http'
+import type { Salud } from '../domain/deps.ts'
+import type { Config } from '../platform/config/config.ts'
+import { dejarDeEscuchar, escuchar } from './listen.ts'
+import type { Expuestas } from './metrics.ts'
+import type { Deshacer } from './teardown.ts'
+
+/**
+ * Serves health and metrics for the operator's own network, on a port of their own and without a key.
+ * @returns the address; undefined without `METRICS_PORT`
+ */
+export async function servirMetricas(
+  { metricsPort, host }: Config,
+  deshacer: Deshacer,
+  { metricas, salud }: { metricas: Expuestas; salud: () => Promise<Salud> },
+): Promise<string | undefined> {
+  if (metricsPort === undefined) return undefined
+  metricas.observarProceso()
+  const servidor = createServer(async (req, res) => {
+    const [ruta] = (req.url ?? '').split('?')
+    try {
+      if (ruta === '/metrics') return void res.setHeader('Content-Type', metricas.tipo).end(await metricas.exponer())
+      const estado = ruta === '/healthz' ? { ok: true } : ruta === '/readyz' ? await salud() : undefined
+      res.writeHead(estado === undefined ? 404 : estado.ok ? 200 : 503, { 'Content-Type': 'application/json' })
+      res.end(JSON.stringify(estado ?? { ok: false }))
+    } catch {
+      if (!res.headersSent) res.writeHead(503)
+      res.end()
+    }
+  })
+  const direccion = await escuchar(servidor, metricsPort, host)
+  deshacer.al(() => dejarDeEscuchar(servidor))
+  return direccion
+}

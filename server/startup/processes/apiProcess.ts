@@ -1,0 +1,82 @@
+import cluster, { type Worker } from 'node:cluster'
+import { ErrorDeArranque } from '../process.ts'
+import type { AlHijo, DelHijo, Preguntas, Valores } from './messages.ts'
+
+/** Time in which a process must answer a question about itself, in milliseconds. */
+const PLAZO_DE_RESPUESTA = 4_000
+/**
+ * Time in which a process must end before it is killed, in milliseconds: longer than any request or webhook exchange.
+ */
+const PLAZO_DE_FIN = 40_000
+
+/** One of several API processes, as the primary process sees it. */
+export class ProcesoDeApi {
+  /**
+   * Resolves when the process serves. Rejects with ErrorDeArranque if the process ends before; the process itself
+   * writes the reason to stderr.
+   */
+  readonly sirve: Promise<void>
+  /** Resolves when the process has ended. */
+  readonly fin: Promise<void>
+  /** Metrics of the process at its end. */
+  contado: Valores = []
+  /** True if the process was told to end. */
+  despedido = false
+  readonly #hijo: Worker
+  readonly #porResponder = new Map<number, (valor: Preguntas[keyof Preguntas]) => void>()
+  #numero = 0
+
+  /** @param consola receives the process's console lines */
+  constructor(consola: (linea: string) => void) {
+    this.#hijo = cluster.fork()
+    const sirve = Promise.withResolvers<void>()
+    const fin = Promise.withResolvers<void>()
+    this.sirve = sirve.promise
+    this.fin = fin.promise
+    this.#hijo.on('message', (mensaje: DelHijo) => {
+      if (mensaje.que === 'linea') consola(mensaje.linea)
+      else if (mensaje.que === 'listo') sirve.resolve()
+      else if (mensaje.que === 'fin') this.contado = mensaje.metricas
+      else this.#porResponder.get(mensaje.numero)?.(mensaje.valor)
+    })
+    this.#hijo.once('exit', (codigo, senal) => {
+      sirve.reject(new ErrorDeArranque(`Un proceso de la API terminó antes de servir (${senal ?? codigo}).`))
+      fin.resolve()
+    })
+    // Prevents an unhandled rejection; code that awaits `sirve` still gets the error.
+    this.sirve.catch(() => {})
+  }
+
+  get pid(): number | undefined {
+    return this.#hijo.process.pid
+  }
+
+  /** Asks the process about itself; undefined if it does not answer in four seconds. */
+  preguntar<Sobre extends keyof Preguntas>(sobre: Sobre): Promise<Preguntas[Sobre] | undefined> {
+    const numero = this.#numero++
+    return new Promise((resolve) => {
+      const callar = setTimeout(() => responder(undefined), PLAZO_DE_RESPUESTA)
+      const responder = (valor: Preguntas[keyof Preguntas] | undefined) => {
+        clearTimeout(callar)
+        this.#porResponder.delete(numero)
+        resolve(valor as Preguntas[Sobre] | undefined)
+      }
+      this.#porResponder.set(numero, responder)
+      this.#decir({ que: 'pregunta', numero, sobre })
+    })
+  }
+
+  /** Tells the process to end, and waits until it has ended. Kills it after 40 seconds. */
+  async despedir(): Promise<void> {
+    this.despedido = true
+    this.#decir({ que: 'parar' })
+    const matar = setTimeout(() => this.#hijo.process.kill('SIGKILL'), PLAZO_DE_FIN)
+    await this.fin
+    clearTimeout(matar)
+  }
+
+  /** Sends a message. Ignores a process that has just ended. */
+  #decir(mensaje: AlHijo): void {
+    if (this.#hijo.isConnected()) this.#hijo.send(mensaje, () => {})
+  }
+}

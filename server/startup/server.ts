@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { redDe, sitioDe } from '../api/http/network.ts'
+import { bringsBody } from '../api/http/networkGate.ts'
+import { segunAccept } from '../api/http/rfc9457.ts'
+import { Conteo } from '../api/limits/count.ts'
+import { VECES_DE_SITIO } from '../api/limits/networkLimit.ts'
+import type { Salud } from '../domain/deps.ts'
+import type { Config } from '../platform/config/config.ts'
+import { noDisponible, Problema } from '../platform/errors.ts'
+import { dejarDeEscuchar, escuchar } from './listen.ts'
+import { SlowReaders } from './slowReaders.ts'
+
+/** Longest wait of a stop for the requests under way, in milliseconds. */
+const PLAZO_DE_DRENAJE = 20_000
+
+/** Requests of one connection: whether one is under way, and the requests that wait for it. */
+interface Turnos {
+  enCurso: boolean
+  esperan: (() => void)[]
+}
+
+/** HTTP server of the API. It answers from the moment it listens, and its stop lets requests under way finish. */
+export class Servidor {
+  /**
+   * Base of every link that the service gives out, without a final slash. Default: the address on which the server
+   * listens.
+   */
+  url: string
+  /** Handler of requests. Until the service has started, it answers that the service is starting. */
+  atender: RequestListener = (req, res) => arrancando(req, res, this.url)
+  /** Reports whether new connections of a network are refused at this moment. Not called behind a proxy. */
+  vetada: (red: string) => boolean = () => false
+  #despidiendo = false
+  readonly #porRed = new Conteo()
+  readonly #porSitio = new Conteo()
+  readonly #conexionesPorRed: number
+  readonly #trasProxy: boolean
+  readonly #enCurso = new Set<ServerResponse>()
+  readonly #slowReaders = new SlowReaders(this.#enCurso)
+  /** Responses under way whose request's body has not arrived completely. */
+  readonly #llegando = new Set<ServerResponse>()
+  readonly #turnos = new WeakMap<Socket, Turnos>()
+  readonly #conexiones = new Set<Duplex>()
+  readonly #http = createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
+    (req, res) => {
+      this.#enSuTurno(req, res, () => {
+        if (this.#despidiendo) res.setHeader('Connection', 'close')
+        if (this.#enCurso.size - this.#llegando.size > SATURADO && !DE_SALUD.includes(rutaDe(req)))
+          return rechazar(req, res, this.url, LLENO)
+        this.atender(req, res)
+      })
+    },
+  )
+
+  constructor({ publicUrl, proxies, conexionesPorRed }: Pick<Config, 'publicUrl' | 'proxies' | 'conexionesPorRed'>) {
+    this.url = publicUrl ?? ''
+    this.#trasProxy = proxies > 0
+    // Behind a proxy, every connection is the proxy's.
+    this.#conexionesPorRed = this.#trasProxy ? Number.POSITIVE_INFINITY : conexionesPorRed
+    this.#http.on('connection', (socket) => this.#admitir(socket))
+    this.#http.on('clientError', (error, socket) => rechazarIlegible(error, socket, this.url))
+  }
+
+  /** Refuses a connection if its network may open none now, or already has as many as it may have. */
+  #admitir(socket: Socket): void {
+    const red = redDe(socket.remoteAddress ?? '')
+    const sitio = sitioDe(red) ?? red
+    const cabe =
+      this.#porRed.de(red) < this.#conexionesPorRed &&
+      this.#porSitio.de(sitio) < VECES_DE_SITIO * this.#conexionesPorRed
+    if (!cabe || (!this.#trasProxy && this.vetada(red))) return void socket.destroy()
+    this.#porRed.sumar(red)
+    this.#porSitio.sumar(sitio)
+    this.#conexiones.add(socket)
+    socket.once('close', () => {
+      this.#conexiones.delete(socket)
+      this.#porRed.restar(red)
+      this.#porSitio.restar(sitio)
+    })
+  }
+
+  /**
+   * Handles the requests of a connection one after another. Pipelined requests would otherwise all be under way at
+   * once. Their responses would stay in memory until the client had read the earlier ones.
+   */
+  #enSuTurno(req: IncomingMessage, res: ServerResponse, atender: () => void): void {
+    const { socket } = req
+    if (socket.destroyed) return
+    const turnos = this.#turnos.get(socket) ?? { enCurso: false, esperan: [] }
+    this.#turnos.set(socket, turnos)
+    // The list leaves out the request under way, so the count adds 1.
+    if (turnos.esperan.length + 1 >= POR_CONEXION) return void socket.destroy()
+    this.#seguir(req, res)
+    if (turnos.enCurso) {
+      turnos.esperan.push(atender)
+      return
+    }
+    turnos.enCurso = true
+    atender()
+  }
+
+  #siguiente(socket: Socket): void {
+    const turnos = this.#turnos.get(socket)!
+    // After a response with `Connection: close`, the connection takes no more data.
+    const atender = socket.destroyed || socket.writableEnded ? undefined : turnos.esperan.shift()
+    if (atender) atender()
+    else turnos.enCurso = false
+  }
+
+  /** Counts a request as under way until its response is over. */
+  #seguir(req: IncomingMessage, res: ServerResponse): void {
+    const { socket } = req
+    const sentBefore = socket.bytesWritten
+    this.#enCurso.add(res)
+    // A body that is still arriving keeps no other request from being served. The request waits only for its client,
+    // and not for long.
+    if (bringsBody(req)) {
+      this.#llegando.add(res)
+      req.once('end', () => this.#llegando.delete(res))
+    }
+    res.once('close', () => {
+      this.#enCurso.delete(res)
+      this.#llegando.delete(res)
+      this.#slowReaders.noteSent(socket, socket.bytesWritten - sentBefore)
+      this.#siguiente(socket)
+    })
+  }
+
+  async escuchar(port: number, host: string): Promise<void> {
+    const local = await escuchar(this.#http, port, host)
+    this.url ||= local
+  }
+
+  /**
+   * Stops accepting requests. For `despedida` milliseconds the server still accepts connections: a client may be
+   * sending a request, and load balancers must see the stop at `/readyz`. Each response closes its connection, so
+   * connections that remain afterwards were idle all the time. This wait ends early when no connection is open. Behind
+   * a proxy it does not, because a proxy opens another connection for the next request. Requests under way then have
+   * {@link PLAZO_DE_DRENAJE} to finish.
+   */
+  async drenar(despedida: number): Promise<void> {
+    this.#despidiendo = true
+    for (const res of this.#enCurso) if (!res.headersSent) res.setHeader('Connection', 'close')
+    await hasta(() => !this.#trasProxy && this.#conexiones.size === 0, despedida)
+    this.#http.close()
+    this.#http.closeIdleConnections()
+    await hasta(() => this.#enCurso.size === 0, PLAZO_DE_DRENAJE)
+  }
+
+  cerrar(): Promise<void> {
+    this.#slowReaders.stop()
+    return dejarDeEscuchar(this.#http)
+  }
+}
+
+/** Answers requests before the service has started: `/healthz` succeeds, `/readyz` and all other paths get a 503. */
+function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: string) {
+  const ruta = rutaDe(req)
+  if (ruta === '/healthz') return responder(res, randomUUID(), 200, { ok: true })
+  const salud: Salud = { ok: false, base_de_datos: false, escritura: false, cola: false, migraciones: false }
+  if (ruta === '/readyz') return responder(res, randomUUID(), 503, salud, { 'Retry-After': '1' })
+  rechazar(req, res, urlPublica, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
+}
+
+/** Requests of one connection that may be under way or wait. A client that does not pipeline has one. */
+const POR_CONEXION = 16
+/**
+ * Requests under way beyond which another request would only wait. At full load they are some tenths of a second's
+ * work.
+ */
+const SATURADO = 1_000
+const LLENO = 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.'
+const DE_SALUD: readonly string[] = ['/healthz', '/readyz']
+
+const rutaDe = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
+
+function rechazar(req: IncomingMessage, res: ServerResponse, urlPublica: string, mensaje: string) {
+  const id = randomUUID()
+  const { tipo, cuerpo } = segunAccept(noDisponible(mensaje).presentar(id, urlPublica), req.headers.accept)
+  responder(res, id, 503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1' })
+}
+
+const responder = (res: ServerResponse, id: string, status: number, cuerpo: object, cabeceras = {}) =>
+  void res
+    .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': id, ...cabeceras })
+    .end(JSON.stringify(cuerpo))
+
+/**
+ * Answers input that Node rejects before a request exists: unreadable or oversized headers, or a client that is too
+ * slow.
+ */
+function rechazarIlegible(error: NodeJS.ErrnoException, socket: Duplex, urlPublica: string) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [estado, detalle] = ILEGIBLES[error.code ?? ''] ?? ['400 Bad Request', 'La solicitud no es HTTP legible.']
+  const cuerpo = JSON.stringify({
+    ...new Problema('parametro_invalido', detalle).presentar(randomUUID(), urlPublica),
+    estado_http: Number(estado.slice(0, 3)),
+  })
+  socket.end(
+    `HTTP/1.1 ${estado}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\nConnection: close\r\n\r\n${cuerpo}`,
+  )
+}
+const ILEGIBLES: Readonly<Record<string, readonly [estado: string, detalle: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Las cabeceras pasan de 16 KB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'La solicitud tardó demasiado en llegar.'],
+}
+
+async function hasta(listo: () => boolean, plazo: number) {
+  for (const fin = performance.now() + plazo; !listo() && performance.now() < fin; ) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

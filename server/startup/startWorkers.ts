@@ -1,0 +1,147 @@
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+import { abrirDb, type Db } from '../data/db.ts'
+import { CUIDADO_S } from '../data/queue/job.ts'
+import { Emisor } from '../data/queue/signals.ts'
+import type { Deps } from '../domain/deps.ts'
+import type { Vida } from './lifetime.ts'
+import type { Metricas } from './metrics.ts'
+import type { Via } from './resources.ts'
+import type { Deshacer } from './teardown.ts'
+
+interface ParaWorkers {
+  databaseUrl: string
+  via: Via
+  vida: Vida
+  metricas: Metricas
+  /** Returns a number from 0 to 1; only tests set it. */
+  azar?: () => number
+}
+
+/** Opens the queue and starts its workers. */
+export async function levantarWorkers(
+  deps: Deps,
+  { databaseUrl, via, vida, metricas, azar = Math.random }: ParaWorkers,
+  deshacer: Deshacer,
+): Promise<void> {
+  // These modules load only here, so that a process without workers does not pay for them.
+  const [{ crearColas, iniciarWorkers }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
+    await Promise.all([
+      import('../data/queue/workers.ts'),
+      import('../domain/webhooks/sender.ts'),
+      import('../domain/mensajeria/whatsapp.ts'),
+      import('../platform/maps/shortLinks.ts'),
+    ])
+  const dbSinEspera = abrirSinEspera(via, vida, deshacer)
+  const { pool } = dbSinEspera
+  const boss = await abrirCola(deps, { databaseUrl, pool, backend: via.engine, crearColas })
+  const { resolver } = deps.destinos
+  const { mensajeria } = deps.ajustes
+  const clienteDeWhatsapp = mensajeria.tipo === 'whatsapp' ? crearClienteDeWhatsapp(mensajeria) : undefined
+  const enlacesCortos = crearResolutorDeEnlaces({ resolver })
+  deshacer.al(() => Promise.all([clienteDeWhatsapp?.cerrar(), enlacesCortos.cerrar()]))
+  const enviador = crearEnviador({ resolver })
+  const { senalar } = new Emisor(pool, deps.log)
+  const workers = await iniciarWorkers(
+    boss,
+    {
+      ...deps,
+      db: deps.db.como('guias_trabajos'),
+      dbSinEspera,
+      senalar,
+      azar,
+      enviador,
+      metricas,
+      clienteDeWhatsapp,
+      enlacesCortos,
+    },
+    databaseUrl,
+  )
+  deshacer.al(() => workers.detener())
+  metricas.observar(deps)
+  vida.workers = workers
+}
+
+/** Opens the sender of signals that wake the workers of other processes. Only a process without workers needs it. */
+export function levantarEmisor(
+  { log }: Pick<Deps, 'log'>,
+  { via, vida }: Pick<ParaWorkers, 'via' | 'vida'>,
+  deshacer: Deshacer,
+): void {
+  vida.emisor = new Emisor(abrirSinEspera(via, vida, deshacer, 1).pool, log)
+}
+
+/**
+ * Opens connections whose commits do not wait for the disk. A crash may lose the last jobs and results of deliveries:
+ * jobs are made again from their rows, and deliveries are sent again.
+ */
+function abrirSinEspera({ url, pooler, partes }: Via, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): Db {
+  const db = abrirDb(url, {
+    pooler,
+    partes,
+    conexiones,
+    nombre: 'guias cola',
+    rol: 'guias_trabajos',
+    ajustes: { synchronous_commit: 'off' },
+    alFallar: alPerder,
+  })
+  deshacer.al(() => db.cerrar())
+  return db
+}
+
+/**
+ * Lock that a process holds, until its session ends, while it creates the queue's tables. Without the lock, one of two
+ * processes that start together on a new database would fail.
+ */
+const TURNO = "select pg_advisory_lock(hashtext('pgboss.tablas'))"
+
+/**
+ * Grants `guias_trabajos` the privileges that workers need on the queue's tables. The database's owner owns these
+ * tables, like the service's own.
+ */
+const PERMISOS = `do $$ begin
+    if exists (select from pg_class where relnamespace = 'pgboss'::regnamespace and relkind in ('r', 'p')
+      and not has_table_privilege('guias_trabajos', oid, 'DELETE'))
+    then
+      grant usage on schema pgboss to guias_trabajos;
+      if current_setting('server_version_num')::int >= 170000 then
+        grant maintain on all tables in schema pgboss to guias_trabajos; -- pg-boss rebuilds bloated indexes
+      end if;
+      grant select, insert, update, delete on all tables in schema pgboss to guias_trabajos;
+    end if;
+  end $$`
+
+interface ParaLaCola {
+  databaseUrl: string
+  pool: Db['pool']
+  backend: Via['engine']
+  crearColas: (boss: PgBoss) => Promise<void>
+}
+
+async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas }: ParaLaCola): Promise<PgBoss> {
+  // The database's owner creates and changes the queue's tables, as migrations do with the other tables.
+  const dueno = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000, query_timeout: 8_000 })
+  let ejecutar = (text: string, values?: unknown[]): Promise<unknown> => dueno.query(text, values)
+  const boss = new PgBoss({
+    // pg-boss's own pool would wait for ever for a half-open connection.
+    db: { executeSql: (text, values) => ejecutar(text, values) as Promise<pg.QueryResult> },
+    backend,
+    schedule: false,
+    // server/data/queue/workers.ts supervises the queue, and does so rarely while nothing happens.
+    supervise: false,
+    monitorIntervalSeconds: CUIDADO_S,
+    maintenanceIntervalSeconds: 60,
+  })
+  boss.on('error', (err) => log.warn({ err }, 'pg-boss error'))
+  try {
+    await dueno.connect()
+    await dueno.query(TURNO)
+    await boss.start()
+    await crearColas(boss)
+    await dueno.query(PERMISOS)
+  } finally {
+    await dueno.end()
+  }
+  ejecutar = (text, values) => pool.ejecutar(text, values)
+  return boss
+}
