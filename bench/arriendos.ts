@@ -7,8 +7,8 @@
 import { PgBoss } from 'pg-boss'
 import { abrirDb } from '../server/data/db.ts'
 import { CUIDADO_S } from '../server/data/queue/job.ts'
-import { crearColas } from '../server/data/queue/workers.ts'
 import { Arriendos } from '../server/domain/webhooks/leases.ts'
+import { crearColas } from '../server/startup/workers.ts'
 import { servir } from './arnes/hijo.ts'
 
 const cuantos = Number(process.argv[2])

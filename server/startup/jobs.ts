@@ -4,6 +4,7 @@ import { deTrabajo } from '../data/queue/jobRows.ts'
 import { REPOSO_S } from '../data/queue/rescue.ts'
 import { barrerArchivos, barrerDesconocidos } from '../domain/archivos/sweep.ts'
 import { encadenar } from '../domain/bitacora/linkChain.ts'
+import type { DepsDeTrabajo } from '../domain/deps.ts'
 import { enviarMensajes } from '../domain/mensajeria/enviar.ts'
 import {
   adelantarMensajes,
@@ -26,8 +27,6 @@ import { COLA_DE_REINTENTOS } from '../domain/webhooks/retries.ts'
 import { limpiarWebhooks } from '../domain/webhooks/sweeper.ts'
 import type { ClaveDeWebhook } from '../domain/webhooks/webhook.ts'
 
-export { Bomba } from '../domain/webhooks/pump.ts'
-
 /**
  * Options of queues in which each job stands for a row. A job that fails six times, or kills its worker six times, is
  * given up and deleted a minute later. The feeder then makes a new job if the row still waits.
@@ -46,7 +45,7 @@ const DE_FILAS: QueueOptions = {
 const LARGOS: QueueOptions = { ...DE_FILAS, expireInSeconds: 300 }
 
 /** All background jobs of the service. */
-export const TRABAJOS: readonly Trabajo[] = [
+export const TRABAJOS: readonly Trabajo<DepsDeTrabajo>[] = [
   {
     cola: 'mensajes',
     opciones: LARGOS,
@@ -124,7 +123,7 @@ export const TRABAJOS: readonly Trabajo[] = [
 ]
 
 /** Periodic work that no row asks for; `cada` is in seconds. */
-export const LIMPIEZA: readonly Limpieza[] = [
+export const LIMPIEZA: readonly Limpieza<DepsDeTrabajo>[] = [
   { cada: 30, hacer: limpiarWebhooks },
   { cada: 30, hacer: encadenar },
   { cada: 300, hacer: retomarSinSalida },

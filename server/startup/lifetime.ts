@@ -1,10 +1,10 @@
 import type { Emisor } from '../data/queue/signals.ts'
-import type { Workers } from '../data/queue/workers.ts'
 import type { Salud } from '../domain/deps.ts'
 import type { EventoRecien } from '../domain/eventos/evento.ts'
 import type { AvisarTrabajo } from '../domain/webhooks/webhook.ts'
 import type { Log } from '../platform/log.ts'
 import type { Sonda } from './probe.ts'
+import type { Workers } from './workers.ts'
 
 /** Phase of a process, its workers, and its health. */
 export class Vida {

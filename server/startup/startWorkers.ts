@@ -27,7 +27,7 @@ export async function levantarWorkers(
   // These modules load only here, so that a process without workers does not pay for them.
   const [{ crearColas, iniciarWorkers }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
     await Promise.all([
-      import('../data/queue/workers.ts'),
+      import('./workers.ts'),
       import('../domain/webhooks/sender.ts'),
       import('../domain/mensajeria/whatsapp.ts'),
       import('../platform/maps/shortLinks.ts'),
@@ -127,7 +127,7 @@ async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas
     db: { executeSql: (text, values) => ejecutar(text, values) as Promise<pg.QueryResult> },
     backend,
     schedule: false,
-    // server/data/queue/workers.ts supervises the queue, and does so rarely while nothing happens.
+    // server/startup/workers.ts supervises the queue, and does so rarely while nothing happens.
     supervise: false,
     monitorIntervalSeconds: CUIDADO_S,
     maintenanceIntervalSeconds: 60,

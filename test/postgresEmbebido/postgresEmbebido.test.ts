@@ -12,8 +12,8 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/data/embedded/embedded.ts'
-import { crearColas } from '../../server/data/queue/workers.ts'
 import { migrar } from '../../server/startup/migrations.ts'
+import { crearColas } from '../../server/startup/workers.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 
 const ES_ROOT = process.getuid?.() === 0

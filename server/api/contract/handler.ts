@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import type { DepsDeOperacion } from '../../domain/deps.ts'
 import type { Operaciones } from '../../generado/contrato/operaciones.ts'
 import type { Identidades } from '../http/identity.ts'
 import type { Flujo } from '../http/stream.ts'
@@ -69,7 +68,7 @@ export type Respuesta<O extends OperationId> = {
  * Implementation of an operation: takes a request and the service's dependencies, and returns a declared answer or
  * throws a `Problema`.
  */
-export type Handler<O extends OperationId> = (entrada: Entrada<O>, deps: DepsDeOperacion) => Promise<Respuesta<O>>
+export type HandlerWith<D, O extends OperationId> = (entrada: Entrada<O>, deps: D) => Promise<Respuesta<O>>
 
 /** Handlers of all operations of the contract. An operation without a handler is a compile error. */
-export type Handlers = { readonly [O in OperationId]: Handler<O> }
+export type HandlersWith<D> = { readonly [O in OperationId]: HandlerWith<D, O> }

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
-import type { DepsDeOperacion } from '../../domain/deps.ts'
+import type { Db } from '../../data/db.ts'
 import { Problema, problemaDeFallas, problemaUniforme } from '../../platform/errors.ts'
-import { autenticar, exigirAlcance, reautenticar } from '../http/authenticate.ts'
+import { type AuthenticationDeps, autenticar, exigirAlcance, reautenticar } from '../http/authenticate.ts'
 import { admitirTipo, leerCuerpo, pasarFlujo } from '../http/body.ts'
 import { exigirPropia } from '../http/browser.ts'
 import { esReenviada } from '../http/forwarded.ts'
@@ -10,18 +10,24 @@ import { redDe } from '../http/network.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problems.ts'
 import { contarDesconocida, corregirCosto, limitar } from '../http/rateLimit.ts'
 import type { Operacion, OperationId } from './contract.ts'
-import type { Entrada, Handlers } from './handler.ts'
+import type { Entrada, HandlersWith } from './handler.ts'
 import { bienEscrito, fijarConsulta, type Rechazo } from './parameters.ts'
 import { remitenteDe, type Validacion } from './validation.ts'
 
+/** Dependencies that the binder itself uses. */
+export interface BinderDeps extends AuthenticationDeps {
+  db: Db
+  validacion: Validacion
+}
+
 /** Parts that {@link enlazarRutas} connects. */
-export interface Enlace {
+export interface Enlace<D extends BinderDeps> {
   operaciones: readonly Operacion[]
   /** Rejects if the validation of an operation is not active. */
   comprobar: (operacion: Operacion) => Promise<void>
-  handlers: Handlers
+  handlers: HandlersWith<D>
   autenticadores: Autenticadores
-  deps: DepsDeOperacion
+  deps: D
   testigo?: Testigo | undefined
 }
 
@@ -29,9 +35,9 @@ export interface Enlace {
  * Binds every operation of the contract to its handler, by operationId. The middlewares run in the order of the call. A
  * path of the contract with another method gets 405.
  */
-export function enlazarRutas(
+export function enlazarRutas<D extends BinderDeps>(
   app: Express,
-  { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Enlace,
+  { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Enlace<D>,
 ) {
   const depsDe = crearDepsDe(deps)
   const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
@@ -79,7 +85,7 @@ const marcar =
   }
 
 /** Creates the middleware that admits a request only after the validation of its operation was found active. */
-function exigirComprobada(operacion: Operacion, comprobar: Enlace['comprobar']): RequestHandler {
+function exigirComprobada(operacion: Operacion, comprobar: Enlace<BinderDeps>['comprobar']): RequestHandler {
   let comprobada = false
   return (_req, _res, next) => {
     if (comprobada) return next()
@@ -152,17 +158,17 @@ function alCerrar(res: Response): AbortSignal {
   return control.signal
 }
 
-type HandlerCualquiera = (
+type HandlerCualquiera<D> = (
   entrada: Record<keyof Entrada<OperationId>, unknown>,
-  deps: DepsDeOperacion,
+  deps: D,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
 
 /**
  * Creates the function that returns the dependencies of a request. A merchant's dependencies see only the merchant's
  * rows, and are created once for each identity.
  */
-function crearDepsDe(deps: DepsDeOperacion): (identidad: Identidad | undefined) => DepsDeOperacion {
-  const porIdentidad = new WeakMap<Identidad, DepsDeOperacion>()
+function crearDepsDe<D extends BinderDeps>(deps: D): (identidad: Identidad | undefined) => D {
+  const porIdentidad = new WeakMap<Identidad, D>()
   return (identidad) => {
     if (!identidad || !('comercioId' in identidad)) return deps
     let suyas = porIdentidad.get(identidad)
@@ -174,15 +180,15 @@ function crearDepsDe(deps: DepsDeOperacion): (identidad: Identidad | undefined) 
   }
 }
 
-const ejecutar = (
+const ejecutar = <D>(
   operacion: Operacion,
-  handlers: Handlers,
-  depsDe: ReturnType<typeof crearDepsDe>,
+  handlers: HandlersWith<D>,
+  depsDe: (identidad: Identidad | undefined) => D,
   testigo: Testigo | undefined,
 ): RequestHandler => {
   // TypeScript cannot relate the handler of a variable id to its types. The contract's validation guarantees the types
   // instead.
-  const handler = handlers[operacion.id] as unknown as HandlerCualquiera
+  const handler = handlers[operacion.id] as unknown as HandlerCualquiera<D>
   return async (req, res) => {
     const { status, body, headers } = await handler(
       {

@@ -1,13 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import type { Ajustes, Deps } from '../../domain/deps.ts'
 import { Problema, problemaUniforme } from '../../platform/errors.ts'
 import type { Operacion } from '../contract/contract.ts'
+import type { Limites } from '../limits/limits.ts'
 import type { Navegador } from './browser.ts'
 import { esReenviada } from './forwarded.ts'
 import type { Autenticadores, Esquema } from './identity.ts'
 import { estaEn, redDe } from './network.ts'
 import { wasCharged } from './networkGate.ts'
+
+/** Dependencies of the authentication. */
+export interface AuthenticationDeps {
+  navegador: Navegador
+  limites: Limites
+  ajustes: {
+    /** True where keys and codes made for a first try are valid. */
+    readonly demostracion: boolean
+  }
+}
 
 /** Way in which requests carry a credential, and the problems that answer a missing or invalid credential. */
 interface Credencial {
@@ -30,7 +40,7 @@ export const DE_DEMOSTRACION =
   'es de demostración y solo vale en la propia máquina del servicio, sin PUBLIC_URL ni servidores intermedios'
 
 /** Reports whether a request may use a demonstration credential: never if a proxy may have forwarded the request. */
-export const admiteDemostracion = ({ demostracion }: Pick<Ajustes, 'demostracion'>, reenviada: boolean) =>
+export const admiteDemostracion = ({ demostracion }: AuthenticationDeps['ajustes'], reenviada: boolean) =>
   demostracion && !reenviada
 
 const noAutenticado = (detail: string) =>
@@ -92,7 +102,7 @@ const cookie = (navegador: Navegador): Credencial => {
 export function autenticar(
   { seguridad }: Operacion,
   autenticadores: Autenticadores,
-  { navegador, limites, ajustes }: Pick<Deps, 'navegador' | 'limites' | 'ajustes'>,
+  { navegador, limites, ajustes }: AuthenticationDeps,
 ): RequestHandler {
   if (!seguridad) return (_req, _res, next) => next()
   const verificar = autenticadores[seguridad.esquema as Esquema]
@@ -141,7 +151,7 @@ const VIGENCIA_DE_LO_VISTO = 1_000
 export function reautenticar(
   operacion: Operacion,
   autenticadores: Autenticadores,
-  deps: Pick<Deps, 'navegador' | 'limites' | 'ajustes'>,
+  deps: AuthenticationDeps,
 ): RequestHandler {
   const autenticarDeNuevo = autenticar(operacion, autenticadores, deps)
   return (req, res, next) => {

@@ -1,10 +1,11 @@
 import type { NextFunction, Request, Response } from 'express'
-import type { Deps } from '../../domain/deps.ts'
+import type { Log } from '../../platform/log.ts'
 import type { Operacion } from '../contract/contract.ts'
 import type { Admision } from '../limits/limits.ts'
 import { CABECERAS } from './headers.ts'
 import type { Identidad } from './identity.ts'
 import { redDe } from './network.ts'
+import type { RefusalLog } from './refusalLog.ts'
 
 /** State of one request, created by the first middleware. */
 export interface Solicitud {
@@ -38,7 +39,7 @@ const ID_AJENO = /^[!-~]{1,128}$/
  * client's `X-Request-Id` if that has 1 to 128 visible ASCII characters. Requests refused with 429 are logged as
  * counts.
  */
-export function identificarSolicitud({ log, refusals }: Pick<Deps, 'log' | 'refusals'>, nuevoId: () => string) {
+export function identificarSolicitud({ log, refusals }: { log: Log; refusals: RefusalLog }, nuevoId: () => string) {
   return (req: Request, res: Response, next: NextFunction) => {
     const ajeno = req.headers['x-request-id']
     const solicitud: Solicitud = {

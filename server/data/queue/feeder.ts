@@ -1,8 +1,17 @@
 import type { PgBoss } from 'pg-boss'
-import type { DepsDeTrabajo } from '../../domain/deps.ts'
 import { traducirError } from '../../platform/errors.ts'
+import type { Log } from '../../platform/log.ts'
 import type { Trabajo } from './job.ts'
 import { Memoria } from './memory.ts'
+
+/** Dependencies of the feeder itself; those of the jobs come with it. */
+export interface FeederDeps {
+  log: Log
+  reloj: () => Date
+  avisarTrabajo: () => unknown
+  despertar: (cola: string) => void
+  hayTrabajo: () => void
+}
 
 /** Rows of one kind of work that a round feeds to the queue, at most. */
 const LOTE = 1_000
@@ -22,10 +31,10 @@ const PLAZO = 5_000
  * Turns pending rows into jobs, one round after another. A call of `avisar` starts a round soon. Otherwise the pause
  * between rounds grows while they find nothing.
  */
-export class Alimentador {
+export class Alimentador<D extends FeederDeps> {
   readonly #boss: PgBoss
-  readonly #trabajos: readonly Trabajo[]
-  readonly #deps: DepsDeTrabajo
+  readonly #trabajos: readonly Trabajo<D>[]
+  readonly #deps: D
   readonly #memoria = new Memoria(MEMORIA)
   #temporizador: NodeJS.Timeout | undefined
   #inmediata: NodeJS.Immediate | undefined
@@ -45,7 +54,7 @@ export class Alimentador {
   #buena = performance.now()
   #detenido = false
 
-  constructor(boss: PgBoss, trabajos: readonly Trabajo[], deps: DepsDeTrabajo) {
+  constructor(boss: PgBoss, trabajos: readonly Trabajo<D>[], deps: D) {
     this.#boss = boss
     this.#trabajos = trabajos
     this.#deps = deps
@@ -124,7 +133,7 @@ export class Alimentador {
    * Feeds one kind of work.
    * @returns how many jobs it made
    */
-  async #alimentar({ cola, pendientes }: Trabajo): Promise<number> {
+  async #alimentar({ cola, pendientes }: Trabajo<D>): Promise<number> {
     const nuevos = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#memoria.tiene(id!))
     if (nuevos.length === 0) return 0
     this.#memoria.anotar(

@@ -1,5 +1,4 @@
 import type { JobInsert, QueueOptions } from 'pg-boss'
-import type { DepsDeTrabajo } from '../../domain/deps.ts'
 
 /**
  * Interval between runs of pg-boss's own maintenance while there is work, in seconds. The maintenance ends lapsed
@@ -11,7 +10,7 @@ export const CUIDADO_S = 5
  * Kind of background work. The rows of pending work are the source of truth; a job only wakes a worker for one row.
  * Losing the queue therefore loses nothing, and a job that runs twice does nothing the second time.
  */
-export type Trabajo = {
+export type Trabajo<D> = {
   cola: string
   opciones: QueueOptions
   /**
@@ -30,15 +29,15 @@ export type Trabajo = {
    * Returns jobs for the rows that wait, `cuantas` rows at most. A job's id is its row's, or its row's and step's.
    * Undefined if other code makes the jobs.
    */
-  pendientes?: (deps: DepsDeTrabajo, cuantas: number) => Promise<JobInsert[]>
-  /** Brings forward, after the clock has stepped back, rows that wait for a time of the clock ahead. */
-  adelantar?: (deps: DepsDeTrabajo) => Promise<unknown>
+  pendientes?: (deps: D, cuantas: number) => Promise<JobInsert[]>
+  /** Brings forward rows whose due time was set by a clock that was ahead, after the clock stepped back. */
+  adelantar?: (deps: D) => Promise<unknown>
   /**
    * Does the work of the rows; throws to be tried again. If this process is silent for too long, another worker may do
    * the same work at the same time. Each step must therefore change nothing the second time. Undefined if other code
    * takes the jobs.
    */
-  ejecutar?: (deps: DepsDeTrabajo, trabajos: readonly Tomado[]) => Promise<void>
+  ejecutar?: (deps: D, trabajos: readonly Tomado[]) => Promise<void>
 }
 
 /** Job that a worker holds. */
@@ -50,8 +49,8 @@ export interface Tomado {
 }
 
 /** Work that runs every `cada` seconds, without a row that asks for it. */
-export interface Limpieza {
+export interface Limpieza<D> {
   cada: number
-  /** Returns `true` if the run left work behind, so that the next run comes sooner. */
-  hacer: (deps: DepsDeTrabajo) => Promise<unknown>
+  /** Gives `true` where there is more than what it did, to go on sooner. */
+  hacer: (deps: D) => Promise<unknown>
 }

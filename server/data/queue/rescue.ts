@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss'
-import type { DepsDeTrabajo } from '../../domain/deps.ts'
-import { sentencia } from '../db.ts'
+import type { Log } from '../../platform/log.ts'
+import { type Db, sentencia } from '../db.ts'
 
 /** Interval between heartbeats of the jobs that a worker holds, in seconds. */
 export const LATIDO_S = 1
@@ -26,7 +26,11 @@ const CALLADOS = sentencia<{ colas: readonly string[] }, Callado>(
      and heartbeat_on < now() - interval '${SILENCIO_S} seconds'`,
 )
 
-type DepsDeRescate = Pick<DepsDeTrabajo, 'dbSinEspera' | 'log' | 'despertar'>
+interface DepsDeRescate {
+  dbSinEspera: Db
+  log: Log
+  despertar: (cola: string) => void
+}
 
 /**
  * Gives the jobs of dead workers back to their queues. pg-boss allows heartbeat intervals of 10 s at least, and looks

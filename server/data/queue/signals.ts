@@ -1,9 +1,16 @@
 import pg from 'pg'
-import type { ClaveDeWebhook } from '../../domain/webhooks/webhook.ts'
+import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import type { Log } from '../../platform/log.ts'
 
 // Signals that one process sends to the others after a commit, so that they need not poll all the time. A signal may be
 // lost: processes find due rows without it, only later.
+
+/** Key of the row for which a signal announces work. */
+export interface SignalKey {
+  comercio_id: string
+  modo: Modo
+  webhook: string
+}
 
 const CANAL = 'guias_trabajo'
 /** Endpoints in one signal. PostgreSQL accepts less than 8,000 bytes. */
@@ -35,7 +42,7 @@ export class Emisor {
    * Sends a signal.
    * @param claves endpoints that may have due deliveries; undefined: there may be any kind of work
    */
-  readonly senalar = (claves?: readonly ClaveDeWebhook[]): void => {
+  readonly senalar = (claves?: readonly SignalKey[]): void => {
     if (!claves) this.#porDecir.add(CUALQUIERA)
     for (const { comercio_id, modo, webhook } of claves ?? []) this.#porDecir.add(`${comercio_id},${modo},${webhook}`)
     if (!this.#diciendo) void this.#decirTodo()
@@ -58,7 +65,7 @@ export class Emisor {
 export class Oyente {
   readonly #url: string
   readonly #log: Log
-  readonly #alOir: (claves?: readonly ClaveDeWebhook[]) => void
+  readonly #alOir: (claves?: readonly SignalKey[]) => void
   #cliente: pg.Client | undefined
   #temporizador: NodeJS.Timeout | undefined
   #cerrado = false
@@ -66,7 +73,7 @@ export class Oyente {
   /**
    * @param alOir called with the endpoints that may have due deliveries; without them, there may be any kind of work
    */
-  constructor(url: string, log: Log, alOir: (claves?: readonly ClaveDeWebhook[]) => void) {
+  constructor(url: string, log: Log, alOir: (claves?: readonly SignalKey[]) => void) {
     this.#url = url
     this.#log = log
     this.#alOir = alOir
@@ -109,10 +116,10 @@ export class Oyente {
   }
 }
 
-function leerSenal(payload: string): ClaveDeWebhook[] | undefined {
+function leerSenal(payload: string): SignalKey[] | undefined {
   if (payload === CUALQUIERA) return undefined
   return payload.split(' ').map((texto) => {
     const [comercio_id = '', modo, webhook = ''] = texto.split(',')
-    return { comercio_id, modo: modo as ClaveDeWebhook['modo'], webhook }
+    return { comercio_id, modo: modo as SignalKey['modo'], webhook }
   })
 }

@@ -1,4 +1,3 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { coincideEtag } from '../../api/http/conditional.ts'
 import { cabecerasDeDescarga, DE_OTRO_ORIGEN, disposicionDe } from '../../api/http/download.ts'
 import { Flujo } from '../../api/http/stream.ts'
@@ -6,6 +5,7 @@ import { sentencia } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { Problema, problemaUniforme } from '../../platform/errors.ts'
 import type { Rango } from '../../platform/files/store.ts'
+import type { Handler } from '../operation.ts'
 import type { FilaArchivo } from './archivo.ts'
 
 const BUSCAR = sentencia<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(

@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 import { recibirImagen } from './archivo.ts'
 
 export const subirArchivo: Handler<'subirArchivo'> = ({ path, query: { tipo }, body, identidad }, deps) =>

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { buscarComercio } from '../comercios/comercio.ts'
+import type { Handler } from '../operation.ts'
 import { paginarBitacora, presentarLinea } from './page.ts'
 
 export const buscarEnBitacora: Handler<'buscarEnBitacora'> = async ({ query }, { db, cursores }) => {

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import type { LineaDeBitacora } from '../../generado/contrato/tipos/index.ts'
+import type { Handler } from '../operation.ts'
 import type { FilaBitacora } from './bitacora.ts'
 import { paginarBitacora, presentarLinea } from './page.ts'
 

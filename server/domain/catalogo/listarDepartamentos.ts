@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { paginar } from '../../api/lists/page.ts'
+import type { Handler } from '../operation.ts'
 import { type Departamento, departamentos } from './catalogo.ts'
 
 export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ query = {}, identidad }, { cursores }) => {

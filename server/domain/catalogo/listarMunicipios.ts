@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { paginar } from '../../api/lists/page.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { buscarDepartamentos, departamentosParecidos, type Municipio, municipiosDe } from './catalogo.ts'
 import { clavesDe } from './claves.ts'
 

@@ -1,7 +1,7 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import { cambios } from '../bitacora/bitacora.ts'
+import type { Handler } from '../operation.ts'
 import { columnasDe, DECIBLES, exigirComercio, presentarComercio } from './comercio.ts'
 
 /** Reads the merchant's row and locks it against other changes until the transaction ends. */

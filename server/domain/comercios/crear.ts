@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
+import type { Handler } from '../operation.ts'
 import { columnasDe, decibles, nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
 
 const CREAR = sentencia<comercio, comercio>(

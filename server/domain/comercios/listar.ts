@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { masNuevas, posicionDeId } from '../../api/lists/byId.ts'
 import { paginar } from '../../api/lists/page.ts'
+import type { Handler } from '../operation.ts'
 import { presentarComercio } from './comercio.ts'
 
 export const listarComercios: Handler<'listarComercios'> = async ({ query }, { db, cursores }) => {

@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import type { Advertencia } from '../../generado/contrato/tipos/index.ts'
 import { vencePronto } from '../llaves/llave.ts'
+import type { Handler } from '../operation.ts'
 
 export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { reloj }) => {
   const { comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identidad

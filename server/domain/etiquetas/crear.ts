@@ -1,7 +1,7 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import type { Falla } from '../../generado/contrato/tipos/index.ts'
 import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
 import { problemaDeFallas } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { leerEtiquetas, sinEtiqueta, unir } from './etiqueta.ts'
 
 export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identidad }, { db, enlacesDeEtiquetas }) => {

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { Handler } from '../../api/contract/handler.ts'
 import { coincideEtag, etagDe } from '../../api/http/conditional.ts'
 import { cabecerasDeDescarga } from '../../api/http/download.ts'
 import { Flujo } from '../../api/http/stream.ts'
 import { paraDocumentos } from '../../platform/brand/brand.ts'
 import { noDisponible, problemaUniforme } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { DIBUJO, datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { Problema } from '../../platform/errors.ts'
 import { buscarGuia } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import { sinEtiqueta } from './etiqueta.ts'
 
 export const obtenerEtiqueta: Handler<'obtenerEtiqueta'> = async ({ path, identidad }, { db, enlacesDeEtiquetas }) => {

@@ -1,10 +1,10 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { LIMITE_POR_OMISION } from '../../api/lists/page.ts'
 import type { Db } from '../../data/db.ts'
 import type { ListarEventosData, Modo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { TIPOS_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
 import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
 import { leerInstante } from '../../platform/time/instant.ts'
+import type { Handler } from '../operation.ts'
 import { presentarEvento } from './evento.ts'
 import { COMIENZO, leerFlujo, type PosicionDelFlujo, posicionDesde, posicionFinal, posicionTras } from './flujo.ts'
 

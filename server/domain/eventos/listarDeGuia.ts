@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 import { leerEventos } from './historial.ts'
 
 export const listarEventosDeGuia: Handler<'listarEventosDeGuia'> = async (

@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { exigirCancelable } from '../estados/estados.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
+import type { Handler } from '../operation.ts'
 import { buscarGuia, presentar } from './guia.ts'
 
 export const cancelarGuia: Handler<'cancelarGuia'> = async (

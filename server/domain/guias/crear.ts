@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 import { presentar } from './guia.ts'
 import { candidata, crearCandidatas } from './strict.ts'
 

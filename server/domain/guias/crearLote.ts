@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../../generado/contrato/tipos/index.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { advertenciasDe, type FilaGuia } from './guia.ts'
 import { candidata, crearCandidatas } from './strict.ts'
 

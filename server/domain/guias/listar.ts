@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 import { buscarPagina, presentar } from './guia.ts'
 
 export const listarGuias: Handler<'listarGuias'> = async ({ query, identidad }, { db, cursores }) => {

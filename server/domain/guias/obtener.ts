@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { leerConEventos } from '../eventos/historial.ts'
+import type { Handler } from '../operation.ts'
 import { presentar } from './guia.ts'
 
 export const obtenerGuia: Handler<'obtenerGuia'> = async ({ path, query, identidad }, { db, cursores }) => {

@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion } from '../../data/db.ts'
 import { exigirComercio } from '../comercios/comercio.ts'
+import type { Handler } from '../operation.ts'
 import { guardarLlave, leerRedes, leerVencimiento, loQuePuede } from './llave.ts'
 
 export const crearLlave: Handler<'crearLlave'> = async ({ path, body, ...quien }, { db, reloj, bitacora }) => {

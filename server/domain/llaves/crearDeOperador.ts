@@ -1,8 +1,8 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion } from '../../data/db.ts'
 import { ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
 import { Problema } from '../../platform/errors.ts'
 import { exigirOperador } from '../operadores/operador.ts'
+import type { Handler } from '../operation.ts'
 import { exigirAlcancesPropios, guardarLlaveDeOperador, leerRedes, leerVencimiento, loQuePuede } from './llave.ts'
 
 export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async (

@@ -1,7 +1,7 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { paginar } from '../../api/lists/page.ts'
 import type { Alcance, Modo } from '../../generado/contrato/tipos/index.ts'
 import { exigirComercio } from '../comercios/comercio.ts'
+import type { Handler } from '../operation.ts'
 import { masRecientes, posicionDeLlave, presentarLlave } from './llave.ts'
 
 export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { db, cursores }) => {

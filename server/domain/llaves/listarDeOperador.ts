@@ -1,7 +1,7 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { paginar } from '../../api/lists/page.ts'
 import type { AlcanceDeOperacion } from '../../generado/contrato/tipos/index.ts'
 import { exigirOperador } from '../operadores/operador.ts'
+import type { Handler } from '../operation.ts'
 import { masRecientes, posicionDeLlave, presentarLlaveDeOperador } from './llave.ts'
 
 export const listarLlavesDeOperador: Handler<'listarLlavesDeOperador'> = async ({ path, query }, { db, cursores }) => {

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
+import type { Handler } from '../operation.ts'
 import { ADMINISTRAN, enBitacora, exigirLlave, presentarCualquiera, quedaOtra, ultimaLlave } from './llave.ts'
 
 const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(

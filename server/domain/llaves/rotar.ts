@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { enBitacora, estaVigente, exigirAlcancesPropios, exigirLlave, guardarOtra } from './llave.ts'
 
 const HORA = 3_600_000

@@ -1,7 +1,7 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { paginar } from '../../api/lists/page.ts'
 import type { Mensaje } from '../../generado/contrato/tipos/index.ts'
 import { buscarGuia, estadoDeSolicitud, type FilaGuia } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import type { FilaMensaje } from './mensaje.ts'
 
 export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quien }, { db, cursores, bitacora }) => {

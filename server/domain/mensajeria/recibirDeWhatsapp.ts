@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Handler } from '../../api/contract/handler.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { firmaValida } from './whatsapp.ts'
 
 /**

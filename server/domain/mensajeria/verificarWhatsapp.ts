@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { responderReto } from './whatsapp.ts'
 
 export const verificarWhatsapp: Handler<'verificarWhatsapp'> = async ({ query }, { ajustes: { mensajeria } }) => {

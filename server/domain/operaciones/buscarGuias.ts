@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { buscarComercio } from '../comercios/comercio.ts'
 import { buscarPagina } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import { presentarGuias } from './guia.ts'
 
 /** Query parameters that only select a page. The audit line omits them. */

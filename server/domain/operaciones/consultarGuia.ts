@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { leerDeQuienSeaConEventos } from '../eventos/historial.ts'
+import type { Handler } from '../operation.ts'
 import { presentarGuias } from './guia.ts'
 
 export const consultarGuia: Handler<'consultarGuia'> = async (

@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 import { registrarConPrueba } from '../pruebasEntrega/registrar.ts'
 
 export const registrarEntrega: Handler<'registrarEntrega'> = ({ path, body, identidad }, deps) =>

@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { problemaDeFallas } from '../../platform/errors.ts'
 import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
+import type { Handler } from '../operation.ts'
 import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
 import { buscarRepartidor, presentarQuien } from '../repartidores/repartidor.ts'
 

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion } from '../../data/db.ts'
+import type { Handler } from '../operation.ts'
 import { guardarOperador, presentarOperador } from './operador.ts'
 
 export const crearOperador: Handler<'crearOperador'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {

@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
 import { ADMINISTRAN, quedaOtra, ultimaLlave } from '../llaves/llave.ts'
+import type { Handler } from '../operation.ts'
 import { exigirOperador, presentarOperador } from './operador.ts'
 
 const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(

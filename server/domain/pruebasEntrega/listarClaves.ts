@@ -1,5 +1,15 @@
-import type { Handler } from '../../api/contract/handler.ts'
-import { clavesPublicas } from '../../platform/signing/jws.ts'
+import type { Db } from '../../data/db.ts'
+import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
+import type { Secretos } from '../../platform/secrets.ts'
+import { claveDeFirma } from '../../platform/signing/jws.ts'
+import type { Handler } from '../operation.ts'
+
+/** Returns the public keys of all signatures: first the present key, then every earlier one. */
+async function clavesPublicas(db: Db, secretos: Secretos): Promise<ClavePublica[]> {
+  const { publica } = await claveDeFirma(secretos)
+  const filas = await db.central.prisma.clave_publica.findMany({ orderBy: [{ creado_en: 'desc' }, { kid: 'asc' }] })
+  return [publica, ...filas.map(({ jwk }) => jwk as ClavePublica).filter(({ kid }) => kid !== publica.kid)]
+}
 
 export const listarClavesPublicas: Handler<'listarClavesPublicas'> = async (_entrada, { db, secretos }) => ({
   status: 200,

@@ -1,4 +1,3 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { paginar } from '../../api/lists/page.ts'
 import { type Db, sentencia } from '../../data/db.ts'
 import type { prueba_intento } from '../../generado/contrato/prisma/client.ts'
@@ -7,6 +6,7 @@ import { type FilaArchivo, presentarArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
 import { deGuia, type FilaEvento, presentarEvento } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import { type LlaveDePrueba, leerArchivos } from './prueba.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (

@@ -1,4 +1,3 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import type { Db } from '../../data/db.ts'
 import type { PruebaDeEntrega } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
@@ -6,6 +5,7 @@ import { presentarArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import { buscarPrueba, leerArchivos, type PruebaConQuien } from './prueba.ts'
 
 export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (

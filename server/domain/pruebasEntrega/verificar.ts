@@ -1,8 +1,8 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import type { ResultadoDeVerificacion } from '../../generado/contrato/tipos/index.ts'
 import { demasiadas } from '../../platform/errors.ts'
 import { enHexadecimal } from '../archivos/archivo.ts'
 import { buscarGuia } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import { buscarPrueba, leerArchivos } from './prueba.ts'
 
 export const verificarPrueba: Handler<'verificarPrueba'> = async (

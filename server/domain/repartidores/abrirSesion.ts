@@ -1,8 +1,8 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { admiteDemostracion, DE_DEMOSTRACION, RETO_DE_SESION } from '../../api/http/authenticate.ts'
 import { sitioDe } from '../../api/http/network.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
 import {
   DURACION_DE_SESION,

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
+import type { Handler } from '../operation.ts'
 
 const CERRAR = sentencia<{ hash: Uint8Array }>('sesiones.cerrar', 'delete from sesion_repartidor where hash = :hash')
 

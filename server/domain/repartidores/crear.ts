@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion } from '../../data/db.ts'
 import { leerTelefono } from '../../platform/telephones/telephone.ts'
+import type { Handler } from '../operation.ts'
 import { guardarRepartidor } from './repartidor.ts'
 
 export const crearRepartidor: Handler<'crearRepartidor'> = async (

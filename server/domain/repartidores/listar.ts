@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { masNuevas, posicionDeId } from '../../api/lists/byId.ts'
 import { paginar } from '../../api/lists/page.ts'
+import type { Handler } from '../operation.ts'
 import { presentarRepartidor } from './repartidor.ts'
 
 export const listarRepartidores: Handler<'listarRepartidores'> = async (

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
+import type { Handler } from '../operation.ts'
 import { leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
 
 /**

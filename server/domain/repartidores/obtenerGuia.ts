@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { desconocida, exigirCodigo } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import { leerGuias, miradaAjena, presentarGuia } from './guia.ts'
 
 export const obtenerGuiaDeReparto: Handler<'obtenerGuiaDeReparto'> = async (

@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 import { presentarSesion } from './repartidor.ts'
 
 export const obtenerSesion: Handler<'obtenerSesion'> = async ({ identidad }) => ({

@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 import { registrarConPrueba } from '../pruebasEntrega/registrar.ts'
 import { permitirA } from './custodia.ts'
 import { presentarQuien } from './repartidor.ts'

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
+import type { Handler } from '../operation.ts'
 import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
 import { permitirA } from './custodia.ts'
 import { presentarQuien } from './repartidor.ts'

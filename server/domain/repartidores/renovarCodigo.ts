@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion } from '../../data/db.ts'
+import type { Handler } from '../operation.ts'
 import { nuevoCodigo, ponerCodigo, presentarRepartidor } from './repartidor.ts'
 
 /** Gives a courier a new code in place of the old one. */

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { recibirImagen } from '../archivos/archivo.ts'
+import type { Handler } from '../operation.ts'
 import { permitirA } from './custodia.ts'
 
 export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = (

@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 
 export const comprobarDisponibilidad: Handler<'comprobarDisponibilidad'> = async (_entrada, { salud }) => {
   const body = await salud()

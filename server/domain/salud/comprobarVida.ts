@@ -1,3 +1,3 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 
 export const comprobarVida: Handler<'comprobarVida'> = async () => ({ status: 200, body: { ok: true } })

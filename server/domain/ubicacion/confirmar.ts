@@ -1,9 +1,9 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { problemaDeFallas } from '../../platform/errors.ts'
 import { leerEnlace } from '../../platform/maps/links.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { explicarInverosimil } from '../guias/advertencias.ts'
 import { buscarGuia, presentar } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import { enlacePorSeguir, exigirAbierta, mismoLugar, pasoDeLugar } from './ubicacion.ts'
 
 export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (

@@ -1,7 +1,7 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { Problema } from '../../platform/errors.ts'
 import { sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
+import type { Handler } from '../operation.ts'
 import { pedirOtraVez } from './reenvio.ts'
 import { exigirAbierta } from './ubicacion.ts'
 

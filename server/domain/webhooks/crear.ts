@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { enviarPrueba } from './probar.ts'
 import { cifrar, type FilaSecreto } from './secret.ts'
 import { bytesDe, nuevoSecreto } from './signature.ts'

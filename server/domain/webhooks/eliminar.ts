@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
+import type { Handler } from '../operation.ts'
 import { type ClaveDeWebhook, desconocido } from './webhook.ts'
 
 /**

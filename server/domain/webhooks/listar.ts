@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { paginar } from '../../api/lists/page.ts'
 import { sentencia } from '../../data/db.ts'
+import type { Handler } from '../operation.ts'
 import { COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 const LISTAR = sentencia<

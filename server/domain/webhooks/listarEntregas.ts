@@ -1,9 +1,9 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import type { Posicion } from '../../api/lists/cursor.ts'
 import { paginar } from '../../api/lists/page.ts'
 import { type Db, sentenciaDe } from '../../data/db.ts'
 import type { ListarEntregasDeWebhookData } from '../../generado/contrato/tipos/index.ts'
 import { iso, leerInstante } from '../../platform/time/instant.ts'
+import type { Handler } from '../operation.ts'
 import {
   COLUMNAS_DE_ENTREGA,
   codigoDeFiltro,

@@ -1,4 +1,4 @@
-import type { Handler } from '../../api/contract/handler.ts'
+import type { Handler } from '../operation.ts'
 import { exigirWebhook, presentarWebhook } from './webhook.ts'
 
 export const obtenerWebhook: Handler<'obtenerWebhook'> = async ({ path, identidad }, { db, reloj }) => ({

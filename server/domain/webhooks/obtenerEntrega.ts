@@ -1,7 +1,7 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import type { Db } from '../../data/db.ts'
 import type { webhook_intento } from '../../generado/contrato/prisma/client.ts'
 import type { IntentoDeWebhook } from '../../generado/contrato/tipos/index.ts'
+import type { Handler } from '../operation.ts'
 import {
   type Clave,
   cargarContenido,

@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { sentencia } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Handler } from '../operation.ts'
 import { type FilaRecuperacion, presentarRecuperacion } from './recuperacion.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 

@@ -1,6 +1,6 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { type Consultar, enTransaccion, sentencia } from '../../data/db.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
+import type { Handler } from '../operation.ts'
 import { type FilaEntregaDeWebhook, presentarEntregaDeWebhook, YA } from './entrega.ts'
 import { eventoPropio } from './ownEvent.ts'
 import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'

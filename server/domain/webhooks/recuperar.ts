@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Handler } from '../../api/contract/handler.ts'
 import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
 import type { RecuperacionParaCrear } from '../../generado/contrato/tipos/index.ts'
 import { base32AlAzar } from '../../platform/codes/codes.ts'
 import { Problema, problemaDeFallas } from '../../platform/errors.ts'
 import { leerInstante } from '../../platform/time/instant.ts'
+import type { Handler } from '../operation.ts'
 import { buscarTramo, type FilaRecuperacion, presentarRecuperacion } from './recuperacion.ts'
 import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 

@@ -1,5 +1,5 @@
-import type { Handler } from '../../api/contract/handler.ts'
 import { enTransaccion, sentencia } from '../../data/db.ts'
+import type { Handler } from '../operation.ts'
 import { cifrar, type FilaSecreto } from './secret.ts'
 import { bytesDe, nuevoSecreto } from './signature.ts'
 import { type ClaveDeWebhook, desconocido, exigirWebhook, presentarWebhook } from './webhook.ts'

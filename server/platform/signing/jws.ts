@@ -1,5 +1,4 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import type { Db } from '../../data/db.ts'
 import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
 import type { Secretos, Subclave } from '../secrets.ts'
 
@@ -63,7 +62,7 @@ async function claveDe({ clave }: Subclave): Promise<ClaveDeFirma> {
 }
 
 /** Returns the current signing key. It is derived from the current master key, so all processes have the same one. */
-const claveDeFirma = (secretos: Secretos) => claveDe(secretos.presente('pruebas'))
+export const claveDeFirma = (secretos: Secretos) => claveDe(secretos.presente('pruebas'))
 
 /**
  * Public keys of all signatures made with the configured master keys. A client that can write to the database cannot
@@ -71,10 +70,3 @@ const claveDeFirma = (secretos: Secretos) => claveDe(secretos.presente('pruebas'
  */
 export const clavesPropias = async (secretos: Secretos): Promise<ClavePublica[]> =>
   (await Promise.all(secretos.todas('pruebas').map(claveDe))).map(({ publica }) => publica)
-
-/** Public keys of all signatures: first the current signing key, then all earlier ones, newest first. */
-export async function clavesPublicas(db: Db, secretos: Secretos): Promise<ClavePublica[]> {
-  const { publica } = await claveDeFirma(secretos)
-  const filas = await db.central.prisma.clave_publica.findMany({ orderBy: [{ creado_en: 'desc' }, { kid: 'asc' }] })
-  return [publica, ...filas.map(({ jwk }) => jwk as ClavePublica).filter(({ kid }) => kid !== publica.kid)]
-}
