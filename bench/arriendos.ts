@@ -5,29 +5,29 @@
  * that the process holds.
  */
 import { PgBoss } from 'pg-boss'
-import { abrirDb } from '../server/data/db.ts'
-import { CUIDADO_S } from '../server/data/queue/job.ts'
-import { Arriendos } from '../server/domain/webhooks/leases.ts'
-import { crearColas } from '../server/startup/workers.ts'
+import { openDb } from '../server/data/db.ts'
+import { MAINTENANCE_SECONDS } from '../server/data/queue/job.ts'
+import { Leases } from '../server/domain/webhooks/leases.ts'
+import { createQueues } from '../server/startup/workers.ts'
 import { servir } from './arnes/hijo.ts'
 
 const cuantos = Number(process.argv[2])
-const db = abrirDb(process.env.DATABASE_URL ?? '', { conexiones: 5, ajustes: { synchronous_commit: 'off' } })
+const db = openDb(process.env.DATABASE_URL ?? '', { conexiones: 5, ajustes: { synchronous_commit: 'off' } })
 const boss = new PgBoss({
-  db: { executeSql: (text, values) => db.pool.ejecutar(text, values) },
-  ...{ schedule: false, supervise: false, monitorIntervalSeconds: CUIDADO_S, maintenanceIntervalSeconds: 60 },
+  db: { executeSql: (text, values) => db.pool.run(text, values) },
+  ...{ schedule: false, supervise: false, monitorIntervalSeconds: MAINTENANCE_SECONDS, maintenanceIntervalSeconds: 60 },
 })
 boss.on('error', console.error)
 await boss.start()
-await crearColas(boss)
-const arriendos = new Arriendos(boss, db, { alTomar() {}, alPerder() {}, alNoTomar() {} })
-setInterval(() => arriendos.latir(performance.now()).catch(console.error), 500)
-setInterval(() => Promise.all([boss.supervise(), arriendos.rescatar()]).catch(console.error), CUIDADO_S * 1_000)
+await createQueues(boss)
+const arriendos = new Leases(boss, db, { alTomar() {}, alPerder() {}, alNoTomar() {} })
+setInterval(() => arriendos.beat(performance.now()).catch(console.error), 500)
+setInterval(() => Promise.all([boss.supervise(), arriendos.rescue()]).catch(console.error), MAINTENANCE_SECONDS * 1_000)
 for (let i = 0; i < cuantos; i++)
-  arriendos.pedir({ comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: `wh_${i}` }, false)
-await arriendos.tomar()
+  arriendos.request({ comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: `wh_${i}` }, false)
+await arriendos.take()
 
 servir(
-  (_req, res) => void res.end(`${arriendos.todos().length}`),
+  (_req, res) => void res.end(`${arriendos.all().length}`),
   () => boss.stop({ graceful: false }),
 )

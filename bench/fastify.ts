@@ -5,16 +5,16 @@
  * machinery differs. Reads DATABASE_URL, MASTER_KEYS and PORT.
  */
 import Fastify, { type FastifyInstance } from 'fastify'
-import { abrirDb, SENTENCIAS, type Sentencia } from '../server/data/db.ts'
+import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
 import { huellasDe, normalizar } from '../server/domain/guias/datos.ts'
 import { type FilaGuia, presentar } from '../server/domain/guias/guia.ts'
-import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/platform/codes/codes.ts'
+import { createIdGenerator, newGuideCode } from '../server/platform/codes/codes.ts'
 import '../server/domain/guias/writing.ts'
 import { crearAutenticadores } from '../server/domain/llaves/autenticadores.ts'
 import { Usos } from '../server/domain/llaves/usos.ts'
-import { crearLog } from '../server/platform/log.ts'
-import { crearSecretos, leerClaves } from '../server/platform/secrets.ts'
-import { leerTelefono } from '../server/platform/telephones/telephone.ts'
+import { createLog } from '../server/platform/log.ts'
+import { createSecrets, readKeys } from '../server/platform/secrets.ts'
+import { readTelephone } from '../server/platform/telephones/telephone.ts'
 
 const visible = (maxLength: number) => ({
   type: 'string',
@@ -65,17 +65,17 @@ const COLUMNAS = [
 const enJson = (fila: FilaGuia) =>
   JSON.stringify([Object.fromEntries(COLUMNAS.map((columna) => [columna, fila[columna] ?? undefined]))])
 // The import of `server/domain/guias/writing.ts` registers this statement.
-const INSERTAR = SENTENCIAS.get('guias.insertar') as Sentencia<
+const INSERTAR = STATEMENTS.get('guias.insertar') as Statement<
   { comercio_id: string; guias: string },
   { id: string; webhooks: string[] | null }
 >
 
 const { DATABASE_URL = '', MASTER_KEYS = '', PORT = '0' } = process.env
-const db = abrirDb(DATABASE_URL)
+const db = openDb(DATABASE_URL)
 const reloj = () => new Date()
-const { llaveDeComercio } = crearAutenticadores({ db, reloj, usos: new Usos(db, crearLog('silent')) })
-const secretos = crearSecretos(leerClaves(MASTER_KEYS)!)
-const nuevoId = crearGeneradorDeIds(reloj)
+const { llaveDeComercio } = crearAutenticadores({ db, reloj, usos: new Usos(db, createLog('silent')) })
+const secretos = createSecrets(readKeys(MASTER_KEYS)!)
+const nuevoId = createIdGenerator(reloj)
 
 const app: FastifyInstance = Fastify({
   logger: false,
@@ -92,7 +92,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
   },
   handler: async (req, reply) => {
     const identidad = req.getDecorator<NonNullable<Awaited<ReturnType<typeof llaveDeComercio>>>>('identidad')
-    if ('error' in leerTelefono(req.body.telefono)) return reply.code(422).send({ error: 'telefono' })
+    if ('error' in readTelephone(req.body.telefono)) return reply.code(422).send({ error: 'telefono' })
     const datos = normalizar(req.body, { pais: null })
     const { id, creado_en } = nuevoId()
     const fila: FilaGuia = {
@@ -100,7 +100,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
       comercio_id: identidad.comercioId,
       modo: identidad.modo,
       id,
-      guia: nuevoCodigoDeGuia(),
+      guia: newGuideCode(),
       huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
       estado: 'aceptado',
       estado_en: creado_en,

@@ -6,7 +6,7 @@
 import { Logger, run } from 'graphile-worker'
 import pg from 'pg'
 import { Agent } from 'undici'
-import { crearGeneradorDeIds } from '../server/platform/codes/codes.ts'
+import { createIdGenerator } from '../server/platform/codes/codes.ts'
 import { type Encargo, enviar } from './arnes/encargo.ts'
 import { servir } from './arnes/hijo.ts'
 
@@ -16,7 +16,7 @@ const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONC
 pool.on('error', () => {})
 await pool.query('create table if not exists intento_de_graphile (like webhook_intento including all)')
 const agente = new Agent({ connections: CONCURRENCIA, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
-const nuevoId = crearGeneradorDeIds(() => new Date())
+const nuevoId = createIdGenerator(() => new Date())
 
 const INTENTO = {
   name: 'intento',

@@ -5,14 +5,14 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { tomarPostgres } from '../server/data/embedded/embedded.ts'
+import { acquirePostgres } from '../server/data/embedded/embedded.ts'
 
 const [carpeta] = process.argv.slice(2)
 if (!carpeta) throw new Error('usage: postgres.ts <folder>')
 // Ctrl-C in a terminal also signals this process. The bench decides when to stop it, by closing standard input.
 for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(senal, () => {})
 
-const postgres = await tomarPostgres({ dataDir: join(carpeta, 'datos'), exclusivo: true })
+const postgres = await acquirePostgres({ dataDir: join(carpeta, 'datos'), exclusivo: true })
 process.stdout.on('error', () => {})
 process.stdout.write(`${postgres.urlDeSuperusuario}\n`)
 process.stdin.resume().once('close', async () => {

@@ -3,19 +3,19 @@
  * `--comprobar`, writes nothing and fails if the table is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Tabla, Variable } from '../server/platform/config/table.ts'
+import type { ConfigTable, ConfigVariable } from '../server/platform/config/table.ts'
 import { VARIABLES } from '../server/platform/config/variables.ts'
 
 const LIBRO = new URL('../docs/operacion.md', import.meta.url)
 const [PRINCIPIO, FIN] = ['<!-- variables: written by scripts/configuracion.ts -->\n', '<!-- /variables -->']
 
-function porDefecto({ porDefecto, defecto }: Variable<unknown>): string {
+function porDefecto({ porDefecto, defecto }: ConfigVariable<unknown>): string {
   if (defecto !== undefined) return defecto
   if (porDefecto === undefined) return 'unset'
   return String(typeof porDefecto === 'boolean' ? Number(porDefecto) : porDefecto)
 }
 
-const filas = (tabla: Tabla, con = ''): string[] =>
+const filas = (tabla: ConfigTable, con = ''): string[] =>
   Object.values(tabla).flatMap((fila) => [
     `| \`${fila.nombre}\` | ${porDefecto(fila)} | ${con}${fila.significado} |\n`,
     ...(fila.grupos ?? []).flatMap((grupo) => filas(grupo.tabla, `with \`${grupo.con}\`: `)),

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
 import { type Estado, Guias, type LoteCreado, type LoteParaCrear, verificarPrueba, verificarWebhook } from '@guias/sdk'
-import { leerConfig } from '../server/platform/config/config.ts'
-import { crearLog } from '../server/platform/log.ts'
-import { iniciarServicio, type Servicio } from '../server/startup/service.ts'
+import { readConfig } from '../server/platform/config/config.ts'
+import { createLog } from '../server/platform/log.ts'
+import { type Service, startService } from '../server/startup/service.ts'
 import { confirmarComoDestinatario } from './demo/destinatario.ts'
 import { entregarComoRepartidor } from './demo/repartidor.ts'
 
@@ -315,10 +315,10 @@ async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
 const dataDir = await mkdtemp(join(tmpdir(), 'guias-demo-'))
 // As root, PostgreSQL runs as another user, who must be able to enter this folder.
 await chmod(dataDir, 0o755)
-const config = leerConfig({ DATA_DIR: dataDir, PORT: '0' }, process.cwd())
-let servicio: Servicio | undefined
+const config = readConfig({ DATA_DIR: dataDir, PORT: '0' }, process.cwd())
+let servicio: Service | undefined
 try {
-  servicio = await iniciarServicio(config, crearLog('error'))
+  servicio = await startService(config, createLog('error'))
   const inicio = performance.now()
   const { llave, llave_operaciones, codigo_repartidor } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
   const operar = crearOperar(servicio.url, llave_operaciones)

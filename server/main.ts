@@ -1,11 +1,11 @@
-import { correr } from './startup/process.ts'
+import { runProcess } from './startup/process.ts'
 
 /**
  * Starts the API's process. Its workers run in it, too, unless `WORKERS=0`. With `API_PROCESSES`, this process is the
  * primary process of several API processes, each of which also starts here.
  */
-await correr(async ({ procesosDeApi }, deVarios) =>
+await runProcess(async ({ procesosDeApi }, deVarios) =>
   procesosDeApi !== undefined && !deVarios
-    ? (await import('./startup/processes/start.ts')).iniciarProcesos
-    : (await import('./startup/service.ts')).iniciarServicio,
+    ? (await import('./startup/processes/start.ts')).startProcesses
+    : (await import('./startup/service.ts')).startService,
 )

@@ -1,4 +1,4 @@
-import { correr } from './startup/process.ts'
+import { runProcess } from './startup/process.ts'
 
 /** Starts a process that runs only workers. Any number of these processes may work on the API's database. */
-await correr(async () => (await import('./startup/workerProcess.ts')).iniciarWorker)
+await runProcess(async () => (await import('./startup/workerProcess.ts')).startWorkerProcess)

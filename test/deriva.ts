@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { PrismaPg } from '@prisma/adapter-pg'
 import * as motor from '@prisma/schema-engine-wasm/schema_engine_bg'
-import { RAIZ } from '../server/platform/root.ts'
+import { ROOT } from '../server/platform/root.ts'
 
 const require = createRequire(import.meta.url)
 const { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } = createRequire(require.resolve('@prisma/adapter-pg'))(
@@ -46,7 +46,7 @@ Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY })
 
 /** What would have to change for the database to be what prisma/schema.prisma says, as SQL; '' when nothing. */
 export async function deriva(url: string): Promise<string> {
-  const esquema = { path: 'schema.prisma', content: readFileSync(new URL('prisma/schema.prisma', RAIZ), 'utf8') }
+  const esquema = { path: 'schema.prisma', content: readFileSync(new URL('prisma/schema.prisma', ROOT), 'utf8') }
   const enlace = bindMigrationAwareSqlAdapterFactory(
     new Fabrica({ connectionString: url, max: 1, idleTimeoutMillis: 1 }),
   )

@@ -3,16 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
-import { cargarContrato } from '../server/api/contract/load.ts'
-import { abrirDb, type Db } from '../server/data/db.ts'
+import { loadContract } from '../server/api/contract/load.ts'
+import { type Db, openDb } from '../server/data/db.ts'
 import { columnasDe, nuevoCodigoDeComercio } from '../server/domain/comercios/comercio.ts'
 import { guardarLlave, guardarLlaveDeOperador } from '../server/domain/llaves/llave.ts'
 import { exigirOperador, guardarOperadorConLlave } from '../server/domain/operadores/operador.ts'
 import type { Alcance, AlcanceDeOperacion, Modo, RitmosDeComercio } from '../server/generado/contrato/tipos/index.ts'
-import { crearGeneradorDeIds } from '../server/platform/codes/codes.ts'
-import { leerConfig } from '../server/platform/config/config.ts'
-import { crearLog } from '../server/platform/log.ts'
-import { iniciarServicio, type SustitutosDeServicio } from '../server/startup/service.ts'
+import { createIdGenerator } from '../server/platform/codes/codes.ts'
+import { readConfig } from '../server/platform/config/config.ts'
+import { createLog } from '../server/platform/log.ts'
+import { type ServiceOverrides, startService } from '../server/startup/service.ts'
 import { crearBase, partesDe, quitarBase } from './postgres.ts'
 import { esperarQuietud } from './quietud.ts'
 import { crearTestigo } from './testigo.ts'
@@ -81,7 +81,7 @@ export interface EntornoPropio extends Entorno {
   reiniciar(cambios?: Record<string, string>): Promise<void>
 }
 
-type Sustitutos = Pick<SustitutosDeServicio, 'nuevoCodigo' | 'resolver' | 'azar' | 'relojDeLimites'>
+type Sustitutos = Pick<ServiceOverrides, 'nuevoCodigo' | 'resolver' | 'azar' | 'relojDeLimites'>
 /** @param databaseUrl where the service's database is */
 type Variables = (databaseUrl: string) => Record<string, string> | Promise<Record<string, string>>
 
@@ -143,7 +143,7 @@ async function abrirEntorno(
   env: Variables = () => ({}),
 ): Promise<Abierto> {
   // Compiling blocks for as long as a busy machine likes; while it does, connections would time out.
-  await cargarContrato()
+  await loadContract()
   const nombre = `t_${randomBytes(6).toString('hex')}`
   await crearBase(nombre)
   const url = new URL(inject('postgres'))
@@ -171,18 +171,18 @@ async function abrirEntorno(
     ...porPooler(url),
     ...suyas,
   }
-  const log = crearLog('info', { write: (linea) => lineas.push(linea) })
+  const log = createLog('info', { write: (linea) => lineas.push(linea) })
   const testigo = crearTestigo(inject('carpeta'), (error) => quejas.push(error))
   const iniciar = () =>
-    iniciarServicio(leerConfig(variables, process.cwd()), log, undefined, {
+    startService(readConfig(variables, process.cwd()), log, undefined, {
       reloj,
       testigo,
       despedida: 0,
       ...sustitutos,
     })
   let servicio = await iniciar()
-  const db = abrirDb(url.href, { conexiones: 4, partes: await partesDe(url.href) })
-  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const db = openDb(url.href, { conexiones: 4, partes: await partesDe(url.href) })
+  const nuevoId = createIdGenerator(() => new Date())
   const { llave: llaveDeOperacion, operador } = await guardarOperadorConLlave({ db, nuevoId }, 'Pruebas')
   const { id: operadorId } = await exigirOperador(db, operador)
   Object.assign(entorno, {

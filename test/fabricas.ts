@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual, LoteParaCrear } from '@guias/sdk'
 import type { Ajustes } from '../server/domain/deps.ts'
-import { Fachada } from '../server/pages/front.ts'
-import { leerConfig } from '../server/platform/config/config.ts'
-import { ajustesDe } from '../server/startup/buildDeps.ts'
+import { Front } from '../server/pages/front.ts'
+import { readConfig } from '../server/platform/config/config.ts'
+import { settingsOf } from '../server/startup/buildDeps.ts'
 
 /** Options of a test of how PostgreSQL itself does it; `test/citus/` has what Citus does instead. */
 export const EN_POSTGRES = { tags: ['postgres'] }
@@ -35,10 +35,10 @@ export function sinDestino(cambios: Partial<GuiaIndividual> = {}) {
 
 /** What a service reads of its configuration: of none, or of that. */
 export const ajustesCon = (env: Record<string, string> = {}): Ajustes =>
-  ajustesDe(leerConfig(env, '/'), 'https://guias.example.gt')
+  settingsOf(readConfig(env, '/'), 'https://guias.example.gt')
 
 /** The frame of pages, in the brand of whoever configures none. */
-export const FACHADA = new Fachada(ajustesCon().marca, 'https://guias.example.gt')
+export const FACHADA = new Front(ajustesCon().marca, 'https://guias.example.gt')
 
 /** The source that the frame's own style adds to every page's policy, and the element that it stands in. */
 export const [ESTILO_DE_MARCA = ''] = /'sha256-[^']+'/.exec(FACHADA.permisos({})['Content-Security-Policy']) ?? []

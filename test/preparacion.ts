@@ -5,9 +5,9 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
 import { buscarNavegador } from '../scripts/navegador.ts'
-import { tomarPostgres } from '../server/data/embedded/embedded.ts'
-import { prepararBase } from '../server/startup/migrations.ts'
-import { crearColas } from '../server/startup/workers.ts'
+import { acquirePostgres } from '../server/data/embedded/embedded.ts'
+import { prepareDatabase } from '../server/startup/migrations.ts'
+import { createQueues } from '../server/startup/workers.ts'
 import { borrarRestos, cerrarBase, fundarBase, nodosDe } from './citus.ts'
 import { PLANTILLA } from './plantilla.ts'
 import { levantarPooler } from './pooler.ts'
@@ -45,7 +45,7 @@ export default async function preparar(proyecto: TestProject) {
   const ajeno = nodos?.[0] ?? POSTGRES_URL
   const servidor = ajeno
     ? { urlDeSuperusuario: ajeno, soltar: () => borrarRestos(nodos ?? [ajeno], PLANTILLA) }
-    : await tomarPostgres({ dataDir: carpeta, exclusivo: false, flags })
+    : await acquirePostgres({ dataDir: carpeta, exclusivo: false, flags })
   const en = (base: string) => {
     const url = new URL(servidor.urlDeSuperusuario)
     url.pathname = `/${base}`
@@ -55,10 +55,10 @@ export default async function preparar(proyecto: TestProject) {
   await admin.connect()
   if (nodos) await fundarBase(nodos, PLANTILLA)
   else await admin.query(`create database ${PLANTILLA}`)
-  const { engine: backend } = await prepararBase(en(PLANTILLA))
+  const { engine: backend } = await prepareDatabase(en(PLANTILLA))
   const boss = new PgBoss({ connectionString: en(PLANTILLA), backend, supervise: false, schedule: false })
   await boss.start()
-  await crearColas(boss)
+  await createQueues(boss)
   await boss.stop({ graceful: false })
   await admin.end()
   if (nodos) await cerrarBase(nodos, PLANTILLA)

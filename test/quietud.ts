@@ -1,10 +1,10 @@
 import type pg from 'pg'
-import { type Db, enTransaccion, esRepartida } from '../server/data/db.ts'
+import { type Db, inTransaction, isDistributed } from '../server/data/db.ts'
 import type { DepsDeTrabajo } from '../server/domain/deps.ts'
-import { hallarVencidas } from '../server/domain/webhooks/due.ts'
-import { COLA_DE_ARRIENDOS } from '../server/domain/webhooks/pumps.ts'
+import { findDue } from '../server/domain/webhooks/due.ts'
+import { LEASE_QUEUE } from '../server/domain/webhooks/pumps.ts'
 import type { ClaveDeWebhook } from '../server/domain/webhooks/webhook.ts'
-import { TRABAJOS } from '../server/startup/jobs.ts'
+import { JOBS } from '../server/startup/jobs.ts'
 import { hasta } from './fabricas.ts'
 
 /**
@@ -19,13 +19,13 @@ export async function esperarQuietud(db: Db, reloj: () => Date, comercioId?: str
   /** Reports whether no row is due. */
   const sinFilas = async (de: Db): Promise<boolean> => {
     const deps = { db: de, reloj } as unknown as DepsDeTrabajo
-    for (const { pendientes } of TRABAJOS) {
+    for (const { pendientes } of JOBS) {
       const trabajos = (await pendientes?.(deps, 1)) ?? []
       if (!trabajos.every(({ data }) => ajeno(data))) return false
     }
     for (const parte of de.partes())
       for (let despues: ClaveDeWebhook | undefined, mas = true; mas; mas = despues !== undefined) {
-        const { claves, ultimo } = await hallarVencidas(parte, reloj(), despues)
+        const { claves, ultimo } = await findDue(parte, reloj(), despues)
         if (!claves.every(ajeno)) return false
         despues = ultimo
       }
@@ -35,16 +35,16 @@ export async function esperarQuietud(db: Db, reloj: () => Date, comercioId?: str
   const sinTrabajos = async (cliente: Pick<pg.PoolClient, 'query'>): Promise<boolean> => {
     const { rows } = await cliente.query<{ data: object | null }>(
       `select data from pgboss.job where name <> $1 and state < 'completed' and start_after <= now()`,
-      [COLA_DE_ARRIENDOS],
+      [LEASE_QUEUE],
     )
     return rows.every(({ data }) => ajeno(data))
   }
-  if (esRepartida(db)) {
+  if (isDistributed(db)) {
     await hasta(async () => (await sinFilas(db)) && (await sinTrabajos(db.pool)) && (await sinFilas(db)))
     return
   }
   await hasta(() =>
-    enTransaccion(db, async (consultar, cliente) => {
+    inTransaction(db, async (consultar, cliente) => {
       await cliente.query('set transaction isolation level repeatable read')
       const suya: Db = { pool: db.pool, consultar, partes: () => [suya] } as unknown as Db
       return (await sinFilas(suya)) && sinTrabajos(cliente)
@@ -59,7 +59,7 @@ const ESPERAN_DONDE_SEA = `select sum(result::int)::int as n from run_command_on
 /** Waits until a statement of that database waits for somebody's lock, on whatever machine. */
 export async function esperarCerrojo(db: Db): Promise<void> {
   await hasta(async () => {
-    const { rows } = await db.pool.query<{ n: number }>(esRepartida(db) ? ESPERAN_DONDE_SEA : ESPERAN)
+    const { rows } = await db.pool.query<{ n: number }>(isDistributed(db) ? ESPERAN_DONDE_SEA : ESPERAN)
     return rows[0]!.n > 0
   })
 }

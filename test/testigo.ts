@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { leerDocumento, leerOperaciones, type Operacion } from '../server/api/contract/contract.ts'
-import type { Testigo } from '../server/api/http/problems.ts'
+import { type Operation, readDocument, readOperations } from '../server/api/contract/contract.ts'
+import type { ResponseWitness } from '../server/api/http/problems.ts'
 import type { Problema } from '../server/generado/contrato/tipos/index.ts'
 
-const documento = leerDocumento()
-const operaciones = leerOperaciones(documento)
+const documento = readDocument()
+const operaciones = readOperations(documento)
 
 type Nodo = { [clave: string]: unknown }
 
@@ -76,7 +76,7 @@ const CABECERAS_DE_TODAS = [
   'set-cookie',
 ]
 
-function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) {
+function revisar(operacion: Operation, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) {
   const declarada = documento.paths[operacion.ruta]![operacion.metodo]!.responses[status]
   if (!declarada)
     throw new Error(`${operacion.id} answered ${status}, which the contract doesn't declare: ${JSON.stringify(cuerpo)}`)
@@ -121,7 +121,7 @@ const esAjeno = (codigo = '') => {
 }
 
 /** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
-export function crearTestigo(carpeta: string, alFallar: (error: Error) => void): Testigo {
+export function crearTestigo(carpeta: string, alFallar: (error: Error) => void): ResponseWitness {
   const vistos = new Set<string>()
   return (req, { status, cabeceras: dichas, cuerpo }) => {
     const cabeceras = Object.fromEntries(Object.entries(dichas).map(([nombre, valor]) => [nombre.toLowerCase(), valor]))
@@ -146,7 +146,7 @@ export function crearTestigo(carpeta: string, alFallar: (error: Error) => void):
 }
 
 /** Operation that a request is for, by its method and path; undefined if there is none. */
-const operacionDe = ({ method, url = '' }: IncomingMessage): Operacion | undefined => {
+const operacionDe = ({ method, url = '' }: IncomingMessage): Operation | undefined => {
   const segmentos = url.split('?', 1)[0]!.split('/')
   return operaciones.find(({ metodo, ruta }) => {
     const suyos = ruta.split('/')

@@ -1,6 +1,6 @@
 import type { Agent } from 'undici'
-import { cabecerasDe } from '../../server/domain/webhooks/headers.ts'
-import { claveDe, firmar } from '../../server/domain/webhooks/signature.ts'
+import { webhookHeaders } from '../../server/domain/webhooks/headers.ts'
+import { signingKeyOf, signWebhook } from '../../server/domain/webhooks/signature.ts'
 import type { Comercio } from './entorno.ts'
 
 // The references send the same POST as the service, without the service's safeguards. It has no checks of addresses, no
@@ -42,11 +42,11 @@ export const ahora = () => Number(process.hrtime.bigint()) / 1e6
 export async function enviar(agente: Agent, { evento, url, clave, cuerpo }: Encargo) {
   const inicio = performance.now()
   const iniciado_en = new Date()
-  const firma = firmar(evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, [
-    claveDe(Buffer.from(clave, 'base64')),
+  const firma = signWebhook(evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, [
+    signingKeyOf(Buffer.from(clave, 'base64')),
   ])
   const { origin, pathname: path } = new URL(url)
-  const respuesta = await agente.request({ origin, path, method: 'POST', headers: cabecerasDe(firma), body: cuerpo })
+  const respuesta = await agente.request({ origin, path, method: 'POST', headers: webhookHeaders(firma), body: cuerpo })
   const primer_byte_ms = performance.now() - inicio
   const texto = await respuesta.body.text()
   const { statusCode: status, headers: cabeceras } = respuesta

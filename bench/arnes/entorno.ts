@@ -9,12 +9,12 @@ import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { abrirDb, type Db } from '../../server/data/db.ts'
+import { type Db, openDb } from '../../server/data/db.ts'
 import { columnasDe, nuevoCodigoDeComercio } from '../../server/domain/comercios/comercio.ts'
 import { guardarLlave } from '../../server/domain/llaves/llave.ts'
 import type { Modo, RitmosDeComercio } from '../../server/generado/contrato/tipos/index.ts'
-import { crearGeneradorDeIds } from '../../server/platform/codes/codes.ts'
-import { prepararBase } from '../../server/startup/migrations.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
+import { prepareDatabase } from '../../server/startup/migrations.ts'
 import { alTerminar, lanzar, type Proceso } from './limpieza.ts'
 import type { Opciones } from './opciones.ts'
 import { esperarReposo } from './proceso.ts'
@@ -130,8 +130,8 @@ async function usarBase<T>(
   { opciones, masterKeys, carpeta }: Pick<Banco, 'opciones' | 'masterKeys' | 'carpeta'>,
   medir: (base: Base) => Promise<T>,
 ): Promise<T> {
-  const { partes } = await prepararBase(url)
-  const db = abrirDb(url, { partes })
+  const { partes } = await prepareDatabase(url)
+  const db = openDb(url, { partes })
   const programas: Programa[] = []
   const anotar = async (arranque: Promise<Programa>) => {
     const programa = await arranque
@@ -266,7 +266,7 @@ async function crearComercios(
   modo: Modo = 'live',
   ritmos = { solicitudes: 100_000, guias: 100_000 },
 ): Promise<Comercio[]> {
-  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const nuevoId = createIdGenerator(() => new Date())
   const { prisma } = db
   const comercios: Comercio[] = []
   for (let i = 0; i < cuantos; i++) {

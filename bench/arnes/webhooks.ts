@@ -3,11 +3,11 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import { eventoDeCreacion } from '../../server/domain/eventos/evento.ts'
 import { normalizar } from '../../server/domain/guias/datos.ts'
 import type { FilaGuia } from '../../server/domain/guias/guia.ts'
-import { cuerpoDe, entregasDe } from '../../server/domain/webhooks/entrega.ts'
-import { cifrar } from '../../server/domain/webhooks/secret.ts'
-import { bytesDe, nuevoSecreto } from '../../server/domain/webhooks/signature.ts'
+import { cuerpoDeWebhook, entregasDe } from '../../server/domain/webhooks/entrega.ts'
+import { encryptSecret } from '../../server/domain/webhooks/secret.ts'
+import { newSecret, secretBytes } from '../../server/domain/webhooks/signature.ts'
 import { nuevoCodigoDeWebhook } from '../../server/domain/webhooks/webhook.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { nuevaGuia } from './datos.ts'
 import type { Destino } from './encargo.ts'
 import type { Banco, Base, Comercio } from './entorno.ts'
@@ -90,12 +90,12 @@ export async function registrar(
   comercios: readonly Comercio[],
   urlDe: (i: number) => string,
 ): Promise<Destino[]> {
-  const secretos = crearSecretos(masterKeys)
+  const secretos = createSecrets(masterKeys)
   const destinos: Destino[] = []
   for (const [i, comercio] of comercios.entries()) {
     const webhook = nuevoCodigoDeWebhook()
     const url = urlDe(i)
-    const clave = bytesDe(nuevoSecreto())
+    const clave = secretBytes(newSecret())
     await db.pool.query(
       `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
        values ($1, $2, $3, $4, '{*}', 'activo', now(), now(), now(), now())`,
@@ -104,7 +104,7 @@ export async function registrar(
     await db.pool.query(
       `insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
        values ($1, $2, $3, 1, $4, now())`,
-      [comercio.id, comercio.modo, webhook, cifrar(secretos, { webhook, version: 1 }, clave)],
+      [comercio.id, comercio.modo, webhook, encryptSecret(secretos, { webhook, version: 1 }, clave)],
     )
     destinos.push({ comercio, webhook, url, clave, ejemplo: cuerpoDeEjemplo(comercio) })
   }
@@ -128,7 +128,7 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
     },
   }
   const [contenido] = entregasDe({ guia, evento: eventoDeCreacion(guia), webhooks: [''], desde: 0 })
-  return cuerpoDe(contenido!)
+  return cuerpoDeWebhook(contenido!)
 }
 
 /**

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { guardarOperadorConLlave } from '../../server/domain/operadores/operador.ts'
-import { crearGeneradorDeIds } from '../../server/platform/codes/codes.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { type Carga, cargar } from '../arnes/carga.ts'
 import { nuevoLote } from '../arnes/datos.ts'
 import { type Banco, type Base, type Comercio, puertoLibre } from '../arnes/entorno.ts'
@@ -27,7 +27,7 @@ interface Escena {
 async function montar({ db, servicio, crearComercios }: Base): Promise<Escena> {
   const puerto = await puertoLibre()
   const [comercio] = await crearComercios(1)
-  const { llave } = await guardarOperadorConLlave({ db, nuevoId: crearGeneradorDeIds(() => new Date()) }, 'Banco')
+  const { llave } = await guardarOperadorConLlave({ db, nuevoId: createIdGenerator(() => new Date()) }, 'Banco')
   const { url } = await servicio({ METRICS_PORT: `${puerto}` })
   const pedir = async <T>(ruta: string, cuerpo: string): Promise<T> => {
     const headers = { Authorization: `Bearer ${comercio!.llave}`, 'Content-Type': 'application/json' }

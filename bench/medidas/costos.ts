@@ -1,5 +1,5 @@
 import { guardarOperadorConLlave } from '../../server/domain/operadores/operador.ts'
-import { crearGeneradorDeIds } from '../../server/platform/codes/codes.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import type { Carga } from '../arnes/carga.ts'
 import { guiasAlAzar, nuevaGuia, nuevoLote } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
@@ -77,7 +77,7 @@ const ESTADOS = ['recolectado', 'en_ruta', 'entregado'] as const
  * delivered.
  */
 async function eventosDe(base: Base, { id }: Comercio): Promise<Caso> {
-  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const nuevoId = createIdGenerator(() => new Date())
   const { llave } = await guardarOperadorConLlave({ db: base.db, nuevoId }, 'Banco')
   const { rows } = await base.db.pool.query<{ guia: string }>('select guia from guia where comercio_id = $1', [id])
   const cambios = ESTADOS.flatMap((estado) => rows.map(({ guia }) => ({ guia, estado })))

@@ -1,5 +1,5 @@
-import { crearCursores } from '../../server/api/lists/cursor.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createCursors } from '../../server/api/lists/cursor.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
 import { ESTADOS_RAROS, guiasAlAzar, guionDeDetalle, sembrar, sembrarEntregasHechas } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
@@ -33,7 +33,7 @@ interface Lugar {
 async function rutasDe(banco: Banco, { db }: Base, { comercio, profundidad, estados }: Lugar): Promise<string[]> {
   const inicio = `/api/v1/guias?limite=${PAGINA}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
   if (profundidad === 0) return [inicio]
-  const cursores = crearCursores(crearSecretos(banco.masterKeys))
+  const cursores = createCursors(createSecrets(banco.masterKeys))
   const ambito = {
     operacion: 'listarGuias',
     dueno: `${comercio.id}:${comercio.modo}`,

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { esRepartida } from '../../server/data/db.ts'
+import { isDistributed } from '../../server/data/db.ts'
 import { type Carga, cargar } from '../arnes/carga.ts'
 import { nuevaGuia, nuevoLote } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
@@ -47,7 +47,7 @@ const POSTMASTER = "select (regexp_split_to_array(pg_read_file('postmaster.pid')
 /** Returns the postmasters of a cluster on this machine, or of a single PostgreSQL. */
 async function procesosDe({ db }: Base): Promise<Pick<Lado, 'coordinador' | 'workers'>> {
   const { rows } = await db.pool.query<{ pid: number; coordina: boolean }>(
-    esRepartida(db)
+    isDistributed(db)
       ? `select result::int as pid, groupid = 0 as coordina
          from run_command_on_all_nodes($$${POSTMASTER}$$) join pg_dist_node using (nodeid)`
       : `select pid, false as coordina from (${POSTMASTER}) p`,

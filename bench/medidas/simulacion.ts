@@ -1,4 +1,4 @@
-import { EN_VUELO } from '../../server/domain/webhooks/admission.ts'
+import { IN_FLIGHT } from '../../server/domain/webhooks/admission.ts'
 import type { Banco } from '../arnes/entorno.ts'
 import type { Fila } from '../arnes/informe.ts'
 import { miles, numero } from '../arnes/numero.ts'
@@ -85,9 +85,10 @@ const receptores = (endpoint: number): Respuesta => {
 
 /**
  * Returns the number of sending processes for the busiest hour, so that exchanges in flight fill at most
- * {@link HOLGURA} of {@link EN_VUELO}.
+ * {@link HOLGURA} of {@link IN_FLIGHT}.
  */
-const procesosPara = (porSegundo: number) => Math.max(2, Math.ceil((porSegundo * MEDIA) / 1_000 / (EN_VUELO * HOLGURA)))
+const procesosPara = (porSegundo: number) =>
+  Math.max(2, Math.ceil((porSegundo * MEDIA) / 1_000 / (IN_FLIGHT * HOLGURA)))
 
 async function escala() {
   const filas: Fila[] = []

@@ -1,26 +1,26 @@
 import {
-  Cupos,
-  EN_ESPERA,
-  type EnEspera,
-  LENTO,
-  Linea,
-  POR_WEBHOOK,
-  type Turno,
+  Admission,
+  type AdmissionTurn,
+  DeliveryLine,
+  IN_FLIGHT_PER_WEBHOOK,
+  MAX_WAITING,
+  SLOW_AFTER,
+  type Waiting,
 } from '../../server/domain/webhooks/admission.ts'
-import { A_LA_VEZ as LECTURAS, POR_LECTURA, UMBRAL } from '../../server/domain/webhooks/dueReader.ts'
-import { Anfitriones } from '../../server/domain/webhooks/hosts.ts'
+import { READS_AT_ONCE as LECTURAS, PER_READ, READ_THRESHOLD } from '../../server/domain/webhooks/dueReader.ts'
+import { Hosts } from '../../server/domain/webhooks/hosts.ts'
+import { FAILURES_TO_BRAKE, MAX_BRAKE, MIN_BRAKE, nextAttempt } from '../../server/domain/webhooks/schedule.ts'
+import { EXCHANGE_TIMEOUT } from '../../server/domain/webhooks/sender.ts'
 import {
-  FALLAS_PARA_FRENAR,
-  FRENO_MAXIMO,
-  FRENO_MINIMO,
-  proximoIntento,
-} from '../../server/domain/webhooks/schedule.ts'
-import { PLAZO_DE_INTERCAMBIO } from '../../server/domain/webhooks/sender.ts'
-import { A_LA_VEZ as ASIENTOS, GRUPO, MUCHAS, REUNION } from '../../server/domain/webhooks/settlement.ts'
+  SETTLEMENTS_AT_ONCE as ASIENTOS,
+  GATHERING_MS,
+  MANY_PENDING,
+  SETTLEMENT_GROUP,
+} from '../../server/domain/webhooks/settlement.ts'
 import type { Hilo, Maquina, Tiempo } from './tiempo.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */
-export interface Entrega extends EnEspera {
+export interface Entrega extends Waiting {
   readonly creada: number
   intentos: number
   /** First arrival at the receiver that the receiver accepted, in milliseconds of virtual time. */
@@ -32,7 +32,7 @@ export interface Entrega extends EnEspera {
 
 /**
  * Behaviour of a receiver: milliseconds until it answers, and if the answer is a success. More milliseconds than
- * {@link PLAZO_DE_INTERCAMBIO} mean that it never answers.
+ * {@link EXCHANGE_TIMEOUT} mean that it never answers.
  */
 export type Respuesta = (azar: () => number, ahora: number) => { ms: number; buena: boolean }
 
@@ -73,27 +73,27 @@ export interface Mundo {
   alRecibir: (entrega: Entrega, punto: Punto) => void
 }
 
-class Fila extends Linea<Entrega> {
+class Fila extends DeliveryLine<Entrega> {
   porLeer = true
   leyendo = false
   readonly punto: Punto
 
-  constructor(punto: Punto, parte: Linea['parte']) {
+  constructor(punto: Punto, parte: DeliveryLine['share']) {
     super(parte)
     this.punto = punto
   }
 }
 
 /**
- * Simulated process that sends webhooks, in virtual time. The service's own code decides the order of sending (`Cupos`,
- * `Anfitriones`, the schedule of attempts). Reading, settling and the network are models with the service's bounds.
+ * Simulated process that sends webhooks, in virtual time. The service's own code decides the order of sending (`Admission`,
+ * `Hosts`, the schedule of attempts). Reading, settling and the network are models with the service's bounds.
  */
 export class Bomba {
   readonly #mundo: Mundo
   readonly #hilo: Hilo
   readonly #ayudantes: Hilo
-  readonly #cupos = new Cupos<Entrega, Fila>()
-  readonly #anfitriones: Anfitriones<Fila>
+  readonly #cupos = new Admission<Entrega, Fila>()
+  readonly #anfitriones: Hosts<Fila>
   readonly #filas = new Map<Punto, Fila>()
   readonly #porLeer = new Set<Fila>()
   /** Deliveries that the process has read and not settled. */
@@ -109,14 +109,14 @@ export class Bomba {
     this.#mundo = mundo
     this.#hilo = maquina.hilo()
     this.#ayudantes = maquina.hilo()
-    this.#anfitriones = new Anfitriones(() => mundo.tiempo.ahora)
+    this.#anfitriones = new Hosts(() => mundo.tiempo.ahora)
   }
 
   /** Takes the lease of an endpoint. */
   tomar(punto: Punto): void {
     punto.duena = this
     const fila = new Fila(punto, this.#cupos.abrir(punto.comercio))
-    fila.tope = punto.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
+    fila.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
     this.#filas.set(punto, fila)
     this.#pedir(fila)
   }
@@ -153,8 +153,8 @@ export class Bomba {
   #considerar(fila: Fila): void {
     const { tiempo } = this.#mundo
     if (this.#porLeer.size > 0) this.#leer()
-    if (!fila.porLeer || fila.leyendo || fila.espera.length > UMBRAL) return
-    if (fila.estaColgada(tiempo.ahora, LENTO)) return
+    if (!fila.porLeer || fila.leyendo || fila.waiting.length > READ_THRESHOLD) return
+    if (fila.estaColgada(tiempo.ahora, SLOW_AFTER)) return
     this.#porLeer.add(fila)
     this.#leer()
   }
@@ -162,8 +162,8 @@ export class Bomba {
   #leer(): void {
     if (this.#lecturas >= LECTURAS || !this.viva) return
     const pedidas: { fila: Fila; cuantas: number }[] = []
-    const porFila = Math.max(POR_WEBHOOK, Math.ceil(EN_ESPERA / this.#porLeer.size))
-    for (const fila of [...this.#porLeer].slice(0, POR_LECTURA)) {
+    const porFila = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#porLeer.size))
+    for (const fila of [...this.#porLeer].slice(0, PER_READ)) {
       this.#porLeer.delete(fila)
       if (fila.leyendo) continue
       const cuantas = this.#cupos.reservar(fila, porFila)
@@ -171,7 +171,7 @@ export class Bomba {
         fila.leyendo = true
         fila.porLeer = false
         pedidas.push({ fila, cuantas })
-      } else if (fila.tope > 1) this.#porLeer.add(fila)
+      } else if (fila.limit > 1) this.#porLeer.add(fila)
     }
     if (pedidas.length === 0) return
     this.#lecturas++
@@ -185,7 +185,7 @@ export class Bomba {
       this.#lecturas--
       for (const [i, { fila, cuantas }] of pedidas.entries()) this.#traer(fila, cuantas, leidas[i]!)
       this.#enviar()
-      for (const { fila } of pedidas) if (fila.tope > 1) this.#considerar(fila)
+      for (const { fila } of pedidas) if (fila.limit > 1) this.#considerar(fila)
     })
   }
 
@@ -201,12 +201,12 @@ export class Bomba {
     const { tiempo, costos } = this.#mundo
     const puede = (fila: Fila) => {
       if (fila.punto.frenadoHasta > tiempo.ahora) return false
-      return this.#anfitriones.puede(this.#envio(fila), fila)
+      return this.#anfitriones.maySend(this.#envio(fila), fila)
     }
-    while (this.viva && this.#resultados.length + this.#asentando < MUCHAS) {
+    while (this.viva && this.#resultados.length + this.#asentando < MANY_PENDING) {
       const turno = this.#cupos.tomar(tiempo.ahora, puede)
       if (!turno) return
-      this.#anfitriones.empezar(this.#envio(turno.linea))
+      this.#anfitriones.start(this.#envio(turno.linea))
       this.#hilo.hacer(costos.envio / 2, () => this.#mandar(turno))
       if (costos.ayudantes > 0) this.#ayudantes.hacer(costos.ayudantes, () => {})
     }
@@ -216,36 +216,36 @@ export class Bomba {
     return { anfitrion: punto.anfitrion, comercio: punto.comercio, comprobado: true, esPrueba: false }
   }
 
-  #mandar(turno: Turno<Entrega, Fila>): void {
+  #mandar(turno: AdmissionTurn<Entrega, Fila>): void {
     const { tiempo, azar, costos, receptor, alRecibir } = this.#mundo
     const { ms, buena } = turno.linea.punto.responder(azar, tiempo.ahora)
-    const tarda = Math.min(ms, PLAZO_DE_INTERCAMBIO)
+    const tarda = Math.min(ms, EXCHANGE_TIMEOUT)
     // A random part of the time passes before the arrival, so that deliveries may overtake each other.
     const camino = azar() * tarda
     const recibir = () => {
-      if (buena && ms < PLAZO_DE_INTERCAMBIO) {
+      if (buena && ms < EXCHANGE_TIMEOUT) {
         turno.entrega.veces++
         turno.entrega.recibida ??= tiempo.ahora
         alRecibir(turno.entrega, turno.linea.punto)
       } else turno.linea.punto.haFallado = true
       tiempo.tras(tarda - camino, () =>
-        this.#hilo.hacer(costos.envio / 2, () => this.#terminar(turno, buena && ms < PLAZO_DE_INTERCAMBIO)),
+        this.#hilo.hacer(costos.envio / 2, () => this.#terminar(turno, buena && ms < EXCHANGE_TIMEOUT)),
       )
     }
     tiempo.tras(camino, () => receptor.hacer(costos.receptor, recibir))
   }
 
-  #terminar(turno: Turno<Entrega, Fila>, buena: boolean): void {
+  #terminar(turno: AdmissionTurn<Entrega, Fila>, buena: boolean): void {
     const { linea: fila, entrega } = turno
     const { tiempo } = this.#mundo
     if (!this.viva) return
     this.#cupos.terminar(turno, tiempo.ahora)
-    for (const otra of this.#anfitriones.terminar(this.#envio(fila), buena)) this.#cupos.citar(otra)
+    for (const otra of this.#anfitriones.finish(this.#envio(fila), buena)) this.#cupos.citar(otra)
     const { punto } = fila
     punto.fallas = buena ? 0 : punto.fallas + 1
-    fila.tope = punto.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
-    if (punto.fallas >= FALLAS_PARA_FRENAR) {
-      const pausa = Math.min(FRENO_MAXIMO, FRENO_MINIMO * 2 ** (punto.fallas - FALLAS_PARA_FRENAR))
+    fila.limit = punto.fallas >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
+    if (punto.fallas >= FAILURES_TO_BRAKE) {
+      const pausa = Math.min(MAX_BRAKE, MIN_BRAKE * 2 ** (punto.fallas - FAILURES_TO_BRAKE))
       punto.frenadoHasta = tiempo.ahora + pausa
       const fuera = this.#cupos.sacar(fila)
       for (const otra of fuera) this.#tenidas.delete(otra)
@@ -253,10 +253,10 @@ export class Bomba {
       tiempo.tras(pausa, () => punto.duena?.mirar(punto))
     }
     this.#resultados.push({ fila, entrega, buena })
-    if (this.#resultados.length >= GRUPO) this.#asentar()
+    if (this.#resultados.length >= SETTLEMENT_GROUP) this.#asentar()
     else if (!this.#reunion) {
       this.#reunion = true
-      tiempo.tras(REUNION, () => this.#asentar())
+      tiempo.tras(GATHERING_MS, () => this.#asentar())
     }
     this.#enviar()
     this.#considerar(fila)
@@ -266,7 +266,7 @@ export class Bomba {
     this.#reunion = false
     const { tiempo, postgres, costos } = this.#mundo
     while (this.#resultados.length > 0 && this.#grupos < ASIENTOS) {
-      const grupo = this.#resultados.splice(0, GRUPO)
+      const grupo = this.#resultados.splice(0, SETTLEMENT_GROUP)
       this.#grupos++
       this.#asentando += grupo.length
       postgres().hacer((grupo.length * costos.postgres) / 2, () =>
@@ -288,7 +288,7 @@ export class Bomba {
     entrega.intentos++
     if (buena) entrega.terminada = 'entregada'
     else {
-      const proximo = proximoIntento(entrega.intentos, new Date(tiempo.ahora), null, azar())
+      const proximo = nextAttempt(entrega.intentos, new Date(tiempo.ahora), null, azar())
       if (!proximo) entrega.terminada = 'fallida'
       else
         tiempo.tras(proximo.getTime() - tiempo.ahora, () => {

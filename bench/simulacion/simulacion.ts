@@ -1,5 +1,5 @@
-import { VIGENCIA_S } from '../../server/domain/webhooks/pumps.ts'
-import { PLAZO_DE_INTERCAMBIO } from '../../server/domain/webhooks/sender.ts'
+import { PUMP_LIFE_SECONDS } from '../../server/domain/webhooks/pumps.ts'
+import { EXCHANGE_TIMEOUT } from '../../server/domain/webhooks/sender.ts'
 import { Bomba, type Costos, type Entrega, type Punto, type Respuesta } from './bomba.ts'
 import { azarDe, Maquina, Tiempo } from './tiempo.ts'
 
@@ -126,7 +126,7 @@ export function simular(caso: Caso): Informe {
       if (!bomba.viva) return
       const huerfanos = bomba.morir()
       bombas[proceso] = new Bomba(mundoDe(), propia())
-      tiempo.tras(VIGENCIA_S * 1_000, () => {
+      tiempo.tras(PUMP_LIFE_SECONDS * 1_000, () => {
         for (const [i, punto] of huerfanos.entries()) bombas[i % bombas.length]!.tomar(punto)
       })
     })
@@ -187,4 +187,4 @@ export const enPunto =
   (_azar, ahora) => ({ ms: Math.ceil(ahora + ms - 0.5) - ahora, buena: true })
 
 /** Receiver that reads requests and never answers. */
-export const cuelga: Respuesta = () => ({ ms: PLAZO_DE_INTERCAMBIO, buena: false })
+export const cuelga: Respuesta = () => ({ ms: EXCHANGE_TIMEOUT, buena: false })

@@ -31,9 +31,9 @@ import type {
   Pais,
   RitmosDeComercio,
 } from '../../server/generado/contrato/tipos/index.ts'
-import { problemaDeFallas } from '../../server/platform/errors.ts'
+import { problemOfFaults } from '../../server/platform/errors.ts'
 
-import { leerInstante } from '../../server/platform/time/instant.ts'
+import { readInstant } from '../../server/platform/time/instant.ts'
 import { CONSOLA, type Comando, type Opciones } from './comando.ts'
 import { COMANDOS_DE_PERSONA } from './personas.ts'
 
@@ -88,10 +88,10 @@ async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opc
 }
 
 function exigirInstante(opcion: 'desde' | 'hasta', texto: string): Date {
-  const instante = leerInstante(texto)
+  const instante = readInstant(texto)
   if (instante) return instante
   const mensaje = 'debe ser una fecha y hora según RFC 3339, por ejemplo 2026-11-20T15:04:05Z'
-  throw problemaDeFallas('validacion', [{ campo: `/${opcion}`, codigo: 'formato_invalido', mensaje }])
+  throw problemOfFaults('validacion', [{ campo: `/${opcion}`, codigo: 'formato_invalido', mensaje }])
 }
 
 const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }: LineaDeBitacoraDeOperacion) => ({

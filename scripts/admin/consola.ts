@@ -1,20 +1,20 @@
 import { createInterface } from 'node:readline/promises'
-import { cargarContrato } from '../../server/api/contract/load.ts'
-import { abrirDb } from '../../server/data/db.ts'
-import { ErrorPostgresEmbebido } from '../../server/data/embedded/embedded.ts'
+import { loadContract } from '../../server/api/contract/load.ts'
+import { openDb } from '../../server/data/db.ts'
+import { EmbeddedPostgresError } from '../../server/data/embedded/embedded.ts'
 import { EngineError } from '../../server/data/engine.ts'
-import { abrirAlmacen, almacenDe } from '../../server/domain/archivos/openStore.ts'
+import { localStoreIn, openStore } from '../../server/domain/archivos/openStore.ts'
 import type { DepsDeOperacion } from '../../server/domain/deps.ts'
-import { ErrorConfig, leerConfig } from '../../server/platform/config/config.ts'
-import { explicarBase, Problema } from '../../server/platform/errors.ts'
-import { ErrorDeAlmacen } from '../../server/platform/files/store.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { crearDeps } from '../../server/startup/buildDeps.ts'
-import { Vida } from '../../server/startup/lifetime.ts'
-import { ErrorDeClaves } from '../../server/startup/masterKeys.ts'
-import { ErrorDeMigracion } from '../../server/startup/migrations.ts'
-import { levantarBase } from '../../server/startup/resources.ts'
-import { Deshacer } from '../../server/startup/teardown.ts'
+import { ConfigError, readConfig } from '../../server/platform/config/config.ts'
+import { explainDatabase, Problema } from '../../server/platform/errors.ts'
+import { FileStoreError } from '../../server/platform/files/store.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { buildDeps } from '../../server/startup/buildDeps.ts'
+import { Lifetime } from '../../server/startup/lifetime.ts'
+import { MasterKeysError } from '../../server/startup/masterKeys.ts'
+import { MigrationError } from '../../server/startup/migrations.ts'
+import { openDatabase } from '../../server/startup/resources.ts'
+import { Teardown } from '../../server/startup/teardown.ts'
 import type { Opcion } from './comando.ts'
 import { AYUDA, ErrorDeUso, leerLinea } from './linea.ts'
 
@@ -86,31 +86,31 @@ async function conDeps<T>(
   hacer: (deps: DepsDeOperacion) => Promise<T>,
 ): Promise<T> {
   // The console sends no messages, so it needs no configuration of the messaging provider.
-  const config = leerConfig({ ...env, MESSAGING: 'buzon' }, process.cwd())
-  const log = crearLog('silent')
-  const deshacer = new Deshacer(log)
+  const config = readConfig({ ...env, MESSAGING: 'buzon' }, process.cwd())
+  const log = createLog('silent')
+  const deshacer = new Teardown(log)
   try {
-    const { databaseUrl, masterKeys, via } = await levantarBase(config, deshacer, false)
-    const db = abrirDb(databaseUrl, { conexiones: 2, partes: via.partes })
-    deshacer.al(() => db.cerrar())
+    const { databaseUrl, masterKeys, via } = await openDatabase(config, deshacer, false)
+    const db = openDb(databaseUrl, { conexiones: 2, partes: via.partes })
+    deshacer.add(() => db.cerrar())
     const { almacen, cerrar } = conArchivos
-      ? await abrirAlmacen(config)
-      : { almacen: almacenDe(config.dataDir), cerrar: () => {} }
-    deshacer.al(cerrar)
-    const deps = crearDeps(config, {
+      ? await openStore(config)
+      : { almacen: localStoreIn(config.dataDir), cerrar: () => {} }
+    deshacer.add(cerrar)
+    const deps = buildDeps(config, {
       db,
       dbImpaciente: db,
       dbDeLectura: db,
       masterKeys,
       almacen,
       log,
-      vida: new Vida(log, false),
+      vida: new Lifetime(log, false),
       urlPublica: '',
     })
-    deshacer.al(() => deps.bitacora.escribir())
-    return await hacer({ ...deps, validacion: cargarContrato().validacion })
+    deshacer.add(() => deps.bitacora.escribir())
+    return await hacer({ ...deps, validacion: loadContract().validacion })
   } finally {
-    await deshacer.todo()
+    await deshacer.run()
   }
 }
 
@@ -128,13 +128,13 @@ function explicar(error: unknown): { texto: string; codigo: number } {
     }
   }
   const conocido = [
-    ErrorConfig,
-    ErrorDeAlmacen,
-    ErrorDeClaves,
-    ErrorPostgresEmbebido,
-    ErrorDeMigracion,
+    ConfigError,
+    FileStoreError,
+    MasterKeysError,
+    EmbeddedPostgresError,
+    MigrationError,
     EngineError,
   ].some((clase) => error instanceof clase)
-  const texto = conocido ? (error as Error).message : explicarBase(error)
+  const texto = conocido ? (error as Error).message : explainDatabase(error)
   return { texto: texto ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }
 }

@@ -1,5 +1,5 @@
 /** Operations for the documentation's API console: each with its parameters and the contract's own examples. */
-import type { Ejemplo, OperacionDeConsola, Parametro } from '../../server/pages/consola/browser/operacion.ts'
+import type { ConsoleParameter, Ejemplo, OperacionDeConsola } from '../../server/pages/consola/browser/operacion.ts'
 import { ejemplosDe, type Json, type Objeto, operacionesDe, parametrosDe, pideLlave, seguir } from './contrato.ts'
 import { enDireccion, sinMarcas } from './guia.ts'
 
@@ -7,9 +7,9 @@ import { enDireccion, sinMarcas } from './guia.ts'
  * Position of a parameter's value, by OpenAPI's `in`. The console asks for no header, because the browser sends them
  * itself.
  */
-const DONDE: Readonly<Record<string, Parametro['en']>> = { path: 'ruta', query: 'consulta' }
+const DONDE: Readonly<Record<string, ConsoleParameter['en']>> = { path: 'ruta', query: 'consulta' }
 
-function parametros(contrato: Objeto, suyos: readonly Objeto[]): Parametro[] {
+function parametros(contrato: Objeto, suyos: readonly Objeto[]): ConsoleParameter[] {
   return suyos.flatMap(({ name, in: donde, required, example, description, schema }) => {
     const en = DONDE[String(donde)]
     if (!en) return []

@@ -1,5 +1,5 @@
 /** Search index of the documentation: one entry per chapter, part, operation, schema and error. */
-import type { Parte } from '../../server/pages/docs/browser/buscar.ts'
+import type { SearchPart } from '../../server/pages/docs/browser/buscar.ts'
 import { camposDe } from './campos.ts'
 import { esquemasDe, type Objeto, operacionesDe, parametrosDe } from './contrato.ts'
 import { enDireccion, leerGuia, sinMarcas } from './guia.ts'
@@ -18,11 +18,11 @@ const TAMBIEN: Readonly<Record<string, string>> = {
   cambios: 'changelog, novedades, versiones',
 }
 
-const deLaGuia = (contrato: Objeto): Parte[] =>
+const deLaGuia = (contrato: Objeto): SearchPart[] =>
   leerGuia(contrato).capitulos.flatMap(({ titulo, nombre, lugar, texto, partes }) => [
     { clase: 'Capítulo', titulo, lugar: `/${lugar}`, claves: TAMBIEN[nombre] ?? '', texto: sinMarcas(texto) },
     ...partes.map(
-      (parte): Parte => ({
+      (parte): SearchPart => ({
         clase: 'Apartado',
         titulo: parte.titulo,
         lugar: `/${parte.lugar}`,
@@ -34,7 +34,7 @@ const deLaGuia = (contrato: Objeto): Parte[] =>
     ),
   ])
 
-const deOperaciones = (contrato: Objeto): Parte[] =>
+const deOperaciones = (contrato: Objeto): SearchPart[] =>
   operacionesDe(contrato).map((operacion) => {
     const { id, metodo, ruta, definicion } = operacion
     return {
@@ -47,7 +47,7 @@ const deOperaciones = (contrato: Objeto): Parte[] =>
     }
   })
 
-const deObjetos = (contrato: Objeto): Parte[] =>
+const deObjetos = (contrato: Objeto): SearchPart[] =>
   Object.entries(esquemasDe(contrato)).map(([nombre, esquema]) => ({
     clase: 'Objeto',
     titulo: String(esquema.title ?? nombre),
@@ -60,7 +60,7 @@ const deObjetos = (contrato: Objeto): Parte[] =>
     texto: sinMarcas(String(esquema.description ?? '')),
   }))
 
-const deErrores = (contrato: Objeto): Parte[] =>
+const deErrores = (contrato: Objeto): SearchPart[] =>
   Object.entries(esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>)
     .filter(([, { ajeno }]) => ajeno !== true)
     .map(([codigo, { status, titulo, causa, remedio }]) => ({
@@ -73,5 +73,5 @@ const deErrores = (contrato: Objeto): Parte[] =>
     }))
 
 /** Returns the search index of a contract. */
-export const indiceDe = (contrato: Objeto): Parte[] =>
+export const indiceDe = (contrato: Objeto): SearchPart[] =>
   [deLaGuia, deOperaciones, deObjetos, deErrores].flatMap((partes) => partes(contrato))

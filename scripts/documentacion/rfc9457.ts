@@ -3,7 +3,7 @@
  * the member names of RFC 9457.
  */
 
-import { comoRfc9457 } from '../../server/api/http/rfc9457.ts'
+import { asRfc9457 } from '../../server/api/http/rfc9457.ts'
 import type { Problema } from '../../server/generado/contrato/tipos/index.ts'
 import { ejemplosDe, type Json, type Objeto } from './contrato.ts'
 
@@ -19,7 +19,7 @@ export function conRfc9457(contrato: Objeto): Objeto {
     const examples = Object.fromEntries(
       ejemplosDe(contrato, valor).map(([nombre, { value, ...demas }]) => [
         nombre,
-        { ...demas, value: comoRfc9457(value as unknown as Problema) as unknown as Json },
+        { ...demas, value: asRfc9457(value as unknown as Problema) as unknown as Json },
       ]),
     )
     const problema = { ...(content['application/problem+json'] as Objeto), examples }

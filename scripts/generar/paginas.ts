@@ -2,9 +2,9 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsdown'
-import { rutaDeRecurso } from '../../server/pages/assets.ts'
-import { COLOR_DE_SIEMPRE } from '../../server/platform/brand/color.ts'
-import { pintarIconos } from '../../server/platform/brand/icon.ts'
+import { assetPath } from '../../server/pages/assets.ts'
+import { DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
+import { paintIcons } from '../../server/platform/brand/icon.ts'
 import { comprimir } from './comprimir.ts'
 
 const raiz = new URL('../../', import.meta.url)
@@ -85,7 +85,7 @@ async function generarRepartidor(salida: URL) {
   await empaquetar({ lector: 'repartidor/browser/lector.ts' }, salida, 'esm')
   await empaquetar({ servicio: 'repartidor/browser/servicio.ts' }, salida, 'iife')
   await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
-  const iconos = await pintarIconos(COLOR_DE_SIEMPRE)
+  const iconos = await paintIcons(DEFAULT_COLOR)
   await Promise.all([...iconos].map(([nombre, png]) => writeFile(new URL(nombre, salida), png)))
   await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css'])
 }
@@ -99,7 +99,7 @@ async function generarLectura(destino: URL) {
   const hecha = new URL('../documentacion/', destino)
   await empaquetar({ navegador: 'docs/browser/main.ts', buscador: 'docs/browser/buscador.ts' }, salida, 'esm')
   const ruta = async (archivo: URL) =>
-    rutaDeRecurso('docs/recursos/', archivo.pathname.split('/').at(-1)!, await readFile(archivo))
+    assetPath('docs/recursos/', archivo.pathname.split('/').at(-1)!, await readFile(archivo))
   const datos = {
     src: new URL('navegador.js', salida),
     'data-buscador': new URL('buscador.js', salida),

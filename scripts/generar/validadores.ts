@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
-import type { Operacion, Parametro } from '../../server/api/contract/contract.ts'
+import type { ContractParameter, Operation } from '../../server/api/contract/contract.ts'
 import { CARPETA, escribir } from './lugares.ts'
 
 /** Component schemas that operations validate themselves. */
@@ -18,7 +18,7 @@ const MODULOS = { largo: 'ajv/dist/runtime/ucs2length', igual: 'ajv/dist/runtime
  */
 export async function generarValidadores() {
   // Dynamic imports, because these modules import files that earlier generators write.
-  const [{ leerOperaciones }, esquemas, { FORMATOS }, { valeTelefono }] = await Promise.all([
+  const [{ readOperations }, esquemas, { FORMATS }, { isValidTelephone }] = await Promise.all([
     import('../../server/api/contract/contract.ts'),
     import('../../server/api/contract/schemas.ts'),
     import('../../server/api/contract/formats.ts'),
@@ -26,7 +26,7 @@ export async function generarValidadores() {
   ])
   const texto = await readFile(new URL('contrato.json', CARPETA), 'utf8')
   const documento = JSON.parse(texto)
-  const operaciones = leerOperaciones(documento)
+  const operaciones = readOperations(documento)
 
   const ajv = new Ajv2020({
     strict: false,
@@ -41,16 +41,16 @@ export async function generarValidadores() {
     passContext: true,
     code: { source: true, esm: true, formats: _`formatos` },
   })
-  for (const [nombre, { validate }] of Object.entries(FORMATOS)) ajv.addFormat(nombre, validate)
+  for (const [nombre, { validate }] of Object.entries(FORMATS)) ajv.addFormat(nombre, validate)
   ajv.addKeyword({
     keyword: 'x-telefono',
     type: 'string',
     code(cxt: KeywordCxt) {
-      const vale = cxt.gen.scopeValue('func', { ref: valeTelefono, code: _`valeTelefono` })
+      const vale = cxt.gen.scopeValue('func', { ref: isValidTelephone, code: _`isValidTelephone` })
       cxt.fail(_`!${vale}.call(this, ${cxt.data}, ${cxt.it.parentData}, ${cxt.parentSchema.maxLength})`)
     },
   })
-  ajv.addSchema(esquemas.podar(esquemas.deEntrada(documento), ['x-telefono']), 'contrato')
+  ajv.addSchema(esquemas.prune(esquemas.forInput(documento), ['x-telefono']), 'contrato')
 
   const exportados: Record<string, string> = {}
   /** Adds a schema to the compilation and returns the name of its export. Equal schemas share an export. */
@@ -65,17 +65,17 @@ export async function generarValidadores() {
   const tabla = (entradas: readonly (readonly [string, string])[]) =>
     `{${entradas.map(([nombre, compilado]) => `\n  ${JSON.stringify(nombre)}: ${compilado},`).join('')}\n}`
 
-  const parametros = (donde: Parametro['in']) =>
+  const parametros = (donde: ContractParameter['in']) =>
     operaciones.flatMap((operacion) => {
       const esquema = esquemaDeParametros(operacion, donde)
       return esquema ? [[operacion.id, compilar(esquema)] as const] : []
     })
   const tablas = {
-    CUERPOS: operaciones.filter(esquemas.llevaJson).map((una) => [una.id, deRef(esquemas.refDelCuerpo(una))] as const),
+    CUERPOS: operaciones.filter(esquemas.carriesJson).map((una) => [una.id, deRef(esquemas.bodyRef(una))] as const),
     RUTAS: parametros('path'),
     CONSULTAS: parametros('query'),
     CABECERAS: parametros('header'),
-    ESQUEMAS: ESQUEMAS.map((nombre) => [nombre, deRef(esquemas.refDelEsquema(nombre))] as const),
+    ESQUEMAS: ESQUEMAS.map((nombre) => [nombre, deRef(esquemas.schemaRef(nombre))] as const),
   }
   await escribir(
     'validadores.mjs',
@@ -83,9 +83,9 @@ export async function generarValidadores() {
 ${Object.entries(MODULOS)
   .map(([nombre, modulo]) => `import ${nombre}DeAjv from '${modulo}.js'`)
   .join('\n')}
-import { FORMATOS } from '../../api/contract/formats.ts'
-import { valeTelefono } from '../../api/contract/telephones.ts'
-const formatos = Object.fromEntries(Object.entries(FORMATOS).map(([nombre, { validate }]) => [nombre, validate]))
+import { FORMATS } from '../../api/contract/formats.ts'
+import { isValidTelephone } from '../../api/contract/telephones.ts'
+const formatos = Object.fromEntries(Object.entries(FORMATS).map(([nombre, { validate }]) => [nombre, validate]))
 ${Object.keys(MODULOS)
   // A bundler may have unwrapped the default export of the CommonJS module.
   .map((nombre) => `const ${nombre} = { default: ${nombre}DeAjv.default ?? ${nombre}DeAjv }`)
@@ -138,14 +138,14 @@ const sinRequire = (codigo: string) =>
  * Tells if the validators can check a parameter: all except query parameters that are lists or unions, which
  * express-openapi-validator reads.
  */
-const esSencillo = ({ in: donde, schema }: Parametro) =>
+const esSencillo = ({ in: donde, schema }: ContractParameter) =>
   donde !== 'query' || ['string', 'integer'].includes(`${schema.type}`)
 
 /** Returns the schema of an operation's parameters of one kind; undefined if the operation has none. */
-function esquemaDeParametros({ parametros }: Operacion, donde: Parametro['in']): object | undefined {
+function esquemaDeParametros({ parametros }: Operation, donde: ContractParameter['in']): object | undefined {
   const suyos = parametros.filter((parametro) => parametro.in === donde)
   if (suyos.length === 0) return undefined
-  const nombrar = ({ name }: Parametro) => (donde === 'header' ? name.toLowerCase() : name)
+  const nombrar = ({ name }: ContractParameter) => (donde === 'header' ? name.toLowerCase() : name)
   return {
     type: 'object',
     required: suyos.filter(({ required }) => required).map(nombrar),

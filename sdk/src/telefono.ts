@@ -1,4 +1,4 @@
-import { esFijo, interpretar } from './generado/interpretar.js'
+import { isLandlineOf, parseTelephone } from './generado/interpretar.js'
 import type { PaisConPlan } from './generado/planes.js'
 
 export type { PaisConPlan } from './generado/planes.js'
@@ -36,9 +36,9 @@ export interface TelefonoIlegible {
  * ```
  */
 export function leerTelefono(texto: string, pais?: string | undefined): TelefonoLeido | TelefonoIlegible {
-  const lectura = interpretar(texto, pais)
+  const lectura = parseTelephone(texto, pais)
   if ('error' in lectura) return lectura
-  if ('e164' in lectura) return { ...lectura, fijo: esFijo(lectura.e164) }
+  if ('e164' in lectura) return { ...lectura, fijo: isLandlineOf(lectura.e164) }
   if (/^\+[1-9]\d{6,14}$/.test(lectura.ajeno)) return { e164: lectura.ajeno, pais: null, dudoso: false, fijo: false }
   return { error: 'no tiene la forma de un número: + y de 7 a 15 dígitos, por ejemplo +50255551234' }
 }

@@ -1,4 +1,4 @@
-import { type Db, esRepartida, sentencia } from './db.ts'
+import { type Db, isDistributed, statement } from './db.ts'
 import { askThoseThere } from './spread.ts'
 
 // When merchants' rows lie in parts (Citus), a change's audit line is written in the change's part, in the same
@@ -11,7 +11,7 @@ const BATCH = 1_000
 const COLUMNS = `id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes, despues,
   id_solicitud, red, creado_en`
 
-const WAITING = sentencia<object, { id: string; line: string }>(
+const WAITING = statement<object, { id: string; line: string }>(
   'audit.waiting',
   `select id, row_to_json(b)::text as line from (select ${COLUMNS} from bitacora order by id limit ${BATCH}) b`,
   { alcance: 'parte' },
@@ -20,12 +20,12 @@ const WAITING = sentencia<object, { id: string; line: string }>(
  * Appends collected lines to the audit record. Skips lines that an earlier call appended without deleting them from
  * their part.
  */
-const COLLECT = sentencia<{ lines: string }>(
+const COLLECT = statement<{ lines: string }>(
   'audit.collect',
   `insert into bitacora (${COLUMNS}) select ${COLUMNS} from jsonb_populate_recordset(null::bitacora, :lines::jsonb)
    on conflict (id) do nothing`,
 )
-const FORGET = sentencia<{ ids: readonly string[] }>(
+const FORGET = statement<{ ids: readonly string[] }>(
   'audit.forget',
   'delete from bitacora where id = any(:ids::uuid[])',
   { alcance: 'parte' },
@@ -36,7 +36,7 @@ const FORGET = sentencia<{ ids: readonly string[] }>(
  * collects its lines.
  */
 export async function collectAudit(db: Db): Promise<void> {
-  if (!esRepartida(db)) return
+  if (!isDistributed(db)) return
   const anybody = db.central.como('guias_operacion')
   await askThoseThere(anybody, async (there) => {
     for (let taken = BATCH; taken === BATCH; ) {

@@ -1,9 +1,17 @@
 import { hash } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import pg from 'pg'
-import { faltaAlServidor } from '../platform/errors.ts'
+import { isServerFault } from '../platform/errors.ts'
 import type { Part, Place, Placements } from './parts.ts'
-import { type Ambito, acotar, ambitoActual, ConsultaAcotada, type Desde, desdeAqui, type Rol } from './scope.ts'
+import {
+  currentScope,
+  type QueryOrigin,
+  type Role,
+  type RowScope,
+  ScopedQuery,
+  scopeStatement,
+  scopeTransaction,
+} from './scope.ts'
 
 /**
  * Pooler in transaction mode (PgBouncer). Each transaction runs in any free session, so each transaction must set what
@@ -14,10 +22,10 @@ export interface Pooler {
   conNombres: boolean
 }
 
-/** Options of a pool of connections ({@link Conexiones}). */
-export interface OpcionesDeConexiones {
+/** Options of a pool of connections ({@link Connections}). */
+export interface ConnectionOptions {
   /** Role with which every session begins. */
-  rol?: Rol | undefined
+  rol?: Role | undefined
   /** Further settings of every session. */
   ajustes?: Readonly<Record<string, string>>
   /** Pooler before PostgreSQL; undefined if connections lead to PostgreSQL itself. */
@@ -27,7 +35,7 @@ export interface OpcionesDeConexiones {
 }
 
 /** Options of connections to one machine of the parts, instead of the coordinator. */
-type DeMaquina = OpcionesDeConexiones & { enParte?: true }
+type DeMaquina = ConnectionOptions & { enParte?: true }
 
 const AJUSTES = {
   /**
@@ -61,35 +69,35 @@ const AJUSTES = {
 const esDeAntes = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
 
-/** Connections of the pool for turns ({@link Conexiones.turnos}). */
+/** Connections of the pool for turns ({@link Connections.turns}). */
 const TURNOS = 2
 
 const nombres = new Map<string, string>()
 
 /** Returns the name of a statement that has none: the digest of its text. */
-export function nombreDe(text: string): string {
+export function statementName(text: string): string {
   const nombre = nombres.get(text) ?? hash('sha1', text)
   nombres.set(text, nombre)
   return nombre
 }
 
 /** Pool of connections to the database, which runs statements with a scope. */
-export class Conexiones extends pg.Pool {
+export class Connections extends pg.Pool {
   /** True if statements are prepared under names. */
-  readonly conNombres: boolean
-  readonly partes: Placements | undefined
+  readonly named: boolean
+  readonly parts: Placements | undefined
   /** Pools of connections to the machines of the parts, by address. */
-  readonly #maquinas = new Map<string, Conexiones>()
-  readonly #deMaquina: (url: string) => Conexiones
-  readonly #deTurnos: () => Conexiones
-  #turnos: Conexiones | undefined
+  readonly #maquinas = new Map<string, Connections>()
+  readonly #deMaquina: (url: string) => Connections
+  readonly #deTurnos: () => Connections
+  #turnos: Connections | undefined
   /** Default scope when the caller passes none; undefined if the session has its role already. */
-  readonly #nadieMas: Ambito | undefined
-  readonly #rol: Rol | undefined
+  readonly #nadieMas: RowScope | undefined
+  readonly #rol: Role | undefined
   /** Settings that each transaction sets, because its session does not have them. */
   readonly #ajustes: Readonly<Record<string, string>>
   readonly #acotar: string
-  /** Connections whose server refused a statement because the server lacks something ({@link faltaAlServidor}). */
+  /** Connections whose server refused a statement because the server lacks something ({@link isServerFault}). */
   readonly #gastadas = new WeakSet<object>()
   /** Time of the last refusal for this reason, in milliseconds of `performance.now()`. */
   rechazado_en = Number.NEGATIVE_INFINITY
@@ -100,8 +108,8 @@ export class Conexiones extends pg.Pool {
     const alEmpezar = Object.entries(rol ? { ...ajustes, role: rol } : ajustes)
     const conNombres = pooler?.conNombres !== false
     const conCadaUna = pooler ? ajustes : {}
-    const preparar = acotar(conCadaUna, { enParte })
-    const prepararGenerico = acotar(conCadaUna, { enParte, planGenerico: true })
+    const preparar = scopeStatement(conCadaUna, { enParte })
+    const prepararGenerico = scopeStatement(conCadaUna, { enParte, planGenerico: true })
     super({
       connectionString: url,
       max,
@@ -121,10 +129,10 @@ export class Conexiones extends pg.Pool {
           }
         : {}),
     })
-    this.conNombres = conNombres
-    this.partes = partes
+    this.named = conNombres
+    this.parts = partes
     this.#deMaquina = (maquina) => {
-      const conexiones = new Conexiones(maquina, max, application_name, {
+      const conexiones = new Connections(maquina, max, application_name, {
         rol,
         ajustes: { ...opciones.ajustes, ...partes?.machineSettings },
         enParte: true,
@@ -133,7 +141,7 @@ export class Conexiones extends pg.Pool {
       return conexiones
     }
     this.#deTurnos = () => {
-      const conexiones = new Conexiones(url, TURNOS, application_name, { rol, pooler })
+      const conexiones = new Connections(url, TURNOS, application_name, { rol, pooler })
       conexiones.on('error', (error) => this.emit('error', error))
       return conexiones
     }
@@ -155,7 +163,7 @@ export class Conexiones extends pg.Pool {
   #vigilar(cliente: pg.PoolClient): void {
     const { connection } = cliente as unknown as { connection: EventEmitter }
     connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
-      if (!faltaAlServidor(code)) return
+      if (!isServerFault(code)) return
       this.#gastadas.add(cliente)
       this.rechazado_en = performance.now()
     })
@@ -166,23 +174,25 @@ export class Conexiones extends pg.Pool {
    * @param planGenerico true if PostgreSQL keeps one plan for all parameters; without effect if the statement has no
    * scope or no name
    */
-  preguntar({ ambito, lugar }: Desde, config: pg.QueryConfig, planGenerico = false): Promise<pg.QueryResult> {
-    return this.enLugar(lugar, (conexiones, parte) =>
-      conexiones.trasMigrar(() => conexiones.#preguntar(ambito ?? this.#deNadie(parte), config, planGenerico, parte)),
+  ask({ ambito, lugar }: QueryOrigin, config: pg.QueryConfig, planGenerico = false): Promise<pg.QueryResult> {
+    return this.atPlace(lugar, (conexiones, parte) =>
+      conexiones.afterMigration(() =>
+        conexiones.#preguntar(ambito ?? this.#deNadie(parte), config, planGenerico, parte),
+      ),
     )
   }
 
   #preguntar(
-    quien: Ambito | undefined,
+    quien: RowScope | undefined,
     config: pg.QueryConfig,
     planGenerico: boolean,
     parte: Part | undefined,
   ): Promise<pg.QueryResult> {
     if (!quien) return this.query(config)
-    const suya = this.llamar(quien, config, parte)
-    const consulta = new ConsultaAcotada(quien, suya, {
+    const suya = this.call(quien, config, parte)
+    const consulta = new ScopedQuery(quien, suya, {
       planGenerico: planGenerico && suya.name !== undefined,
-      sinPreparar: this.conNombres ? undefined : this.#acotar,
+      sinPreparar: this.named ? undefined : this.#acotar,
       parte,
     })
     return this.query(consulta as unknown as pg.QueryConfig)
@@ -192,7 +202,7 @@ export class Conexiones extends pg.Pool {
    * Default scope when the caller passes none. A statement in a part always needs a scope, because the scope's
    * statement also sets the part.
    */
-  #deNadie(parte: Part | undefined): Ambito | undefined {
+  #deNadie(parte: Part | undefined): RowScope | undefined {
     return parte ? { rol: this.#rol ?? 'none', comercios: [] } : this.#nadieMas
   }
 
@@ -200,15 +210,15 @@ export class Conexiones extends pg.Pool {
    * Runs `hacer` with the connections to the machine of a place. Without a place, or if one machine has all rows,
    * `hacer` gets this pool.
    */
-  enLugar<T>(
+  atPlace<T>(
     lugar: Place | undefined,
-    hacer: (conexiones: Conexiones, parte: Part | undefined) => Promise<T>,
+    hacer: (conexiones: Connections, parte: Part | undefined) => Promise<T>,
   ): Promise<T> {
-    if (!lugar || !this.partes) return hacer(this, undefined)
-    return this.partes.follow(lugar, (parte) => hacer(this.#maquina(parte.url), parte))
+    if (!lugar || !this.parts) return hacer(this, undefined)
+    return this.parts.follow(lugar, (parte) => hacer(this.#maquina(parte.url), parte))
   }
 
-  #maquina(url: string): Conexiones {
+  #maquina(url: string): Connections {
     let maquina = this.#maquinas.get(url)
     if (!maquina) {
       maquina = this.#deMaquina(url)
@@ -218,7 +228,7 @@ export class Conexiones extends pg.Pool {
   }
 
   /** Pool of connections that only wait for turns, apart from the connections that the work needs. */
-  turnos(): Conexiones {
+  turns(): Connections {
     this.#turnos ??= this.#deTurnos()
     return this.#turnos
   }
@@ -233,7 +243,7 @@ export class Conexiones extends pg.Pool {
    * versions run side by side. The connection that refused is already closed. In the worst case, every connection of
    * the pool refuses once.
    */
-  async trasMigrar<T>(hacer: () => Promise<T>): Promise<T> {
+  async afterMigration<T>(hacer: () => Promise<T>): Promise<T> {
     for (let quedan = this.options.max; quedan > 0; quedan--) {
       try {
         return await hacer()
@@ -248,15 +258,15 @@ export class Conexiones extends pg.Pool {
    * Adds the role and the part to a statement's name. PostgreSQL makes a plan for one role and one part, so each
    * combination needs a prepared statement of its own.
    */
-  llamar(ambito: Ambito | undefined, config: pg.QueryConfig, parte?: Part): pg.QueryConfig {
+  call(ambito: RowScope | undefined, config: pg.QueryConfig, parte?: Part): pg.QueryConfig {
     const { name, ...sinNombre } = config
-    if (name === undefined || !this.conNombres) return sinNombre
+    if (name === undefined || !this.named) return sinNombre
     if (!ambito) return config
     return { ...config, name: `${parte ? `${parte.schema}.` : ''}${ambito.rol}.${name}` }
   }
 
   /** SQL that begins a transaction with a scope. */
-  comenzar(ambito: Ambito | undefined, parte?: Part): string {
+  begin(ambito: RowScope | undefined, parte?: Part): string {
     return ['begin', ...this.#desdeAqui(ambito ?? this.#deNadie(parte), parte)].join('; ')
   }
 
@@ -264,33 +274,32 @@ export class Conexiones extends pg.Pool {
    * Runs a statement of pg-boss. pg-boss repeats a few statements, so statements with parameters are prepared. A text
    * without parameters may contain several statements.
    */
-  async ejecutar(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
-    if (values !== undefined && values.length > 0) return this.preguntar({}, { name: nombreDe(text), text, values })
+  async run(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
+    if (values !== undefined && values.length > 0) return this.ask({}, { name: statementName(text), text, values })
     const antes = this.#desdeAqui(undefined)
     const hecho: pg.QueryResult | pg.QueryResult[] = await this.query([...antes, text].join('; '))
     const suyos = Array.isArray(hecho) ? hecho.slice(antes.length) : [hecho]
     return (suyos.length === 1 ? suyos[0] : suyos) as pg.QueryResult
   }
 
-  #desdeAqui(ambito: Ambito | undefined, parte?: Part): string[] {
-    return desdeAqui(ambito ?? this.#nadieMas, this.#ajustes, parte)
+  #desdeAqui(ambito: RowScope | undefined, parte?: Part): string[] {
+    return scopeTransaction(ambito ?? this.#nadieMas, this.#ajustes, parte)
   }
 }
 
 /** Removes the schema that Prisma writes before each table, because a part has its tables in another schema. */
 const sinEsquema = (config: pg.QueryConfig) =>
-  ambitoActual().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
+  currentScope().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
 
 /**
  * Pool in the form that Prisma takes. Prisma does not know of scopes, so the scope and the place come from the async
  * context.
  */
-export const paraPrisma = (conexiones: Conexiones): pg.Pool =>
+export const forPrisma = (conexiones: Connections): pg.Pool =>
   new Proxy(conexiones, {
     get(_conexiones, propiedad) {
-      if (propiedad === 'query')
-        return (config: pg.QueryConfig) => conexiones.preguntar(ambitoActual(), sinEsquema(config))
-      if (propiedad === 'connect' && ambitoActual().ambito)
+      if (propiedad === 'query') return (config: pg.QueryConfig) => conexiones.ask(currentScope(), sinEsquema(config))
+      if (propiedad === 'connect' && currentScope().ambito)
         throw new Error('use enTransaccion for a transaction with a scope')
       const valor = Reflect.get(conexiones, propiedad) as unknown
       return typeof valor === 'function' ? valor.bind(conexiones) : valor

@@ -1,18 +1,18 @@
 import type pg from 'pg'
 import type { PrismaClient } from '../generado/contrato/prisma/client.ts'
-import { Conexiones, nombreDe, type OpcionesDeConexiones, paraPrisma } from './connections.ts'
+import { type ConnectionOptions, Connections, forPrisma, statementName } from './connections.ts'
 import type { Part, Place } from './parts.ts'
-import { type Ambito, type Desde, enAmbito, type Rol } from './scope.ts'
+import { inScope, type QueryOrigin, type Role, type RowScope } from './scope.ts'
 
 /**
  * Rows that a statement is about; they decide where it runs when merchants' rows lie in parts. `parte`: rows of one
  * part, be they one merchant's or several's; the statement runs in that part. `todo`: rows of all merchants, or rows
  * that belong to no merchant. `donde_sea`: any rows; the statement runs where the given database is.
  */
-export type Alcance = 'parte' | 'todo' | 'donde_sea'
+export type StatementReach = 'parte' | 'todo' | 'donde_sea'
 
 /** SQL statement with its parameters. */
-export interface Sentencia<Parametros = object, Fila = object> {
+export interface Statement<Parametros = object, Fila = object> {
   /**
    * Name under which each connection prepares the statement. Without a name PostgreSQL parses and plans the statement
    * each time.
@@ -22,7 +22,7 @@ export interface Sentencia<Parametros = object, Fila = object> {
   readonly text: string
   /** Names of the parameters, in the order of their numbers. */
   readonly parametros: readonly string[]
-  readonly alcance: Alcance
+  readonly alcance: StatementReach
   /** True if PostgreSQL keeps one plan for all parameters ({@link OpcionesDeSentencia}). */
   readonly planGenerico?: boolean
   /** Types of the parameters and of a row, for the compiler only. */
@@ -33,23 +33,23 @@ export interface Sentencia<Parametros = object, Fila = object> {
  * Row with the types of Prisma's model of its table. `Precisas` gives columns a narrower type than PostgreSQL can: the
  * words that a text may be, the shape of a JSON.
  */
-export type Fila<Modelo, Precisas extends { [C in keyof Precisas]: C extends keyof Modelo ? unknown : never }> = Omit<
+export type RowOf<Modelo, Precisas extends { [C in keyof Precisas]: C extends keyof Modelo ? unknown : never }> = Omit<
   Modelo,
   keyof Precisas
 > &
   Precisas
 
 /** Row as JSON carries it: timestamps are texts. */
-export type EnJson<Fila> = {
+export type InJson<Fila> = {
   [C in keyof Fila]: Fila[C] extends Date ? string : Fila[C] extends Date | null ? string | null : Fila[C]
 }
 
 /**
- * SQL list of columns in which timestamps (names that end in `_en`) are texts, as in {@link EnJson}. Timestamps that
+ * SQL list of columns in which timestamps (names that end in `_en`) are texts, as in {@link InJson}. Timestamps that
  * are only shown need no Date.
  * @param de prefix of the columns, such as `g.`
  */
-export const conTextos = (columnas: readonly string[], de = '') =>
+export const withTexts = (columnas: readonly string[], de = '') =>
   columnas.map((c) => (c.endsWith('_en') ? `${de}${c}::text as ${c}` : `${de}${c}`)).join(', ')
 
 type Modelos = Omit<PrismaClient, `$${string}`>
@@ -58,14 +58,14 @@ type Modelos = Omit<PrismaClient, `$${string}`>
 type Valores<Parametros> = keyof Parametros extends never ? [] : [valores: NoInfer<Parametros>]
 
 /** Runs a statement and returns its rows. */
-export type Consultar = <Parametros, Fila>(
-  sentencia: Sentencia<Parametros, Fila>,
+export type Query = <Parametros, Fila>(
+  sentencia: Statement<Parametros, Fila>,
   ...valores: Valores<Parametros>
 ) => Promise<Fila[]>
 
 /**
  * Database. Prisma serves queries that take one call of its client. `consultar` serves the hot paths, and queries that
- * Prisma cannot express: several writes in one statement, xid8. Each `Sentencia` stands beside the operation that needs
+ * Prisma cannot express: several writes in one statement, xid8. Each `Statement` stands beside the operation that needs
  * it.
  */
 export interface Db {
@@ -74,17 +74,17 @@ export interface Db {
    * not need it.
    */
   readonly prisma: Modelos
-  readonly pool: Conexiones
-  readonly consultar: Consultar
+  readonly pool: Connections
+  readonly consultar: Query
   /** Scope of the queries; undefined: the role with which the pool connects. */
-  readonly ambito?: Ambito | undefined
+  readonly ambito?: RowScope | undefined
   /**
    * Place where statements about the rows of one part run; undefined: the part of the merchant that each statement
    * names.
    */
   readonly lugar?: Place | undefined
   /** Returns the same database with a scope. */
-  como(rol: Rol, comercios?: readonly string[]): Db
+  como(rol: Role, comercios?: readonly string[]): Db
   /** Returns the same database at the part of a merchant, which also has the rows of other merchants. */
   de(comercio_id: string): Db
   /** Returns the same database at the part with this number. */
@@ -97,34 +97,34 @@ export interface Db {
 }
 
 /** Reports whether merchants' rows lie in several parts, of which some may be away while the others are there. */
-export const esRepartida = ({ pool }: Pick<Db, 'pool'>): boolean => pool.partes !== undefined
+export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.parts !== undefined
 
 /**
  * Runs statements on one connection as one transaction: all of them take effect, or none.
- * @param hacer runs again from its beginning if a migration came between (`Conexiones.trasMigrar`)
+ * @param hacer runs again from its beginning if a migration came between (`Connections.trasMigrar`)
  */
-export const enTransaccion = <T>(
+export const inTransaction = <T>(
   { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,
   hacer: EnTransaccion<T>,
 ): Promise<T> =>
-  pool.enLugar(lugar, (conexiones, parte) =>
-    conexiones.trasMigrar(() => unaTransaccion(conexiones, parte, ambito, hacer)),
+  pool.atPlace(lugar, (conexiones, parte) =>
+    conexiones.afterMigration(() => unaTransaccion(conexiones, parte, ambito, hacer)),
   )
 
-type EnTransaccion<T> = (consultar: Consultar, cliente: pg.PoolClient) => Promise<T>
+type EnTransaccion<T> = (consultar: Query, cliente: pg.PoolClient) => Promise<T>
 
 async function unaTransaccion<T>(
-  conexiones: Conexiones,
+  conexiones: Connections,
   parte: Part | undefined,
-  ambito: Ambito | undefined,
+  ambito: RowScope | undefined,
   hacer: EnTransaccion<T>,
 ): Promise<T> {
   const cliente = await conexiones.connect()
   try {
-    await cliente.query(conexiones.comenzar(ambito, parte))
+    await cliente.query(conexiones.begin(ambito, parte))
     const hecho = await hacer(async (sentencia, ...[valores]) => {
       if (parte && sentencia.alcance === 'todo') throw new Error(`${sentencia.name} is not about rows of one part`)
-      return (await cliente.query(conexiones.llamar(ambito, configDe(sentencia, valores), parte))).rows
+      return (await cliente.query(conexiones.call(ambito, configDe(sentencia, valores), parte))).rows
     }, cliente)
     await cliente.query('commit')
     cliente.release()
@@ -140,7 +140,7 @@ async function unaTransaccion<T>(
 const PARAMETRO = /(?<![:\w]):([a-z]\w*)/g
 
 /** All statements of the process whose text is fixed, by name. */
-export const SENTENCIAS = new Map<string, Sentencia>()
+export const STATEMENTS = new Map<string, Statement>()
 
 /** Options of a statement. */
 interface OpcionesDeSentencia {
@@ -148,7 +148,7 @@ interface OpcionesDeSentencia {
    * Rows that the statement is about. Default: the rows of the merchant in the parameter `comercio_id`; without this
    * parameter, the rows of all merchants.
    */
-  alcance?: Alcance
+  alcance?: StatementReach
   /**
    * True if PostgreSQL keeps one plan of the statement for all parameters. Otherwise PostgreSQL plans a list anew for
    * each request, because it takes an unknown `limit` for a tenth of the rows. A page of events then costs twice as
@@ -163,18 +163,18 @@ interface OpcionesDeSentencia {
  * `test/db/sentencias.test.ts` checks the declared types against PostgreSQL's.
  * @throws if another statement has the same name
  */
-export function sentencia<Parametros = object, Fila = object>(
+export function statement<Parametros = object, Fila = object>(
   name: string,
   sql: string,
   opciones: OpcionesDeSentencia = {},
-): Sentencia<Parametros, Fila> {
-  if (SENTENCIAS.has(name)) throw new Error(`two statements have the name ${name}`)
+): Statement<Parametros, Fila> {
+  if (STATEMENTS.has(name)) throw new Error(`two statements have the name ${name}`)
   const hecha = { name, ...numerar(sql), ...opciones }
-  SENTENCIAS.set(name, hecha)
+  STATEMENTS.set(name, hecha)
   return hecha
 }
 
-function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros' | 'alcance'> {
+function numerar(sql: string): Pick<Statement, 'text' | 'parametros' | 'alcance'> {
   const parametros: string[] = []
   const text = sql.replace(PARAMETRO, (_todo, nombre: string) => {
     if (!parametros.includes(nombre)) parametros.push(nombre)
@@ -188,13 +188,13 @@ function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros' | 'alcance'
  * connection lives. 768 forms of the list of guides took 292 MB of one connection, so only a few texts are prepared.
  * @param comun true if this text is one of the few that come again and again
  */
-export const sentenciaDe = <Parametros = object, Fila = object>(
+export const dynamicStatement = <Parametros = object, Fila = object>(
   sql: string,
   comun: boolean,
   opciones: OpcionesDeSentencia = {},
-): Sentencia<Parametros, Fila> => ({ name: comun ? nombreDe(sql) : undefined, ...numerar(sql), ...opciones })
+): Statement<Parametros, Fila> => ({ name: comun ? statementName(sql) : undefined, ...numerar(sql), ...opciones })
 
-type Escrita = Pick<Sentencia, 'name' | 'text' | 'parametros' | 'alcance'>
+type Escrita = Pick<Statement, 'name' | 'text' | 'parametros' | 'alcance'>
 
 const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.QueryConfig => {
   const values = parametros.map((nombre) => (valores as Readonly<Record<string, unknown>>)[nombre])
@@ -213,16 +213,16 @@ function lugarDe({ name, alcance }: Escrita, valores: unknown, lugar: Place | un
 }
 
 /** Makes a function that runs statements with a scope, in the part of their rows. */
-export const consultarCon =
-  (conexiones: Conexiones, { ambito, lugar }: Desde = {}): Consultar =>
+export const queryWith =
+  (conexiones: Connections, { ambito, lugar }: QueryOrigin = {}): Query =>
   async (sentencia, ...[valores]) => {
-    const donde = conexiones.partes ? lugarDe(sentencia, valores, lugar) : undefined
+    const donde = conexiones.parts ? lugarDe(sentencia, valores, lugar) : undefined
     const config = configDe(sentencia, valores)
-    return (await conexiones.preguntar({ ambito, lugar: donde }, config, sentencia.planGenerico)).rows
+    return (await conexiones.ask({ ambito, lugar: donde }, config, sentencia.planGenerico)).rows
   }
 
-/** Options of {@link abrirDb}. */
-export interface OpcionesDeDb extends OpcionesDeConexiones {
+/** Options of {@link openDb}. */
+export interface DbOptions extends ConnectionOptions {
   /** Connections of this process. Default: 8. Measured: 8 serve as well as 16, while 4 cost a third. */
   conexiones?: number
   /** Name of the sessions, to which the process's pid is added. */
@@ -232,19 +232,19 @@ export interface OpcionesDeDb extends OpcionesDeConexiones {
 }
 
 /** Opens a pool of connections to the database. Prisma's client loads only at its first use. */
-export function abrirDb(url: string, opciones: OpcionesDeDb = {}): Db {
+export function openDb(url: string, opciones: DbOptions = {}): Db {
   const { conexiones = 8, nombre = 'guias', alFallar = () => {}, ...sesiones } = opciones
-  const pool = new Conexiones(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
+  const pool = new Connections(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
   pool.on('error', alFallar)
   return new DbAbierta(pool, new ClienteDePrisma(pool), {})
 }
 
 /** Prisma's client, loaded at its first use. */
 class ClienteDePrisma {
-  readonly #pool: Conexiones
+  readonly #pool: Connections
   #cliente: Promise<PrismaClient> | undefined
 
-  constructor(pool: Conexiones) {
+  constructor(pool: Connections) {
     this.#pool = pool
   }
 
@@ -259,17 +259,17 @@ class ClienteDePrisma {
 }
 
 class DbAbierta implements Db {
-  readonly pool: Conexiones
-  readonly ambito: Ambito | undefined
+  readonly pool: Connections
+  readonly ambito: RowScope | undefined
   readonly lugar: Place | undefined
-  readonly consultar: Consultar
+  readonly consultar: Query
   readonly #cliente: ClienteDePrisma
 
-  constructor(pool: Conexiones, cliente: ClienteDePrisma, { ambito, lugar }: Desde) {
+  constructor(pool: Connections, cliente: ClienteDePrisma, { ambito, lugar }: QueryOrigin) {
     this.pool = pool
     this.ambito = ambito
     this.lugar = lugar
-    this.consultar = consultarCon(pool, { ambito, lugar })
+    this.consultar = queryWith(pool, { ambito, lugar })
     this.#cliente = cliente
   }
 
@@ -277,12 +277,12 @@ class DbAbierta implements Db {
     return alPrimerUso(this.#cliente.cargar, this)
   }
 
-  como(rol: Rol, comercios: readonly string[] = []): Db {
+  como(rol: Role, comercios: readonly string[] = []): Db {
     return this.#desde({ rol, comercios }, this.lugar)
   }
 
   de(comercio_id: string): Db {
-    return this.pool.partes ? this.#desde(this.ambito, { merchant: comercio_id }) : this
+    return this.pool.parts ? this.#desde(this.ambito, { merchant: comercio_id }) : this
   }
 
   enParte(numero: number): Db {
@@ -294,7 +294,7 @@ class DbAbierta implements Db {
   }
 
   partes(): readonly Db[] {
-    return this.pool.partes?.parts().map(({ number }) => this.enParte(number)) ?? [this]
+    return this.pool.parts?.parts().map(({ number }) => this.enParte(number)) ?? [this]
   }
 
   async cerrar(): Promise<void> {
@@ -302,7 +302,7 @@ class DbAbierta implements Db {
     await this.pool.end()
   }
 
-  #desde(ambito: Ambito | undefined, lugar: Place | undefined): Db {
+  #desde(ambito: RowScope | undefined, lugar: Place | undefined): Db {
     return new DbAbierta(this.pool, this.#cliente, { ambito, lugar })
   }
 }
@@ -310,7 +310,7 @@ class DbAbierta implements Db {
 type Metodos = Record<string, (...argumentos: unknown[]) => unknown>
 
 /** Proxy for calls of `prisma.model.method(…)`: a call waits until the client has loaded. */
-const alPrimerUso = (cargar: () => Promise<PrismaClient>, desde: Desde): Modelos =>
+const alPrimerUso = (cargar: () => Promise<PrismaClient>, desde: QueryOrigin): Modelos =>
   new Proxy({} as Modelos, {
     get: (_nada, modelo: string) =>
       new Proxy({} as Metodos, {
@@ -318,18 +318,18 @@ const alPrimerUso = (cargar: () => Promise<PrismaClient>, desde: Desde): Modelos
           (_nada, metodo: string) =>
           async (...argumentos: unknown[]) => {
             const cliente = (await cargar()) as unknown as Record<string, Metodos>
-            return enAmbito(desde, async () => cliente[modelo]![metodo]!(...argumentos))
+            return inScope(desde, async () => cliente[modelo]![metodo]!(...argumentos))
           },
       }),
   })
 
-async function cargarPrisma(pool: Conexiones): Promise<PrismaClient> {
+async function cargarPrisma(pool: Connections): Promise<PrismaClient> {
   const [{ PrismaPg }, { PrismaClient: Cliente }] = await Promise.all([
     import('@prisma/adapter-pg'),
     import('../generado/contrato/prisma/client.ts'),
   ])
   // Without names, PostgreSQL prepares none of Prisma's statements.
-  const adapter = new PrismaPg(paraPrisma(pool), { statementNameGenerator: ({ sql }) => nombreDe(sql) })
+  const adapter = new PrismaPg(forPrisma(pool), { statementNameGenerator: ({ sql }) => statementName(sql) })
   // Prisma's long messages quote the arguments, which must not be in a log.
   return new Cliente({ errorFormat: 'minimal', adapter })
 }

@@ -9,4 +9,4 @@
  * number in an event's row put a count, the part's era, before the transaction number. The era increases when the part
  * moves to another machine (data/citus/laying.ts).
  */
-export const HASTA_AQUI = 'xid < flujo_hasta()'
+export const VISIBLE_TO_FEED = 'xid < flujo_hasta()'

@@ -1,4 +1,4 @@
-import { type Db, esRepartida, sentencia } from './db.ts'
+import { type Db, isDistributed, statement } from './db.ts'
 import { askByPart } from './spread.ts'
 
 // Some requests name no merchant: a courier has a code, a recipient has a link. When merchants' rows lie in parts
@@ -6,21 +6,21 @@ import { askByPart } from './spread.ts'
 // of a file, of a link, and of a code from before codes named parts. On a single machine no code reads `dueno`, and the
 // table stays empty.
 
-const OF_CODES = sentencia<{ guias: readonly string[] }, Found>(
+const OF_CODES = statement<{ guias: readonly string[] }, Found>(
   'owners.ofCodes',
   `select guia as key, i.comercio_id as merchant from guia_indice i
    where guia = any(:guias::text[]) and exists (select from comercio c where c.id = i.comercio_id)`,
   { alcance: 'parte' },
 )
-const OF = sentencia<{ claves: readonly string[] }, Found>(
+const OF = statement<{ claves: readonly string[] }, Found>(
   'owners.of',
   'select clave as key, comercio_id as merchant from dueno where clave = any(:claves::text[])',
 )
-const NOTE = sentencia<{ claves: readonly string[]; de: readonly string[] }>(
+const NOTE = statement<{ claves: readonly string[]; de: readonly string[] }>(
   'owners.note',
   `insert into dueno (clave, comercio_id) select * from unnest(:claves::text[], :de::uuid[]) on conflict (clave) do nothing`,
 )
-const FORGET = sentencia<{ claves: readonly string[] }>(
+const FORGET = statement<{ claves: readonly string[] }>(
   'owners.forget',
   'delete from dueno where clave = any(:claves::text[])',
 )
@@ -35,10 +35,10 @@ const anybody = (db: Db): Db => db.central.como('guias_operacion')
 
 /** Finds the merchants to which keys belong; unknown keys are skipped. */
 async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {
-  const { partes } = db.pool
+  const { parts } = db.pool
   const all = anybody(db)
   const named = Map.groupBy(
-    keys.flatMap((key) => partes!.named(key).map((part) => ({ key, part }))),
+    keys.flatMap((key) => parts!.named(key).map((part) => ({ key, part }))),
     ({ part }) => part,
   )
   const found = (
@@ -53,7 +53,7 @@ async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {
 
 /** Returns the database where the rows that a key names lie; undefined if the key is unknown. */
 export async function whereIs(db: Db, key: string): Promise<Db | undefined> {
-  if (!esRepartida(db)) return db
+  if (!isDistributed(db)) return db
   const [owner] = await ownersOf(db, [key])
   return owner && db.de(owner.merchant)
 }
@@ -64,7 +64,7 @@ export async function askByKey<R>(
   keys: readonly string[],
   ask: (db: Db, keys: readonly string[]) => Promise<R[]>,
 ): Promise<R[]> {
-  if (!esRepartida(db)) return ask(db, keys)
+  if (!isDistributed(db)) return ask(db, keys)
   const owners = await ownersOf(db, keys)
   return askByPart(
     db,
@@ -80,7 +80,7 @@ export async function askByKey<R>(
 
 /** Records the merchants of keys. Callers do so before they write the rows that the keys name. */
 export async function noteOwners(db: Db, keys: readonly { key: string; merchant: string }[]): Promise<void> {
-  if (!esRepartida(db) || keys.length === 0) return
+  if (!isDistributed(db) || keys.length === 0) return
   await anybody(db).consultar(NOTE, {
     claves: keys.map(({ key }) => key),
     de: keys.map(({ merchant }) => merchant),
@@ -89,5 +89,5 @@ export async function noteOwners(db: Db, keys: readonly { key: string; merchant:
 
 /** Deletes the records of keys whose rows were deleted or never written. */
 export async function forgetOwners(db: Db, keys: readonly string[]): Promise<void> {
-  if (esRepartida(db) && keys.length > 0) await anybody(db).consultar(FORGET, { claves: keys })
+  if (isDistributed(db) && keys.length > 0) await anybody(db).consultar(FORGET, { claves: keys })
 }

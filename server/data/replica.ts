@@ -1,12 +1,12 @@
-import { traducirError } from '../platform/errors.ts'
+import { translateError } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
-import type { Conexiones } from './connections.ts'
-import { type Consultar, consultarCon, type Db, sentencia } from './db.ts'
+import type { Connections } from './connections.ts'
+import { type Db, type Query, queryWith, statement } from './db.ts'
 
 /** Reads from the database or from a replica of it. */
-export interface Lectura {
+export interface ReadDb {
   /** Runs a query. The rows may be up to five seconds old. */
-  readonly consultar: Consultar
+  readonly consultar: Query
 }
 
 /** Delay up to which a replica is read, in milliseconds. */
@@ -17,9 +17,9 @@ const VIGENCIA = 1_000
 const DESCANSO = 5_000
 
 /** Query for the database's present position in its write-ahead log (WAL). */
-const ESCRITO = sentencia<object, { lsn: string }>('replica.escrito', 'select pg_current_wal_lsn()::text as lsn')
+const ESCRITO = statement<object, { lsn: string }>('replica.escrito', 'select pg_current_wal_lsn()::text as lsn')
 /** Query for the position that a replica has replayed. A server that is no replica has replayed everything. */
-const REHECHO = sentencia<object, { lsn: string }>(
+const REHECHO = statement<object, { lsn: string }>(
   'replica.rehecho',
   'select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end)::text as lsn',
 )
@@ -35,9 +35,9 @@ function posicion(lsn: string): bigint {
  * once a second at most. The check compares the position that the replica has replayed with positions that the database
  * had written at known times. The delay is therefore right with wrong clocks, and when little is written.
  */
-export class Replica implements Lectura {
+export class Replica implements ReadDb {
   readonly #primaria: Db
-  readonly #consultar: Consultar
+  readonly #consultar: Query
   readonly #log: Log
   #escritos: { en: number; lsn: bigint }[] = []
   #mirada_en = Number.NEGATIVE_INFINITY
@@ -46,18 +46,18 @@ export class Replica implements Lectura {
   #sirve_hasta = Number.NEGATIVE_INFINITY
   #descansa_hasta = Number.NEGATIVE_INFINITY
 
-  constructor(primaria: Db, conexiones: Conexiones, log: Log) {
+  constructor(primaria: Db, conexiones: Connections, log: Log) {
     this.#primaria = primaria
-    this.#consultar = consultarCon(conexiones)
+    this.#consultar = queryWith(conexiones)
     this.#log = log
   }
 
-  readonly consultar: Consultar = async (sentencia, ...valores) => {
+  readonly consultar: Query = async (sentencia, ...valores) => {
     if (!this.#sirve()) return this.#primaria.consultar(sentencia, ...valores)
     try {
       return await this.#consultar(sentencia, ...valores)
     } catch (err) {
-      if (traducirError(err).codigo !== 'no_disponible') throw err
+      if (translateError(err).codigo !== 'no_disponible') throw err
       this.#descansar(err)
       return this.#primaria.consultar(sentencia, ...valores)
     }

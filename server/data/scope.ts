@@ -8,12 +8,12 @@ import type { Part, Place } from './parts.ts'
  * Requests of operators, couriers and recipients run as `guias_operacion`, and jobs as `guias_trabajos`.
  * `guias_lectura` is the role for sessions that only read.
  */
-export type Rol = 'guias_api' | 'guias_operacion' | 'guias_trabajos'
+export type Role = 'guias_api' | 'guias_operacion' | 'guias_trabajos'
 
 /** Scope of statements: the role with which they run, and the merchants whose rows they see. */
-export interface Ambito {
+export interface RowScope {
   /** `none` stands for the role with which the session signed in. */
-  readonly rol: Rol | 'none'
+  readonly rol: Role | 'none'
   /** Ids of merchants; only `guias_api` uses them. */
   readonly comercios: readonly string[]
 }
@@ -41,7 +41,7 @@ const GENERICO = { plan_cache_mode: 'force_generic_plan' }
  * @param enParte true if the statement also names a part and keeps the part on its machine
  * @param planGenerico true if PostgreSQL keeps one plan of the next statement for all parameters
  */
-export function acotar(
+export function scopeStatement(
   ajustes: Readonly<Record<string, string>>,
   { enParte = false, planGenerico = false } = {},
 ): { name: string; text: string } {
@@ -55,8 +55,8 @@ export function acotar(
 }
 
 /** SQL that sets the scope, the part and the settings for the rest of a transaction. */
-export function desdeAqui(
-  ambito: Ambito | undefined,
+export function scopeTransaction(
+  ambito: RowScope | undefined,
   ajustes: Readonly<Record<string, string>>,
   parte?: Part,
 ): string[] {
@@ -85,7 +85,7 @@ const Consulta = pg.Query as unknown as new (config: pg.QueryConfig) => DeUnaCon
  * Statement with a scope. The statement that sets the scope goes before it in the same message. Both are one
  * transaction, so the scope ends with the statement.
  */
-export class ConsultaAcotada extends Consulta {
+export class ScopedQuery extends Consulta {
   readonly #valores: string[]
   readonly #sinPreparar: string | undefined
   readonly #preparada: string
@@ -93,12 +93,12 @@ export class ConsultaAcotada extends Consulta {
 
   /**
    * @param planGenerico true if PostgreSQL keeps one plan of the statement for all parameters
-   * @param sinPreparar text of the statement that sets the scope ({@link acotar}), for sessions that have not prepared
+   * @param sinPreparar text of the statement that sets the scope ({@link scopeStatement}), for sessions that have not prepared
    * it
    * @param parte part in which the statement runs
    */
   constructor(
-    { rol, comercios }: Ambito,
+    { rol, comercios }: RowScope,
     config: pg.QueryConfig,
     {
       planGenerico,
@@ -135,15 +135,15 @@ export class ConsultaAcotada extends Consulta {
  * Scope and place of a query. Without a scope the session's own role applies. Without a place the query runs where the
  * rows of all merchants are.
  */
-export interface Desde {
-  readonly ambito?: Ambito | undefined
+export interface QueryOrigin {
+  readonly ambito?: RowScope | undefined
   readonly lugar?: Place | undefined
 }
 
-const actual = new AsyncLocalStorage<Desde>()
+const actual = new AsyncLocalStorage<QueryOrigin>()
 
-/** Runs `hacer` with a scope and a place, which apply to queries on a pool for Prisma (`paraPrisma`). */
-export const enAmbito = <T>(desde: Desde, hacer: () => T): T => actual.run(desde, hacer)
+/** Runs `hacer` with a scope and a place, which apply to queries on a pool for Prisma (`forPrisma`). */
+export const inScope = <T>(desde: QueryOrigin, hacer: () => T): T => actual.run(desde, hacer)
 
 /** Scope and place from the async context; used by Prisma's queries, which carry neither. */
-export const ambitoActual = (): Desde => actual.getStore() ?? {}
+export const currentScope = (): QueryOrigin => actual.getStore() ?? {}

@@ -1,4 +1,4 @@
-import { type Db, esRepartida } from './db.ts'
+import { type Db, isDistributed } from './db.ts'
 
 // Merchants' rows lie in one place, or in parts on several machines (Citus). Work on the rows of several merchants runs
 // in each part separately. A machine that is away then delays only its own merchants.
@@ -15,11 +15,11 @@ export async function byPart<T>(
   things: readonly T[],
   merchantOf: (thing: T) => string,
 ): Promise<readonly There<T>[]> {
-  const { partes } = db.pool
-  if (!partes) return things.length > 0 ? [[db, things]] : []
+  const { parts } = db.pool
+  if (!parts) return things.length > 0 ? [[db, things]] : []
   const merchants = [...new Set(things.map(merchantOf))]
   const numbers = new Map<string, number>()
-  await Promise.all(merchants.map(async (merchant) => numbers.set(merchant, await partes.number(merchant))))
+  await Promise.all(merchants.map(async (merchant) => numbers.set(merchant, await parts.number(merchant))))
   const groups = Map.groupBy(things, (thing) => numbers.get(merchantOf(thing))!)
   return [...groups.values()].map((some) => [db.de(merchantOf(some[0]!)), some])
 }
@@ -82,11 +82,11 @@ export async function inEach<R>(db: Db, act: (db: Db) => Promise<R>): Promise<R[
 
 /** Databases of all parts except the part of `own`. */
 export function otherParts(db: Db, own: Db): readonly Db[] {
-  const { partes } = db.pool
+  const { parts } = db.pool
   const { lugar } = own
-  if (!partes || !lugar) return []
-  const number = 'part' in lugar ? lugar.part : partes.known(lugar.merchant)
-  return partes
+  if (!parts || !lugar) return []
+  const number = 'part' in lugar ? lugar.part : parts.known(lugar.merchant)
+  return parts
     .parts()
     .filter((part) => part.number !== number)
     .map((part) => db.enParte(part.number))
@@ -97,13 +97,13 @@ export function otherParts(db: Db, own: Db): readonly Db[] {
  * Without parts, all merchants share one key.
  */
 export const groupOf = ({ pool }: Pick<Db, 'pool'>, merchant: string): string =>
-  pool.partes ? String(pool.partes.known(merchant) ?? merchant) : ''
+  pool.parts ? String(pool.parts.known(merchant) ?? merchant) : ''
 
 /**
  * First character of the codes of guides that are created in this part; undefined if any character may be the first.
  */
 export async function letterOf({ pool, lugar }: Db): Promise<string | undefined> {
-  return pool.partes && lugar ? (await pool.partes.find(lugar)).letter : undefined
+  return pool.parts && lugar ? (await pool.parts.find(lugar)).letter : undefined
 }
 
-export { esRepartida }
+export { isDistributed }

@@ -1,32 +1,32 @@
-import type { Validacion } from '../api/contract/validation.ts'
-import type { Navegador } from '../api/http/browser.ts'
+import type { Validation } from '../api/contract/validation.ts'
+import type { Browser } from '../api/http/browser.ts'
 import type { RefusalLog } from '../api/http/refusalLog.ts'
-import type { TurnosPorDueno } from '../api/http/turns.ts'
-import type { Limites } from '../api/limits/limits.ts'
-import type { LimitePorRed } from '../api/limits/networkLimit.ts'
-import type { Cursores } from '../api/lists/cursor.ts'
+import type { OwnerTurns } from '../api/http/turns.ts'
+import type { Limits } from '../api/limits/limits.ts'
+import type { NetworkLimit } from '../api/limits/networkLimit.ts'
+import type { Cursors } from '../api/lists/cursor.ts'
 import type { Db } from '../data/db.ts'
-import type { Lectura } from '../data/replica.ts'
+import type { ReadDb } from '../data/replica.ts'
 import type { CanalDeMensaje, Modo } from '../generado/contrato/tipos/index.ts'
-import type { Marca } from '../platform/brand/brand.ts'
+import type { Brand } from '../platform/brand/brand.ts'
 import type { Config } from '../platform/config/config.ts'
-import type { Almacen } from '../platform/files/store.ts'
+import type { FileStore } from '../platform/files/store.ts'
 import type { Log } from '../platform/log.ts'
-import type { ResolutorDeEnlaces } from '../platform/maps/shortLinks.ts'
-import type { Politica } from '../platform/outbound/destination.ts'
-import type { Secretos } from '../platform/secrets.ts'
-import type { Recientes } from '../platform/threads/recent.ts'
-import type { Hilos } from '../platform/threads/threads.ts'
-import type { Enlaces } from './archivos/links.ts'
-import type { Recepcion } from './archivos/reception.ts'
+import type { ShortLinkResolver } from '../platform/maps/shortLinks.ts'
+import type { OutboundPolicy } from '../platform/outbound/destination.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { RecentDocuments } from '../platform/threads/recent.ts'
+import type { ThreadPool } from '../platform/threads/threads.ts'
+import type { SignedLinks } from './archivos/links.ts'
+import type { Reception } from './archivos/reception.ts'
 import type { Bitacora } from './bitacora/bitacora.ts'
-import type { Escritura } from './guias/writing.ts'
+import type { GuideWriter } from './guias/writing.ts'
 import type { Usos } from './llaves/usos.ts'
 import type { ClienteDeWhatsapp } from './mensajeria/whatsapp.ts'
-import type { TareasDeHilo } from './threadTasks.ts'
-import type { Ensayar } from './webhooks/dryRun.ts'
-import type { MetricasDeWebhooks } from './webhooks/metrics.ts'
-import type { Enviador } from './webhooks/sender.ts'
+import type { ServiceThreadTasks } from './threadTasks.ts'
+import type { DryRun } from './webhooks/dryRun.ts'
+import type { WebhookMetrics } from './webhooks/metrics.ts'
+import type { Sender } from './webhooks/sender.ts'
 import type { AvisarTrabajo, ClaveDeWebhook } from './webhooks/webhook.ts'
 
 type DeLaConfig =
@@ -46,7 +46,7 @@ type DeLaConfig =
 export interface Ajustes extends Pick<Config, DeLaConfig> {
   /** Base of every link that the service gives out, without a final slash. */
   readonly urlPublica: string
-  readonly marca: Marca
+  readonly marca: Brand
   /** True if demo keys and demo codes are valid: in the embedded default that no other machine reaches. */
   readonly demostracion: boolean
 }
@@ -55,51 +55,51 @@ export interface Ajustes extends Pick<Config, DeLaConfig> {
 export interface Deps {
   db: Db
   /** Database or replica for reads that may be some seconds old. */
-  dbDeLectura: Lectura
+  dbDeLectura: ReadDb
   log: Log
   reloj: () => Date
   /** Returns an id, a strictly increasing UUIDv7, and the instant inside it. */
   nuevoId: () => { id: string; creado_en: Date }
-  secretos: Secretos
+  secretos: Secrets
   ajustes: Ajustes
-  cursores: Cursores
-  escritura: Escritura
+  cursores: Cursors
+  escritura: GuideWriter
   avisarTrabajo: AvisarTrabajo
   /** Rules about the addresses to which webhooks may lead. */
-  destinos: Politica
+  destinos: OutboundPolicy
   /** Returns the channel by which recipients of guides of a mode are asked for their place. */
   canalDe: (modo: Modo) => CanalDeMensaje
   /** Storage of files. */
-  almacen: Almacen
+  almacen: FileStore
   /** Reception of uploaded files. */
-  recepcion: Recepcion
+  recepcion: Reception
   /** Signed links that open files. */
-  enlacesDeArchivos: Enlaces
+  enlacesDeArchivos: SignedLinks
   /** Signed links that open labels. */
-  enlacesDeEtiquetas: Enlaces
+  enlacesDeEtiquetas: SignedLinks
   /** The threads that make documents. */
-  hilos: Hilos<TareasDeHilo>
+  hilos: ThreadPool<ServiceThreadTasks>
   /**
    * Turns in which links to labels are read. Each network has one turn, so that a caller who has only a link takes few
    * connections.
    */
-  turnosDeEnlaces: TurnosPorDueno
+  turnosDeEnlaces: OwnerTurns
   /** Labels drawn recently, for callers who open the same link again. */
-  recientes: Recientes
+  recientes: RecentDocuments
   /** Runs a recovery of webhook deliveries as a dry run. */
-  ensayar: Ensayar
+  ensayar: DryRun
   /** Cookies and origins of couriers' browsers. */
-  navegador: Navegador
+  navegador: Browser
   /** Limits of what callers may request, and at which rate. */
-  limites: Limites
+  limites: Limits
   /** Limit of failed sign-ins, by courier on a known phone, else by network. */
-  limiteDeEntrada: LimitePorRed
+  limiteDeEntrada: NetworkLimit
   /** Limit of verifications of proofs, by network. */
-  limiteDeVerificacion: LimitePorRed
+  limiteDeVerificacion: NetworkLimit
   /**
    * Turns of a courier's look-ups of codes. They run one after another, so that each sees the cost of the one before.
    */
-  turnosDeBusqueda: TurnosPorDueno
+  turnosDeBusqueda: OwnerTurns
   /** Log of refused requests. */
   refusals: RefusalLog
   /** Audit record of changes to protected data, and of looks at it. */
@@ -111,19 +111,19 @@ export interface Deps {
 
 /** Dependencies of an operation: the shared dependencies, and the contract's validation. */
 export interface DepsDeOperacion extends Deps {
-  validacion: Validacion
+  validacion: Validation
 }
 
 /** Dependencies of a job: the shared dependencies, and more that only workers have. */
 export interface DepsDeTrabajo extends Deps {
   /** Returns a number from 0 to 1. */
   azar: () => number
-  enviador: Enviador
-  metricas: MetricasDeWebhooks
+  enviador: Sender
+  metricas: WebhookMetrics
   /** Undefined if `MESSAGING` is `buzon`: recipients of live guides are not asked. */
   clienteDeWhatsapp: ClienteDeWhatsapp | undefined
   /** Follows short map links to the places that they name. */
-  enlacesCortos: ResolutorDeEnlaces
+  enlacesCortos: ShortLinkResolver
   /**
    * Database over sessions whose commits do not wait for the disk. After a crash of the database, the work that these
    * sessions wrote last is done again.

@@ -1,18 +1,18 @@
-import type { MarcaDeDocumento } from '../platform/brand/brand.ts'
+import type { DocumentBrand } from '../platform/brand/brand.ts'
 import type { DatosDeEtiqueta } from './etiquetas/pdf.ts'
 import type { DatosDePrueba } from './pruebasEntrega/contenidoDelPdf.ts'
 
 interface PedidoDeEtiquetas {
-  marca: MarcaDeDocumento
+  marca: DocumentBrand
   etiquetas: DatosDeEtiqueta[]
 }
 
 /** Tasks that threads run for the API and the workers. Each task loads its libraries at its first use. */
-export const TAREAS = {
+export const THREAD_TASKS = {
   etiquetas: async ({ marca, etiquetas }: PedidoDeEtiquetas, senal: AbortSignal) =>
     (await import('./etiquetas/pdf.ts')).renderizarEtiquetas(marca, etiquetas, senal),
   prueba: async (datos: DatosDePrueba) => (await import('./pruebasEntrega/componerPdf.ts')).componerPdf(datos),
 }
 
-/** Tasks of {@link TAREAS}, as `Hilos` calls them. */
-export type TareasDeHilo = typeof TAREAS
+/** Tasks of {@link THREAD_TASKS}, as `ThreadPool` calls them. */
+export type ServiceThreadTasks = typeof THREAD_TASKS

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Express, Request, Response } from 'express'
-import { coincideEtag, etagDe } from '../api/http/conditional.ts'
-import { RAIZ } from '../platform/root.ts'
-import { type Cuerpo, cuerpoDe, DE_LECTURA, enviar, FIJA, PRIVADA, type Respuesta } from './response.ts'
+import { etagMatches, etagOf } from '../api/http/conditional.ts'
+import { ROOT } from '../platform/root.ts'
+import {
+  bodyOf,
+  IMMUTABLE_HEADERS,
+  type PageResponse,
+  PRIVATE_HEADERS,
+  READING_POLICY,
+  type ResponseBody,
+  sendPage,
+} from './response.ts'
 
 const TIPOS = {
   js: 'text/javascript; charset=utf-8',
@@ -15,14 +23,14 @@ const TIPOS = {
 } as const
 
 /** Static files by their path from the service root, such as `/docs`. */
-export type Archivos = ReadonlyMap<string, Omit<Respuesta, 'status'>>
+export type AssetFiles = ReadonlyMap<string, Omit<PageResponse, 'status'>>
 
 /** Reads a file that `scripts/generar.ts` wrote, such as `paginas/rastreo/estilo.css`. */
-export const leerGenerado = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, RAIZ))
+export const readGenerated = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT))
 
 /** Lists the files below a folder that `scripts/generar.ts` wrote, with paths relative to that folder. */
-export const listarGenerados = (carpeta: string) =>
-  readdirSync(new URL(`server/generado/contrato/${carpeta}`, RAIZ), { recursive: true, encoding: 'utf8' })
+export const listGenerated = (carpeta: string) =>
+  readdirSync(new URL(`server/generado/contrato/${carpeta}`, ROOT), { recursive: true, encoding: 'utf8' })
     .map((ruta) => ruta.replaceAll('\\', '/'))
     .filter((ruta) => /\.\w+$/.test(ruta))
 
@@ -30,10 +38,10 @@ export const listarGenerados = (carpeta: string) =>
  * Returns a generated file as a response body: uncompressed, gzip and Brotli. Each encoding is read from disk when it
  * is first sent, and then kept in memory.
  */
-export function cuerpoGenerado(archivo: string): Cuerpo {
+export function generatedBody(archivo: string): ResponseBody {
   const leidos = new Map<string, Buffer>()
   const leer = (nombre: string) => () => {
-    const leido = leidos.get(nombre) ?? leerGenerado(nombre)
+    const leido = leidos.get(nombre) ?? readGenerated(nombre)
     leidos.set(nombre, leido)
     return leido
   }
@@ -44,7 +52,7 @@ export function cuerpoGenerado(archivo: string): Cuerpo {
  * Returns the path of a file under a name that changes with its content, such as `estilo.0123456789ab.css`.
  * @param base path below which the file is served, such as `repartidor/recursos/`
  */
-export function rutaDeRecurso(base: string, nombre: string, contenido: Buffer) {
+export function assetPath(base: string, nombre: string, contenido: Buffer) {
   const [antes, extension] = nombre.split('.')
   const marca = createHash('sha256').update(contenido).digest('hex').slice(0, 12)
   return `${base}${antes}.${marca}.${extension}`
@@ -56,9 +64,9 @@ export function rutaDeRecurso(base: string, nombre: string, contenido: Buffer) {
  * @param carpeta folder of the generated files, such as `paginas/repartidor/`
  * @param base path below which the files are served, such as `repartidor/recursos/`
  * @param hechos images that replace the generated files of the same name
- * @returns `ruta`, which gives the path of a file, and the files for {@link servirArchivos}
+ * @returns `ruta`, which gives the path of a file, and the files for {@link serveAssets}
  */
-export function leerRecursos<Nombre extends string>(
+export function readAssets<Nombre extends string>(
   carpeta: string,
   base: string,
   nombres: readonly Nombre[],
@@ -66,15 +74,17 @@ export function leerRecursos<Nombre extends string>(
 ) {
   const recursos = nombres.map((nombre) => {
     const archivo = `${carpeta}${nombre}`
-    const entero = hechos.get(nombre) ?? leerGenerado(archivo)
+    const entero = hechos.get(nombre) ?? readGenerated(archivo)
     const extension = nombre.split('.')[1] as keyof typeof TIPOS
-    const cuerpo = extension === 'png' ? { identity: () => entero } : cuerpoGenerado(archivo)
-    return { nombre, ruta: rutaDeRecurso(base, nombre, entero), tipo: TIPOS[extension], cuerpo }
+    const cuerpo = extension === 'png' ? { identity: () => entero } : generatedBody(archivo)
+    return { nombre, ruta: assetPath(base, nombre, entero), tipo: TIPOS[extension], cuerpo }
   })
   const rutas = new Map(recursos.map(({ nombre, ruta }) => [nombre, ruta]))
   return {
     ruta: (nombre: Nombre) => rutas.get(nombre)!,
-    archivos: new Map(recursos.map(({ ruta, tipo, cuerpo }) => [`/${ruta}`, { tipo, cuerpo, cabeceras: FIJA }])),
+    archivos: new Map(
+      recursos.map(({ ruta, tipo, cuerpo }) => [`/${ruta}`, { tipo, cuerpo, cabeceras: IMMUTABLE_HEADERS }]),
+    ),
   }
 }
 
@@ -82,41 +92,41 @@ export function leerRecursos<Nombre extends string>(
  * Serves files that are the same for every client. Redirects (308) a path with a final slash to the path without it;
  * refuses (405) every method but GET and HEAD.
  */
-export function servirArchivos(app: Express, archivos: Archivos) {
+export function serveAssets(app: Express, archivos: AssetFiles) {
   app.use((req, res, next) => {
     const sinBarra = req.path.replace(/\/$/, '')
     const archivo = archivos.get(sinBarra)
     if (!archivo) return next()
-    if (!DE_LECTURA.includes(req.method)) {
-      const cabeceras = { ...PRIVADA, Allow: DE_LECTURA.join(', ') }
-      const cuerpo = cuerpoDe('Use GET o HEAD.')
-      return enviar(req, res, { status: 405, tipo: 'text/plain; charset=utf-8', cuerpo, cabeceras })
+    if (!READING_POLICY.includes(req.method)) {
+      const cabeceras = { ...PRIVATE_HEADERS, Allow: READING_POLICY.join(', ') }
+      const cuerpo = bodyOf('Use GET o HEAD.')
+      return sendPage(req, res, { status: 405, tipo: 'text/plain; charset=utf-8', cuerpo, cabeceras })
     }
     if (req.path === sinBarra) return enviarArchivo(req, res, archivo)
     // A relative redirect is also right when a proxy serves the service below a path prefix.
     const Location = `../${sinBarra.split('/').at(-1)}`
-    enviar(req, res, { status: 308, cabeceras: { ...PRIVADA, Location } })
+    sendPage(req, res, { status: 308, cabeceras: { ...PRIVATE_HEADERS, Location } })
   })
 }
 
-const etags = new WeakMap<Cuerpo, string>()
+const etags = new WeakMap<ResponseBody, string>()
 
 /**
  * Returns the entity tag of a body, computed from its uncompressed bytes. Callers send it as a weak tag, because it is
  * the same for every encoding.
  */
-function etagDeCuerpo(cuerpo: Cuerpo): string {
-  const etag = etags.get(cuerpo) ?? etagDe(cuerpo.identity())
+function etagDeCuerpo(cuerpo: ResponseBody): string {
+  const etag = etags.get(cuerpo) ?? etagOf(cuerpo.identity())
   etags.set(cuerpo, etag)
   return etag
 }
 
-function enviarArchivo(req: Request, res: Response, { cuerpo, ...archivo }: Omit<Respuesta, 'status'>) {
-  if (!cuerpo || archivo.cabeceras['Cache-Control'] === PRIVADA['Cache-Control']) {
-    return enviar(req, res, { status: 200, ...archivo, ...(cuerpo ? { cuerpo } : {}) })
+function enviarArchivo(req: Request, res: Response, { cuerpo, ...archivo }: Omit<PageResponse, 'status'>) {
+  if (!cuerpo || archivo.cabeceras['Cache-Control'] === PRIVATE_HEADERS['Cache-Control']) {
+    return sendPage(req, res, { status: 200, ...archivo, ...(cuerpo ? { cuerpo } : {}) })
   }
   const etag = etagDeCuerpo(cuerpo)
   const cabeceras = { ...archivo.cabeceras, ETag: `W/${etag}` }
-  if (coincideEtag(req.headers['if-none-match'], etag)) return enviar(req, res, { status: 304, cabeceras })
-  enviar(req, res, { status: 200, ...archivo, cuerpo, cabeceras })
+  if (etagMatches(req.headers['if-none-match'], etag)) return sendPage(req, res, { status: 304, cabeceras })
+  sendPage(req, res, { status: 200, ...archivo, cuerpo, cabeceras })
 }

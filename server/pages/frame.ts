@@ -1,10 +1,10 @@
-import type { Fachada, VistaPrevia } from './front.ts'
+import type { Front, LinkPreview } from './front.ts'
 import { type Html, html } from './html.ts'
 
 /**
  * Content of a page. Its title appears in browser histories and on tabs that other people see, so it names no person.
  */
-export interface Contenido {
+export interface PageContent {
   titulo: string
   cuerpo: Html
   /** Script within the page itself. */
@@ -12,8 +12,8 @@ export interface Contenido {
 }
 
 /** Parts of the document around the content of a page. */
-export interface Alrededor {
-  fachada: Fachada
+export interface PageFrame {
+  fachada: Front
   /** Style and script of the page, linked or inline. */
   cabeza: Html
   /** Relative path from the page to the service root, such as `../`. */
@@ -21,15 +21,15 @@ export interface Alrededor {
   /** Address that the brand links to; by default, the service's first page. */
   inicio?: string
   /** Preview beside links to the page; undefined for no preview. */
-  previa?: VistaPrevia | undefined
+  previa?: LinkPreview | undefined
   /** Text of the footer before the telephone. */
   nota?: string | undefined
 }
 
 /** Returns the HTML document of a page. */
-export const marco = (
-  { titulo, cuerpo, guion }: Contenido,
-  { fachada, cabeza, raiz, inicio, previa, nota }: Alrededor,
+export const frame = (
+  { titulo, cuerpo, guion }: PageContent,
+  { fachada, cabeza, raiz, inicio, previa, nota }: PageFrame,
 ): string =>
   html`<!doctype html>
 <html lang="es">
@@ -53,10 +53,10 @@ ${fachada.pie(nota)}${guion && html`<script type="module">${guion}</script>\n`}<
 `.texto
 
 /** Returns the head of a page with its style inline, so that the page loads without another request. */
-export const cabezaPropia = (estilo: Html): Html => html`<style>${estilo}</style>`
+export const ownHead = (estilo: Html): Html => html`<style>${estilo}</style>`
 
 /** Returns the content of a page that has only a title and paragraphs. */
-export const soloDice = (titulo: string, ...parrafos: Html[]): Contenido => ({
+export const messagePage = (titulo: string, ...parrafos: Html[]): PageContent => ({
   titulo,
   cuerpo: html`<h1 tabindex="-1">${titulo}</h1>
 ${parrafos.map((parrafo) => html`<p>${parrafo}</p>\n`)}`,

@@ -1,37 +1,37 @@
 import { createHash } from 'node:crypto'
-import { type Marca, pideNombre } from '../platform/brand/brand.ts'
-import { dibujarIcono } from '../platform/brand/icon.ts'
-import type { Dibujo } from '../platform/brand/logo.ts'
-import type { Archivos } from './assets.ts'
+import { type Brand, needsName } from '../platform/brand/brand.ts'
+import { drawIcon } from '../platform/brand/icon.ts'
+import type { Drawing } from '../platform/brand/logo.ts'
+import type { AssetFiles } from './assets.ts'
 import { Html, html } from './html.ts'
-import { FIJA, permisos, porHuella } from './response.ts'
+import { byDigest, contentPolicy, IMMUTABLE_HEADERS } from './response.ts'
 
 /**
  * Preview that a messaging app shows beside a link to a page, and keeps. It is the same for every link to that page.
  */
-export interface VistaPrevia {
+export interface LinkPreview {
   titulo: string
   descripcion: string
 }
 
 /** Background of the pages in dark mode, used as the browser's theme colour. A test compares it with `base.css`. */
-export const FONDO_DE_NOCHE = '#111614'
+export const DARK_BACKGROUND = '#111614'
 
 /** Maximum size of a logo on a page, in CSS pixels. */
 const CAJA = { ancho: 200, alto: 44 }
 
 /** Brand as all pages show it. */
-export class Fachada {
-  readonly marca: Marca
+export class Front {
+  readonly marca: Brand
   /** Images of the brand by their path from the service root, such as `/marca/…`. */
-  readonly archivos: Archivos
+  readonly archivos: AssetFiles
   /** Path of the logo from the service root, without its first slash; undefined if the brand has no logo. */
   readonly rutaDelLogo: string | undefined
   readonly #urlPublica: string
   readonly #rutaDeVistaPrevia: string | undefined
   readonly #estilo: string
 
-  constructor(marca: Marca, urlPublica: string) {
+  constructor(marca: Brand, urlPublica: string) {
     this.marca = marca
     this.#urlPublica = urlPublica
     this.#estilo = `:root{--marca:${marca.color}}@media(prefers-color-scheme:dark){:root{--marca:${marca.colorDeNoche}}}`
@@ -40,7 +40,7 @@ export class Fachada {
     this.archivos = new Map(
       rutas.map(([ruta, { png }]) => [
         `/${ruta}`,
-        { tipo: 'image/png', cuerpo: { identity: () => Buffer.from(png) }, cabeceras: FIJA },
+        { tipo: 'image/png', cuerpo: { identity: () => Buffer.from(png) }, cabeceras: IMMUTABLE_HEADERS },
       ]),
     )
     ;[this.rutaDelLogo, this.#rutaDeVistaPrevia] = rutas.map(([ruta]) => ruta)
@@ -50,12 +50,12 @@ export class Fachada {
    * Returns the policy headers of a page that shows the brand. They allow the sources in `permite`, the brand's style
    * and images, and the browser features in `aparatos`.
    */
-  permisos(...[permite, aparatos]: Parameters<typeof permisos>) {
+  permisos(...[permite, aparatos]: Parameters<typeof contentPolicy>) {
     const juntar = (...fuentes: (string | undefined)[]) => fuentes.filter(Boolean).join(' ')
-    return permisos(
+    return contentPolicy(
       {
         ...permite,
-        'style-src': juntar(permite['style-src'], porHuella(this.#estilo)),
+        'style-src': juntar(permite['style-src'], byDigest(this.#estilo)),
         'img-src': juntar("'self' data:", permite['img-src']),
       },
       aparatos,
@@ -64,7 +64,7 @@ export class Fachada {
 
   /** Icon of every page, as SVG. */
   get icono(): string {
-    return dibujarIcono(this.marca.color)
+    return drawIcon(this.marca.color)
   }
 
   /**
@@ -78,10 +78,10 @@ export class Fachada {
   }
 
   /** Returns the brand's part of a page's head: icon, colours and link preview. */
-  cabeza(previa: VistaPrevia | undefined): Html {
+  cabeza(previa: LinkPreview | undefined): Html {
     const { color, nombre } = this.marca
     return html`<meta name="theme-color" media="(prefers-color-scheme: light)" content="${color}">
-<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${FONDO_DE_NOCHE}">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${DARK_BACKGROUND}">
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(this.icono)}">
 <style>${new Html(this.#estilo)}</style>
 ${
@@ -112,13 +112,13 @@ ${this.#imagenDeVistaPrevia()}`
    */
   encabezado(raiz: string, inicio = raiz || './'): Html {
     const { logo, nombre } = this.marca
-    return html`<header class="marca"><a href="${inicio}">${logo && this.#imagen(logo, raiz)}${(!logo || pideNombre(logo)) && html`<span>${nombre}</span>`}</a></header>`
+    return html`<header class="marca"><a href="${inicio}">${logo && this.#imagen(logo, raiz)}${(!logo || needsName(logo)) && html`<span>${nombre}</span>`}</a></header>`
   }
 
-  #imagen(logo: Dibujo, raiz: string): Html {
+  #imagen(logo: Drawing, raiz: string): Html {
     const escala = Math.min(CAJA.ancho / logo.ancho, CAJA.alto / logo.alto)
     const [ancho, alto] = [logo.ancho, logo.alto].map((lado) => Math.round(lado * escala)) as [number, number]
-    return html`<img src="${raiz}${this.rutaDelLogo}" alt="${pideNombre(logo) ? '' : this.marca.nombre}" width="${ancho}" height="${alto}">`
+    return html`<img src="${raiz}${this.rutaDelLogo}" alt="${needsName(logo) ? '' : this.marca.nombre}" width="${ancho}" height="${alto}">`
   }
 
   /**
@@ -135,5 +135,5 @@ ${this.#imagenDeVistaPrevia()}`
   }
 }
 
-const rutaDe = (nombre: string, { png }: Dibujo) =>
+const rutaDe = (nombre: string, { png }: Drawing) =>
   `marca/${nombre}.${createHash('sha256').update(png).digest('hex').slice(0, 12)}.png`

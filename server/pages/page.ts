@@ -1,16 +1,16 @@
 import type { Express, Request } from 'express'
-import { redDe } from '../api/http/network.ts'
-import { leerGenerado } from './assets.ts'
-import { type Contenido, cabezaPropia, marco, soloDice } from './frame.ts'
-import type { Fachada, VistaPrevia } from './front.ts'
+import { networkOf } from '../api/http/network.ts'
+import { readGenerated } from './assets.ts'
+import { frame, messagePage, ownHead, type PageContent } from './frame.ts'
+import type { Front, LinkPreview } from './front.ts'
 import { Html, html } from './html.ts'
-import { cuerpoDe, DE_LECTURA, enviar, HTML, PRIVADA, porHuella, type Respuesta } from './response.ts'
+import { bodyOf, byDigest, HTML, type PageResponse, PRIVATE_HEADERS, READING_POLICY, sendPage } from './response.ts'
 
 /** Response of a page: a document, or a redirect to the address `a`, relative to the address of the request. */
-export type Hoja = (Contenido & { status: number }) | { status: 303; a: string }
+export type Sheet = (PageContent & { status: number }) | { status: 303; a: string }
 
 /** Request as a page receives it. */
-export interface Pedido {
+export interface PageRequest {
   req: Request
   /** Path behind the page's own path, decoded; empty if it cannot be decoded. */
   resto: string
@@ -23,24 +23,24 @@ export interface Pedido {
 }
 
 /** Page that is rendered for each request. */
-export interface Pagina {
+export interface Page {
   /** Methods that the page accepts besides GET and HEAD. */
   metodos?: readonly string[]
-  /** Policy headers of the page, as `permisos` makes them. */
+  /** Policy headers of the page, as `contentPolicy` makes them. */
   cabeceras: Readonly<Record<string, string>>
   /** Returns the head of the page's document. */
-  cabeza(pedido: Pedido): Html
-  fachada: Fachada
+  cabeza(pedido: PageRequest): Html
+  fachada: Front
   /** Preview beside links to the page. */
-  previa?: VistaPrevia
+  previa?: LinkPreview
   /** Text of the footer before the telephone. */
   nota?: string
   /**
    * Returns the seconds that the client has to wait; 0 admits the request. It is called before the page looks anything
    * up.
    */
-  esperar(pedido: Pedido): number
-  atender(pedido: Pedido): Promise<Hoja>
+  esperar(pedido: PageRequest): number
+  atender(pedido: PageRequest): Promise<Sheet>
   /** Paragraph that the page shows when the service fails. */
   fallo: Html
 }
@@ -49,12 +49,7 @@ export interface Pagina {
  * Serves a page at a path and at every path below it. Answers 503 if the page fails.
  * @param ajeno tells whether another handler serves the path behind the page's path
  */
-export function servirPagina(
-  app: Express,
-  ruta: string,
-  pagina: Pagina,
-  ajeno = (_resto: string, _req: Request) => false,
-) {
+export function servePage(app: Express, ruta: string, pagina: Page, ajeno = (_resto: string, _req: Request) => false) {
   app.use(ruta, (req, res, next) => {
     if (ajeno(req.path.slice(1), req)) return next()
     const pedido = leerPedido(req)
@@ -65,23 +60,23 @@ export function servirPagina(
         return vestir(
           pagina,
           pedido,
-          { status: 503, ...soloDice('Algo nos falló', pagina.fallo) },
+          { status: 503, ...messagePage('Algo nos falló', pagina.fallo) },
           { 'Retry-After': '10' },
         )
       })
-      .then((respuesta) => enviar(req, res, respuesta))
+      .then((respuesta) => sendPage(req, res, respuesta))
       .catch(() => res.destroy())
   })
 }
 
-function leerPedido(req: Request): Pedido {
+function leerPedido(req: Request): PageRequest {
   const [ruta = ''] = req.originalUrl.split('?')
   return {
     req,
     resto: decodificar(req.path.slice(1)),
     raiz: '../'.repeat(ruta.split('/').length - 2),
-    red: redDe(req.ip ?? ''),
-    leyendo: DE_LECTURA.includes(req.method),
+    red: networkOf(req.ip ?? ''),
+    leyendo: READING_POLICY.includes(req.method),
   }
 }
 
@@ -97,45 +92,50 @@ function decodificar(texto: string): string {
  * Renders a page unless the network has to wait. The limit applies before the page looks anything up, so being limited
  * does not depend on whether a guess was good.
  */
-async function responder(pagina: Pagina, pedido: Pedido): Promise<Respuesta> {
+async function responder(pagina: Page, pedido: PageRequest): Promise<PageResponse> {
   const { metodos = [] } = pagina
   if (!pedido.leyendo && !metodos.includes(pedido.req.method)) {
-    return vestir(pagina, pedido, MAL_PEDIDA, { Allow: [...DE_LECTURA, ...metodos].join(', ') })
+    return vestir(pagina, pedido, MAL_PEDIDA, { Allow: [...READING_POLICY, ...metodos].join(', ') })
   }
   const segundos = pagina.esperar(pedido)
   if (segundos > 0) return vestir(pagina, pedido, esperen(segundos), { 'Retry-After': String(segundos) })
   return vestir(pagina, pedido, await pagina.atender(pedido))
 }
 
-function vestir(pagina: Pagina, pedido: Pedido, hoja: Hoja, propias: Readonly<Record<string, string>> = {}): Respuesta {
-  const cabeceras = { ...PRIVADA, ...pagina.cabeceras, ...propias }
+function vestir(
+  pagina: Page,
+  pedido: PageRequest,
+  hoja: Sheet,
+  propias: Readonly<Record<string, string>> = {},
+): PageResponse {
+  const cabeceras = { ...PRIVATE_HEADERS, ...pagina.cabeceras, ...propias }
   if ('a' in hoja) return { status: hoja.status, cabeceras: { ...cabeceras, Location: hoja.a } }
   const { fachada, previa, nota } = pagina
   const alrededor = { fachada, previa, nota, cabeza: pagina.cabeza(pedido), raiz: pedido.raiz }
-  return { status: hoja.status, cuerpo: cuerpoDe(marco(hoja, alrededor)), cabeceras }
+  return { status: hoja.status, cuerpo: bodyOf(frame(hoja, alrededor)), cabeceras }
 }
 
 /**
  * Returns the page for browsers whose network has no requests left, and the headers that allow the page's style.
  * @param segundos seconds that the client has to wait
  */
-export function paginaDeEspera(fachada: Fachada, urlPublica: string, segundos: number) {
-  const estilo = leerGenerado('paginas/inicio/estilo.css').toString()
+export function waitPage(fachada: Front, urlPublica: string, segundos: number) {
+  const estilo = readGenerated('paginas/inicio/estilo.css').toString()
   const { titulo, cuerpo } = esperen(segundos)
   return {
-    texto: marco({ titulo, cuerpo }, { fachada, cabeza: cabezaPropia(new Html(estilo)), raiz: `${urlPublica}/` }),
-    cabeceras: { ...PRIVADA, ...fachada.permisos({ 'style-src': porHuella(estilo) }), 'Content-Type': HTML },
+    texto: frame({ titulo, cuerpo }, { fachada, cabeza: ownHead(new Html(estilo)), raiz: `${urlPublica}/` }),
+    cabeceras: { ...PRIVATE_HEADERS, ...fachada.permisos({ 'style-src': byDigest(estilo) }), 'Content-Type': HTML },
   }
 }
 
-const MAL_PEDIDA: Hoja = {
+const MAL_PEDIDA: Sheet = {
   status: 405,
-  ...soloDice('No se puede hacer eso aquí', html`Abra la dirección en su navegador para ver la página.`),
+  ...messagePage('No se puede hacer eso aquí', html`Abra la dirección en su navegador para ver la página.`),
 }
 
 const esperen = (segundos: number) => ({
   status: 429,
-  ...soloDice(
+  ...messagePage(
     'Espere un momento',
     html`Recibimos muchas consultas seguidas desde su conexión. Vuelva a intentarlo en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`,
   ),

@@ -1,21 +1,21 @@
 import type { Express } from 'express'
 import type { Deps } from '../domain/deps.ts'
 import { crearSolicitudes } from '../domain/ubicacion/solicitud.ts'
-import { servirArchivos } from './assets.ts'
+import { serveAssets } from './assets.ts'
 import { servirBuzon } from './buzon/route.ts'
 import { servirConsola } from './consola/route.ts'
 import { servirDocumentacion } from './docs/route.ts'
-import { Fachada } from './front.ts'
+import { Front } from './front.ts'
 import { servirInicio } from './inicio/route.ts'
 import { crearLecturaDeEnvios } from './rastreo/envio.ts'
 import { servirRastreo } from './rastreo/route.ts'
 import { servirRepartidor } from './repartidor/route.ts'
-import { servirContactoDeSeguridad } from './securityTxt.ts'
+import { serveSecurityContact } from './securityTxt.ts'
 import { servirUbicacion } from './ubicacion/route.ts'
 import { servirVerificacion } from './verificar/route.ts'
 
 /** Options of the pages that the composition root sets. */
-export interface OpcionesDePaginas {
+export interface PageOptions {
   /** True to serve the local mailbox, for trying the service out. */
   buzon: boolean
 }
@@ -24,10 +24,10 @@ export interface OpcionesDePaginas {
  * Serves everything that people see, besides the contract's operations.
  * @returns the brand as the pages show it
  */
-export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas): Fachada {
-  const fachada = new Fachada(deps.ajustes.marca, deps.ajustes.urlPublica)
+export function servePages(app: Express, deps: Deps, { buzon }: PageOptions): Front {
+  const fachada = new Front(deps.ajustes.marca, deps.ajustes.urlPublica)
   servirDocumentacion(app, fachada, deps.ajustes.urlPublica)
-  servirArchivos(app, fachada.archivos)
+  serveAssets(app, fachada.archivos)
   servirInicio(app, fachada)
   servirConsola(app, fachada)
   const { mosaicos, retencionDeUbicaciones: retencion } = deps.ajustes
@@ -35,7 +35,7 @@ export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePag
   servirRepartidor(app, fachada, deps.ajustes.retencionDePruebas)
   servirRastreo(app, { fachada, leer: crearLecturaDeEnvios(deps) })
   servirVerificacion(app, fachada, deps)
-  servirContactoDeSeguridad(app, deps)
+  serveSecurityContact(app, deps)
   if (buzon) servirBuzon(app, fachada, deps)
   return fachada
 }

@@ -9,21 +9,21 @@ export const HTML = 'text/html; charset=utf-8'
  * Headers of responses that anyone with the address may read. Caches must not store them, and search engines must not
  * list them.
  */
-export const PRIVADA = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
+export const PRIVATE_HEADERS = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
 /** Headers of files whose name changes with their content. Caches may keep them for a year. */
-export const FIJA = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Robots-Tag': 'noindex' }
+export const IMMUTABLE_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Robots-Tag': 'noindex' }
 /** Headers of public responses. Search engines may list them, and caches may keep them for 5 minutes. */
-export const PUBLICA = { 'Cache-Control': 'public, max-age=300' }
+export const PUBLIC_HEADERS = { 'Cache-Control': 'public, max-age=300' }
 
 /** Response body, in the encodings in which it may be sent. */
-export interface Cuerpo {
+export interface ResponseBody {
   identity(): Buffer
   gzip?: () => Buffer
   br?: () => Buffer
 }
 
 /** Returns a text as a response body. The text is compressed each time it is sent. */
-export const cuerpoDe = (texto: string): Cuerpo => ({
+export const bodyOf = (texto: string): ResponseBody => ({
   identity: () => Buffer.from(texto),
   gzip: () => gzipSync(texto),
 })
@@ -32,7 +32,7 @@ export const cuerpoDe = (texto: string): Cuerpo => ({
  * Returns a text that is the same for every client as a response body. The text is read and compressed once, when it is
  * first sent.
  */
-export function cuerpoFijo(leer: () => string): Cuerpo {
+export function fixedBody(leer: () => string): ResponseBody {
   const unaVez = (hacer: () => Buffer) => {
     let hecho: Buffer | undefined
     return () => {
@@ -49,15 +49,15 @@ export function cuerpoFijo(leer: () => string): Cuerpo {
 }
 
 /** Response of a page or of one of its files. Redirects and 304 responses have no body. */
-export interface Respuesta {
+export interface PageResponse {
   status: number
   tipo?: string
-  cuerpo?: Cuerpo
+  cuerpo?: ResponseBody
   cabeceras: Readonly<Record<string, string>>
 }
 
 /** Writes a response of a page or of one of its files. No other code writes them. */
-export function enviar(req: Request, res: Response, { status, tipo = HTML, cuerpo, cabeceras }: Respuesta) {
+export function sendPage(req: Request, res: Response, { status, tipo = HTML, cuerpo, cabeceras }: PageResponse) {
   // Asks for each encoding separately: of several, Express takes the first that the browser names.
   const codificacion = (['br', 'gzip'] as const).find((una) => cuerpo?.[una] && req.acceptsEncodings(una))
   const bytes = cuerpo?.[codificacion ?? 'identity']?.() ?? Buffer.alloc(0)
@@ -78,7 +78,7 @@ export function enviar(req: Request, res: Response, { status, tipo = HTML, cuerp
 }
 
 /** Methods that only read, as `Allow` lists them. */
-export const DE_LECTURA = ['GET', 'HEAD']
+export const READING_POLICY = ['GET', 'HEAD']
 
 type Directiva = `${'script' | 'style' | 'img' | 'font' | 'connect' | 'manifest' | 'worker'}-src` | 'form-action'
 type Aparato = 'camera' | 'geolocation'
@@ -87,7 +87,10 @@ type Aparato = 'camera' | 'geolocation'
  * Returns the policy headers of a page. The page may load, run and send only what `permite` names, and no site may
  * frame it. Of the device's features it may ask only for `aparatos`.
  */
-export function permisos(permite: Readonly<Partial<Record<Directiva, string>>>, aparatos: readonly Aparato[] = []) {
+export function contentPolicy(
+  permite: Readonly<Partial<Record<Directiva, string>>>,
+  aparatos: readonly Aparato[] = [],
+) {
   const { 'form-action': formularios = "'none'", ...fuentes } = permite
   const politica = {
     'default-src': "'none'",
@@ -106,4 +109,4 @@ export function permisos(permite: Readonly<Partial<Record<Directiva, string>>>, 
 }
 
 /** Returns the policy source of a style or script within the page itself, by its digest. */
-export const porHuella = (texto: string) => `'sha256-${createHash('sha256').update(texto).digest('base64')}'`
+export const byDigest = (texto: string) => `'sha256-${createHash('sha256').update(texto).digest('base64')}'`

@@ -1,6 +1,6 @@
 import type { Express } from 'express'
 import type { Deps } from '../domain/deps.ts'
-import { cuerpoDe, enviar, PUBLICA } from './response.ts'
+import { bodyOf, PUBLIC_HEADERS, sendPage } from './response.ts'
 
 const RUTA = '/.well-known/security.txt'
 /** Validity of the file, in milliseconds from each response. RFC 9116 recommends less than a year. */
@@ -9,7 +9,7 @@ const VIGENCIA = 180 * 24 * 3_600_000
 /**
  * Serves `security.txt`, the contact for vulnerability reports (RFC 9116), if the operator has configured a contact.
  */
-export function servirContactoDeSeguridad(app: Express, { ajustes, reloj }: Pick<Deps, 'ajustes' | 'reloj'>) {
+export function serveSecurityContact(app: Express, { ajustes, reloj }: Pick<Deps, 'ajustes' | 'reloj'>) {
   const { contactoDeSeguridad, urlPublica } = ajustes
   if (contactoDeSeguridad === undefined) return
   app.get(RUTA, (req, res) => {
@@ -19,11 +19,11 @@ export function servirContactoDeSeguridad(app: Express, { ajustes, reloj }: Pick
       'Preferred-Languages: es, en',
       `Canonical: ${urlPublica}${RUTA}`,
     ]
-    enviar(req, res, {
+    sendPage(req, res, {
       status: 200,
       tipo: 'text/plain; charset=utf-8',
-      cuerpo: cuerpoDe(`${lineas.join('\n')}\n`),
-      cabeceras: PUBLICA,
+      cuerpo: bodyOf(`${lineas.join('\n')}\n`),
+      cabeceras: PUBLIC_HEADERS,
     })
   })
 }

@@ -2,13 +2,13 @@ import type { Problema as CuerpoDeProblema, Falla } from '../generado/contrato/t
 import { PROBLEMAS } from '../generado/contrato/vocabulario.ts'
 
 /** Code of a problem, as the contract defines it. */
-export type Codigo = keyof typeof PROBLEMAS
+export type ProblemCode = keyof typeof PROBLEMAS
 
 /** Most faults that a response lists, for one object and for one batch. */
-export const MAXIMO_DE_FALLAS = 50
-export const MAXIMO_DE_FALLAS_DEL_LOTE = 500
+export const MAX_FAULTS = 50
+export const MAX_BATCH_FAULTS = 500
 /** Most warnings that a response lists for one batch. */
-export const MAXIMO_DE_ADVERTENCIAS = 50
+export const MAX_WARNINGS = 50
 
 interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones'> {
   errores?: readonly Falla[]
@@ -21,10 +21,10 @@ interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transicio
 
 /** Error that a handler throws. `mensaje` addresses the caller of the API; `cause` is for the log. */
 export class Problema extends Error {
-  readonly codigo: Codigo
+  readonly codigo: ProblemCode
   readonly status: number
   readonly detalles: Detalles
-  constructor(codigo: Codigo, mensaje: string, detalles: Detalles = {}) {
+  constructor(codigo: ProblemCode, mensaje: string, detalles: Detalles = {}) {
     super(mensaje, { cause: detalles.cause })
     this.name = 'Problema'
     this.codigo = codigo
@@ -58,15 +58,15 @@ export class Problema extends Error {
 
 /**
  * Makes a 422 for faults of a body, or a 400 for faults of parameters. The list of faults is capped at
- * {@link MAXIMO_DE_FALLAS}.
+ * {@link MAX_FAULTS}.
  * @param omitidas number of faults that are already left out
  */
-export function problemaDeFallas(
+export function problemOfFaults(
   codigo: 'validacion' | 'parametro_invalido',
   fallas: readonly Falla[],
   omitidas = 0,
 ): Problema {
-  const errores = fallas.slice(0, MAXIMO_DE_FALLAS)
+  const errores = fallas.slice(0, MAX_FAULTS)
   const cuantas = fallas.length + omitidas
   const nombres = [...new Set(errores.map(({ campo }) => campo.replace(/^\//, '') || 'el cuerpo'))].slice(0, 10)
   const que = codigo === 'validacion' ? 'campo' : 'parámetro'
@@ -78,13 +78,13 @@ export function problemaDeFallas(
 }
 
 /** Makes a problem with the same text every time, for cases in which the caller must not learn the exact fault. */
-export const problemaUniforme = (codigo: Codigo) => new Problema(codigo, PROBLEMAS[codigo].causa)
+export const uniformProblem = (codigo: ProblemCode) => new Problema(codigo, PROBLEMAS[codigo].causa)
 
 /**
  * Makes a 429 for a request beyond a limit, which changed nothing.
  * @param porQue reason in Spanish, without its full stop
  */
-export function demasiadas(porQue: string, segundos: number, cabeceras: Detalles['cabeceras'] = {}): Problema {
+export function tooMany(porQue: string, segundos: number, cabeceras: Detalles['cabeceras'] = {}): Problema {
   const mensaje = `${porQue}. Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
   return new Problema('demasiadas_solicitudes', mensaje, {
     cabeceras: { ...cabeceras, 'Retry-After': String(segundos) },
@@ -92,7 +92,7 @@ export function demasiadas(porQue: string, segundos: number, cabeceras: Detalles
 }
 
 /** Makes a 503 with `Retry-After: 2`. */
-export const noDisponible = (mensaje: string, cause?: unknown) =>
+export const unavailable = (mensaje: string, cause?: unknown) =>
   new Problema('no_disponible', mensaje, { cabeceras: { 'Retry-After': '2' }, cause })
 
 /** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that stand for a temporary fault. */
@@ -109,7 +109,7 @@ const SIN_ESCRITURA = new Set(['53100', '25006', '58030'])
  * Reports whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to
  * write. Another server may have it, or the same server a little later.
  */
-export const faltaAlServidor = (code: unknown): boolean =>
+export const isServerFault = (code: unknown): boolean =>
   typeof code === 'string' && (code.startsWith('53') || SIN_ESCRITURA.has(code))
 /** Messages of node-postgres about a lost connection or an exhausted pool, which have no code. */
 const CONEXION_PERDIDA =
@@ -134,7 +134,7 @@ const delDriver = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause 
 
 function esPasajero(error: ErrorDeBase): boolean {
   const { code, severity, message } = error
-  if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08') || faltaAlServidor(code))) return true
+  if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08') || isServerFault(code))) return true
   // PostgreSQL's FATAL ends the session: for any reason, it is not the request's fault.
   if (severity === 'FATAL' || CONEXION_PERDIDA.test(message)) return true
   if (code === 'XX000' && MAQUINA_PERDIDA.test(message)) return true
@@ -149,7 +149,7 @@ const NO_GUARDA = 'El servicio no puede guardar cambios en este momento.'
  * Returns the name of the constraint that a statement broke. In a part, the name ends with the shard's number, which is
  * removed. The Citus coordinator names the constraint only in its message.
  */
-export function restriccionDe(error: unknown): string | undefined {
+export function constraintOf(error: unknown): string | undefined {
   const { constraint, code, message } = error as { constraint?: string; code?: unknown; message?: string }
   if (constraint !== undefined) return constraint.replace(/_\d+$/, '')
   return String(code).startsWith('23') ? /constraint "(\w+?)(?:_\d+)?"/.exec(message ?? '')?.[1] : undefined
@@ -161,19 +161,19 @@ function* causasDe(error: unknown): Generator<Error> {
 }
 
 /** Reports whether an error was thrown because the database accepted no writes. */
-export const noGuardaba = (error: unknown): boolean =>
+export const wasNotStored = (error: unknown): boolean =>
   causasDe(error).some((causa) => SIN_ESCRITURA.has(String(delDriver(causa).code)))
 
 /**
  * Translates any error into the problem for the caller of the API. Temporary faults of the database become a 503, other
  * errors a 500. Of several errors, the most serious one counts.
  */
-export function traducirError(error: unknown): Problema {
+export function translateError(error: unknown): Problema {
   if (error instanceof Problema) return error
   if (causasDe(error).some(esPasajero))
-    return noDisponible(noGuardaba(error) ? `${NO_GUARDA} ${REPETIR}` : REPETIR, error)
+    return unavailable(wasNotStored(error) ? `${NO_GUARDA} ${REPETIR}` : REPETIR, error)
   if (error instanceof AggregateError && error.errors.length > 0) {
-    const problemas = error.errors.map(traducirError)
+    const problemas = error.errors.map(translateError)
     return problemas.find(({ codigo }) => codigo !== 'no_disponible') ?? problemas[0]!
   }
   const mensaje = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
@@ -181,7 +181,7 @@ export function traducirError(error: unknown): Problema {
 }
 
 /** Explains, in Spanish for the operator, why a database cannot be used. Undefined if the error has another reason. */
-export function explicarBase(error: unknown): string | undefined {
+export function explainDatabase(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as { code?: unknown }
   const suyo =

@@ -37,7 +37,7 @@ function mostrarError(error: unknown, nivel = 0): ErrorVisible {
  * Creates the log: structured lines on standard output. The code that logs a telephone masks it; secrets and
  * coordinates are never logged.
  */
-export const crearLog = (
+export const createLog = (
   nivel: Config['logLevel'],
   // A write for each line would be a system call for each request, so lines go out together. A line is a tenth of a
   // second late at most.

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
  * Root folder of the project, as a URL with a final slash. The server finds its files from here: the bundled contract,
  * migrations and documentation. The URL is the same for the sources and for the bundle.
  */
-export const RAIZ = pathToFileURL(`${buscar(import.meta.dirname)}/`)
+export const ROOT = pathToFileURL(`${buscar(import.meta.dirname)}/`)
 
 function buscar(carpeta: string): string {
   if (existsSync(join(carpeta, 'package.json')) && existsSync(join(carpeta, 'prisma'))) return carpeta

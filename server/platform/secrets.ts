@@ -3,17 +3,17 @@ import { createHash, hash, hkdfSync } from 'node:crypto'
 const partes = (texto: string) => texto.split(',').map((parte) => parte.trim())
 
 /** Lists, in Spanish, the faults of each master key in a text. */
-export const explicarClaves = (texto: string): string[] =>
+export const explainKeys = (texto: string): string[] =>
   partes(texto).flatMap((parte, i) =>
     /^[A-Za-z0-9+/]{43}=$/.test(parte) ? [] : [`la clave ${i + 1} debe ser de 32 bytes en base64 (44 caracteres)`],
   )
 
 /** Reads comma-separated master keys in base64, of 32 bytes each. Undefined if one of them is not valid. */
-export const leerClaves = (texto: string): readonly Buffer[] | undefined =>
-  explicarClaves(texto).length > 0 ? undefined : partes(texto).map((parte) => Buffer.from(parte, 'base64'))
+export const readKeys = (texto: string): readonly Buffer[] | undefined =>
+  explainKeys(texto).length > 0 ? undefined : partes(texto).map((parte) => Buffer.from(parte, 'base64'))
 
 /** Purpose of a sub-key. Sub-keys of different purposes are independent (HKDF, RFC 5869). */
-export type Proposito =
+export type KeyPurpose =
   | 'cursores'
   | 'nonces'
   | 'huellas'
@@ -25,7 +25,7 @@ export type Proposito =
   | 'dispositivos'
 
 /** Key for one purpose, derived from a master key. */
-export interface Subclave {
+export interface SubKey {
   /** Id of its master key: 8 hex digits, not secret. */
   kid: string
   clave: Buffer
@@ -34,22 +34,22 @@ export interface Subclave {
 }
 
 /** Sub-keys of all master keys. */
-export interface Secretos {
+export interface Secrets {
   /** Returns the sub-key for new values. */
-  presente(proposito: Proposito): Subclave
+  presente(proposito: KeyPurpose): SubKey
   /** Returns the sub-key with which an older value was made; undefined if its master key is gone. */
-  de(proposito: Proposito, kid: string): Subclave | undefined
+  de(proposito: KeyPurpose, kid: string): SubKey | undefined
   /** Returns the sub-keys of all master keys, the present one first. */
-  todas(proposito: Proposito): readonly Subclave[]
+  todas(proposito: KeyPurpose): readonly SubKey[]
 }
 
 /**
  * Derives the sub-keys of master keys.
  * @param masterKeys 32 bytes each; the first is the present key, and the others still read older values
  */
-export function crearSecretos(masterKeys: readonly Buffer[]): Secretos {
-  const cache = new Map<Proposito, Subclave[]>()
-  const subclaves = (proposito: Proposito) => {
+export function createSecrets(masterKeys: readonly Buffer[]): Secrets {
+  const cache = new Map<KeyPurpose, SubKey[]>()
+  const subclaves = (proposito: KeyPurpose) => {
     let lista = cache.get(proposito)
     if (!lista) {
       lista = masterKeys.map((maestra) => {
@@ -73,5 +73,5 @@ export function crearSecretos(masterKeys: readonly Buffer[]): Secretos {
  * over key and text in one call costs a fifth of an HMAC object. HMAC adds protection against the extension of a
  * digest, which a truncated digest does not allow (NIST SP 800-107, 5.1).
  */
-export const huella = (subclave: Subclave, texto: string) =>
+export const digest = (subclave: SubKey, texto: string) =>
   hash('sha256', `${subclave.texto}${texto}`, 'base64url').slice(0, 16)

@@ -1,26 +1,26 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
-import type { Contrato } from '../api/contract/load.ts'
-import { enlazarRutas } from '../api/contract/routes.ts'
-import { crearConocedor } from '../api/http/authenticate.ts'
+import type { Contract } from '../api/contract/load.ts'
+import { bindRoutes } from '../api/contract/routes.ts'
+import { createCredentialCheck } from '../api/http/authenticate.ts'
 import { guardNetwork } from '../api/http/networkGate.ts'
-import { presentarProblemas, rutaDesconocida, type Testigo } from '../api/http/problems.ts'
-import { limitarDesconocidas } from '../api/http/rateLimit.ts'
-import { identificarSolicitud } from '../api/http/request.ts'
-import { conDestinoNormal, exigirDestino } from '../api/http/requestTarget.ts'
+import { type ResponseWitness, renderProblems, unknownRoute } from '../api/http/problems.ts'
+import { limitUnknown } from '../api/http/rateLimit.ts'
+import { identifyRequest } from '../api/http/request.ts'
+import { requireTarget, withNormalTarget } from '../api/http/requestTarget.ts'
 import type { Deps } from '../domain/deps.ts'
 import { crearAutenticadores } from '../domain/llaves/autenticadores.ts'
-import { paginaDeEspera } from '../pages/page.ts'
-import { type OpcionesDePaginas, servirPaginas } from '../pages/pages.ts'
+import { waitPage } from '../pages/page.ts'
+import { type PageOptions, servePages } from '../pages/pages.ts'
 import { handlers } from './handlers.ts'
 
-interface OpcionesDeApp extends Partial<OpcionesDePaginas> {
-  testigo?: Testigo
+interface OpcionesDeApp extends Partial<PageOptions> {
+  testigo?: ResponseWitness
 }
 
 /** Creates the service as an Express app that does not listen yet. */
-export function crearApp(
-  { operaciones, validacion, comprobar }: Contrato,
+export function createApp(
+  { operaciones, validacion, comprobar }: Contract,
   deps: Deps,
   { buzon = false, testigo }: OpcionesDeApp = {},
 ): RequestListener {
@@ -32,11 +32,11 @@ export function crearApp(
   app.enable('strict routing')
   app.set('query parser', 'simple')
   app.set('trust proxy', deps.ajustes.proxies)
-  app.use(identificarSolicitud(deps, () => deps.nuevoId().id))
-  app.use(exigirDestino(operaciones))
-  const fachada = servirPaginas(app, deps, { buzon })
+  app.use(identifyRequest(deps, () => deps.nuevoId().id))
+  app.use(requireTarget(operaciones))
+  const fachada = servePages(app, deps, { buzon })
   const autenticadores = crearAutenticadores(deps)
-  enlazarRutas(app, {
+  bindRoutes(app, {
     operaciones,
     comprobar,
     handlers,
@@ -44,17 +44,17 @@ export function crearApp(
     deps: { ...deps, validacion },
     testigo,
   })
-  app.use(limitarDesconocidas(deps.limites), rutaDesconocida)
-  app.use(presentarProblemas(deps.ajustes.urlPublica, testigo))
+  app.use(limitUnknown(deps.limites), unknownRoute)
+  app.use(renderProblems(deps.ajustes.urlPublica, testigo))
   const guarded = guardNetwork(app, {
     operaciones,
     limites: deps.limites,
     proxies: deps.ajustes.proxies,
     urlPublica: deps.ajustes.urlPublica,
-    isKnown: crearConocedor(autenticadores, deps.navegador),
+    isKnown: createCredentialCheck(autenticadores, deps.navegador),
     refusals: deps.refusals,
-    page: (segundos) => paginaDeEspera(fachada, deps.ajustes.urlPublica, segundos),
+    page: (segundos) => waitPage(fachada, deps.ajustes.urlPublica, segundos),
     testigo,
   })
-  return conDestinoNormal(guarded)
+  return withNormalTarget(guarded)
 }

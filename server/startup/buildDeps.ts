@@ -1,56 +1,56 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { crearNavegador } from '../api/http/browser.ts'
+import { createBrowser } from '../api/http/browser.ts'
 import { RefusalLog } from '../api/http/refusalLog.ts'
-import { crearTurnosPorDueno, crearTurnosRepartidos } from '../api/http/turns.ts'
-import { porMinuto } from '../api/limits/buckets.ts'
-import { Limites } from '../api/limits/limits.ts'
-import { LimitePorRed } from '../api/limits/networkLimit.ts'
-import { crearCursores } from '../api/lists/cursor.ts'
-import { crearEnlaces } from '../domain/archivos/links.ts'
-import { crearRecepcion } from '../domain/archivos/reception.ts'
+import { createOwnerTurns, createSharedTurns } from '../api/http/turns.ts'
+import { perMinute } from '../api/limits/buckets.ts'
+import { Limits } from '../api/limits/limits.ts'
+import { NetworkLimit } from '../api/limits/networkLimit.ts'
+import { createCursors } from '../api/lists/cursor.ts'
+import { createSignedLinks } from '../domain/archivos/links.ts'
+import { createReception } from '../domain/archivos/reception.ts'
 import { Bitacora } from '../domain/bitacora/bitacora.ts'
 import type { Ajustes, Deps } from '../domain/deps.ts'
-import { crearEscritura } from '../domain/guias/writing.ts'
+import { createGuideWriter } from '../domain/guias/writing.ts'
 import { Usos } from '../domain/llaves/usos.ts'
-import { crearEnsayos } from '../domain/webhooks/dryRun.ts'
+import { createDryRuns } from '../domain/webhooks/dryRun.ts'
 import type { Modo } from '../generado/contrato/tipos/index.ts'
-import { type ImagenesDeMarca, marcaDe, SIN_IMAGENES } from '../platform/brand/brand.ts'
-import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../platform/codes/codes.ts'
+import { type BrandImages, brandOf, NO_IMAGES } from '../platform/brand/brand.ts'
+import { createIdGenerator, newGuideCode } from '../platform/codes/codes.ts'
 import type { Config } from '../platform/config/config.ts'
-import { exposicion } from '../platform/config/exposure.ts'
+import { exposure } from '../platform/config/exposure.ts'
 import type { Log } from '../platform/log.ts'
-import { type Resolver, resolverDelSistema } from '../platform/outbound/destination.ts'
-import { RAIZ } from '../platform/root.ts'
-import { crearSecretos } from '../platform/secrets.ts'
-import { Recientes } from '../platform/threads/recent.ts'
-import { Hilos } from '../platform/threads/threads.ts'
-import type { Vida } from './lifetime.ts'
-import type { Plataforma } from './resources.ts'
+import { type HostResolver, systemResolver } from '../platform/outbound/destination.ts'
+import { ROOT } from '../platform/root.ts'
+import { createSecrets } from '../platform/secrets.ts'
+import { RecentDocuments } from '../platform/threads/recent.ts'
+import { ThreadPool } from '../platform/threads/threads.ts'
+import type { Lifetime } from './lifetime.ts'
+import type { Resources } from './resources.ts'
 
 /** Replacements that only tests pass: clock, codes of guides, name resolution. */
-export interface Sustitutos {
+export interface DepsOverrides {
   reloj?: () => Date
   nuevoCodigo?: (primero?: string) => string
-  resolver?: Resolver
+  resolver?: HostResolver
   /** Clock of the limits, in milliseconds. Only differences between two readings count. */
   relojDeLimites?: () => number
 }
 
-/** Inputs, besides the configuration, from which {@link crearDeps} builds a process's dependencies. */
+/** Inputs, besides the configuration, from which {@link buildDeps} builds a process's dependencies. */
 interface Cimientos
-  extends Pick<Plataforma, 'db' | 'dbDeLectura' | 'dbImpaciente' | 'masterKeys' | 'almacen'>,
-    Sustitutos {
+  extends Pick<Resources, 'db' | 'dbDeLectura' | 'dbImpaciente' | 'masterKeys' | 'almacen'>,
+    DepsOverrides {
   /** Number of processes that share the limits at this moment. Default: 1. */
   procesos?: () => number
   log: Log
-  vida: Vida
+  vida: Lifetime
   /** Called when a courier reaches the limit of requested codes that name no guide. */
   alDesconocer?: () => void
   /** Base of every link that the service gives out, without a final slash. */
   urlPublica: string
   /** Images of the brand. Without them, pages and documents show the brand's name. */
-  imagenesDeMarca?: ImagenesDeMarca
+  imagenesDeMarca?: BrandImages
 }
 
 /**
@@ -58,14 +58,14 @@ interface Cimientos
  * valid. A code has 50 random bits: among a thousand couriers, ten thousand networks together guess one code in six
  * years. No bound covers all networks together, because strangers could then lock every courier out.
  */
-const ENTRADAS = porMinuto(30)
+const ENTRADAS = perMinute(30)
 /**
  * Threads that make documents. A hundred labels take one thread a second the first time, and a third of that
  * afterwards, so two threads are enough for any machine. One core is left to the event loop. A thread takes 70 MB with
  * the first document and up to 180 MB at work. After a minute without work, the thread gives most of this memory back.
  */
 const DOCUMENTOS = {
-  modulo: new URL(import.meta.url.endsWith('.ts') ? 'server/startup/thread.ts' : 'server/generado/hilo.mjs', RAIZ),
+  modulo: new URL(import.meta.url.endsWith('.ts') ? 'server/startup/thread.ts' : 'server/generado/hilo.mjs', ROOT),
   cuantos: availableParallelism() > 2 ? 2 : 1,
   enEspera: 32,
   paciencia: 15_000,
@@ -82,20 +82,20 @@ const RECIENTES = { cuantos: 100, bytes: 32 * 1024 * 1024, vigencia: 60_000 }
 /**
  * Rate of verifications by one network; the page and its API request count together. The tracking page allows as many.
  */
-const VERIFICACIONES = porMinuto(120)
+const VERIFICACIONES = perMinute(120)
 
 /** Creates the threads that make documents. */
-export const crearHilos = (log: Log): Deps['hilos'] => new Hilos(log, DOCUMENTOS)
+export const createThreads = (log: Log): Deps['hilos'] => new ThreadPool(log, DOCUMENTOS)
 
 /** Builds the dependencies that operations, pages and jobs of a process share. */
-export function crearDeps(config: Config, cimientos: Cimientos): Deps {
+export function buildDeps(config: Config, cimientos: Cimientos): Deps {
   const { db, dbDeLectura, dbImpaciente, log, masterKeys, almacen, vida, urlPublica, imagenesDeMarca } = cimientos
-  const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
+  const { reloj = () => new Date(), nuevoCodigo = newGuideCode, resolver = systemResolver } = cimientos
   const { procesos = () => 1, relojDeLimites: deLimites, alDesconocer = () => {} } = cimientos
   const delReparto = { procesos, ...(deLimites ? { reloj: deLimites } : {}) }
-  const secretos = crearSecretos(masterKeys)
-  const nuevoId = crearGeneradorDeIds(reloj)
-  const { avisarTrabajo, despachar } = vida
+  const secretos = createSecrets(masterKeys)
+  const nuevoId = createIdGenerator(reloj)
+  const { notifyWork, dispatch } = vida
   const canalDe = (modo: Modo) => (modo === 'live' ? config.mensajeria.tipo : 'buzon')
   const deEnlaces = { secretos, reloj, urlPublica, minutos: config.minutosDeEnlaces }
   return {
@@ -105,32 +105,32 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     reloj,
     nuevoId,
     secretos,
-    ajustes: ajustesDe(config, urlPublica, imagenesDeMarca),
-    cursores: crearCursores(secretos),
-    escritura: crearEscritura({
+    ajustes: settingsOf(config, urlPublica, imagenesDeMarca),
+    cursores: createCursors(secretos),
+    escritura: createGuideWriter({
       db,
       dbImpaciente,
       log,
       secretos,
       nuevoId,
       nuevoCodigo,
-      avisarTrabajo,
-      despachar,
+      avisarTrabajo: notifyWork,
+      despachar: dispatch,
       canalDe,
     }),
-    avisarTrabajo,
+    avisarTrabajo: notifyWork,
     destinos: { resolver, loopback: config.webhooksLoopback },
     canalDe,
     almacen,
-    recepcion: crearRecepcion(join(config.dataDir, 'subidas')),
-    enlacesDeArchivos: crearEnlaces({ ...deEnlaces, carpeta: 'archivos' }),
-    enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
-    hilos: crearHilos(log),
-    ensayar: crearEnsayos(db),
-    turnosDeEnlaces: crearTurnosRepartidos(ENLACES),
-    recientes: new Recientes(RECIENTES),
-    navegador: crearNavegador(urlPublica),
-    limites: new Limites({
+    recepcion: createReception(join(config.dataDir, 'subidas')),
+    enlacesDeArchivos: createSignedLinks({ ...deEnlaces, carpeta: 'archivos' }),
+    enlacesDeEtiquetas: createSignedLinks({ ...deEnlaces, carpeta: 'etiquetas' }),
+    hilos: createThreads(log),
+    ensayar: createDryRuns(db),
+    turnosDeEnlaces: createSharedTurns(ENLACES),
+    recientes: new RecentDocuments(RECIENTES),
+    navegador: createBrowser(urlPublica),
+    limites: new Limits({
       ...delReparto,
       porOperador: config.ritmoDeOperador,
       porRed: config.ritmoDeRed,
@@ -139,18 +139,18 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
         alDesconocer()
       },
     }),
-    limiteDeEntrada: new LimitePorRed(ENTRADAS, delReparto),
-    limiteDeVerificacion: new LimitePorRed(VERIFICACIONES, delReparto),
-    turnosDeBusqueda: crearTurnosPorDueno(1),
+    limiteDeEntrada: new NetworkLimit(ENTRADAS, delReparto),
+    limiteDeVerificacion: new NetworkLimit(VERIFICACIONES, delReparto),
+    turnosDeBusqueda: createOwnerTurns(1),
     refusals: new RefusalLog(log),
     bitacora: new Bitacora({ db, log, nuevoId }),
     usos: new Usos(db, log),
-    salud: () => vida.salud(),
+    salud: () => vida.health(),
   }
 }
 
 /** Part of the configuration that operations, pages and jobs read, with the public URL and the brand. */
-export const ajustesDe = (config: Config, urlPublica: string, imagenes = SIN_IMAGENES): Ajustes =>
+export const settingsOf = (config: Config, urlPublica: string, imagenes = NO_IMAGES): Ajustes =>
   Object.freeze({
     alcanceDeRepartidor: config.alcanceDeRepartidor,
     contactoDeSeguridad: config.contactoDeSeguridad,
@@ -164,6 +164,6 @@ export const ajustesDe = (config: Config, urlPublica: string, imagenes = SIN_IMA
     retencionDeWebhooks: config.retencionDeWebhooks,
     zonaHoraria: config.zonaHoraria,
     urlPublica,
-    marca: marcaDe(config, imagenes),
-    demostracion: config.baseDeDatos.tipo === 'embebida' && exposicion(config).length === 0,
+    marca: brandOf(config, imagenes),
+    demostracion: config.baseDeDatos.tipo === 'embebida' && exposure(config).length === 0,
   })

@@ -32,11 +32,7 @@ const archivoDe = (dataDir: string) => join(dataDir, 'demo.json')
  * first request then needs no other preparation. Later starts keep the merchant as long as its keys work.
  * @returns the demo data, and lines for the console
  */
-export async function asegurarDemo(
-  deps: Deps,
-  dataDir: string,
-  url: string,
-): Promise<{ demo: Demo; consola: string[] }> {
+export async function ensureDemo(deps: Deps, dataDir: string, url: string): Promise<{ demo: Demo; consola: string[] }> {
   const archivo = archivoDe(dataDir)
   const guardado = await leer(archivo)
   const sirve = guardado !== undefined && (await valen(deps, guardado))
@@ -55,7 +51,7 @@ export async function asegurarDemo(
  * Creates no demo merchant, and marks the keys and the code of an earlier local start as demo ones, so that they stop
  * working. An earlier version left them unmarked.
  */
-export async function retirarDemo(deps: Deps, dataDir: string): Promise<void> {
+export async function removeDemo(deps: Deps, dataDir: string): Promise<void> {
   const guardado = await leer(archivoDe(dataDir))
   if (guardado) await marcar(deps, guardado)
 }

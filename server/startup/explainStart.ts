@@ -1,30 +1,30 @@
-import { ErrorPostgresEmbebido } from '../data/embedded/embedded.ts'
+import { EmbeddedPostgresError } from '../data/embedded/embedded.ts'
 import { EngineError } from '../data/engine.ts'
 import { ErrorDeFlujo } from '../domain/eventos/flujo.ts'
 import type { Config } from '../platform/config/config.ts'
-import { explicarBase } from '../platform/errors.ts'
-import { ErrorDeAlmacen } from '../platform/files/store.ts'
-import { ErrorDeClaves } from './masterKeys.ts'
-import { ErrorDeMigracion } from './migrations.ts'
-import { ErrorDeArranque } from './process.ts'
+import { explainDatabase } from '../platform/errors.ts'
+import { FileStoreError } from '../platform/files/store.ts'
+import { MasterKeysError } from './masterKeys.ts'
+import { MigrationError } from './migrations.ts'
+import { StartError } from './process.ts'
 
 /** Errors whose message already addresses the operator. */
 const CON_SU_MENSAJE = [
-  ErrorPostgresEmbebido,
-  ErrorDeMigracion,
+  EmbeddedPostgresError,
+  MigrationError,
   EngineError,
   ErrorDeFlujo,
-  ErrorDeClaves,
-  ErrorDeAlmacen,
+  MasterKeysError,
+  FileStoreError,
 ]
 
 /**
- * Translates the error of a failed start into an {@link ErrorDeArranque}, whose message, in Spanish, addresses the
+ * Translates the error of a failed start into an {@link StartError}, whose message, in Spanish, addresses the
  * operator. Returns an unforeseen error as it is.
  */
-export function explicarArranque(error: unknown, config: Config): unknown {
+export function explainStart(error: unknown, config: Config): unknown {
   const porque = motivo(error, config)
-  return porque === undefined ? error : new ErrorDeArranque(porque, { cause: error })
+  return porque === undefined ? error : new StartError(porque, { cause: error })
 }
 
 function motivo(error: unknown, { port, metricsPort, host, baseDeDatos }: Config): string | undefined {
@@ -36,5 +36,5 @@ function motivo(error: unknown, { port, metricsPort, host, baseDeDatos }: Config
   }
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return `No se puede escuchar en ${host}:${suyo} (${message}). Revise HOST y PORT.`
-  return baseDeDatos.tipo === 'externa' ? explicarBase(error) : undefined
+  return baseDeDatos.tipo === 'externa' ? explainDatabase(error) : undefined
 }

@@ -1,9 +1,9 @@
 import type { QueueOptions } from 'pg-boss'
-import type { Limpieza, Trabajo } from '../data/queue/job.ts'
-import { deTrabajo } from '../data/queue/jobRows.ts'
-import { REPOSO_S } from '../data/queue/rescue.ts'
+import type { Cleanup, JobKind } from '../data/queue/job.ts'
+import { fromJob } from '../data/queue/jobRows.ts'
+import { RETRY_DELAY_SECONDS } from '../data/queue/rescue.ts'
 import { barrerArchivos, barrerDesconocidos } from '../domain/archivos/sweep.ts'
-import { encadenar } from '../domain/bitacora/linkChain.ts'
+import { linkChains } from '../domain/bitacora/linkChain.ts'
 import type { DepsDeTrabajo } from '../domain/deps.ts'
 import { enviarMensajes } from '../domain/mensajeria/enviar.ts'
 import {
@@ -22,8 +22,8 @@ import { olvidarUbicaciones } from '../domain/ubicacion/olvidar.ts'
 import { adelantarEnlaces, enlacesPendientes, resolverEnlaces } from '../domain/ubicacion/resolverEnlaces.ts'
 import { adelantarEntregas } from '../domain/webhooks/advance.ts'
 import { avanzarRecuperaciones, recuperacionesPendientes } from '../domain/webhooks/avanzarRecuperacion.ts'
-import { COLA_DE_ARRIENDOS } from '../domain/webhooks/pumps.ts'
-import { COLA_DE_REINTENTOS } from '../domain/webhooks/retries.ts'
+import { LEASE_QUEUE } from '../domain/webhooks/pumps.ts'
+import { RETRY_QUEUE } from '../domain/webhooks/retries.ts'
 import { limpiarWebhooks } from '../domain/webhooks/sweeper.ts'
 import type { ClaveDeWebhook } from '../domain/webhooks/webhook.ts'
 
@@ -33,10 +33,10 @@ import type { ClaveDeWebhook } from '../domain/webhooks/webhook.ts'
  */
 const DE_FILAS: QueueOptions = {
   retryLimit: 5,
-  retryDelay: REPOSO_S,
+  retryDelay: RETRY_DELAY_SECONDS,
   retryBackoff: false,
   expireInSeconds: 60,
-  // The minimum that pg-boss allows; `Rescate` notices a dead worker earlier.
+  // The minimum that pg-boss allows; `Rescue` notices a dead worker earlier.
   heartbeatSeconds: 10,
   deleteAfterSeconds: 60,
 }
@@ -45,7 +45,7 @@ const DE_FILAS: QueueOptions = {
 const LARGOS: QueueOptions = { ...DE_FILAS, expireInSeconds: 300 }
 
 /** All background jobs of the service. */
-export const TRABAJOS: readonly Trabajo<DepsDeTrabajo>[] = [
+export const JOBS: readonly JobKind<DepsDeTrabajo>[] = [
   {
     cola: 'mensajes',
     opciones: LARGOS,
@@ -72,7 +72,7 @@ export const TRABAJOS: readonly Trabajo<DepsDeTrabajo>[] = [
     cola: 'vencimientos',
     opciones: DE_FILAS,
     pendientes: solicitudesVencidas,
-    ejecutar: (deps, trabajos) => vencerSolicitudes(deps, trabajos.map(deTrabajo)),
+    ejecutar: (deps, trabajos) => vencerSolicitudes(deps, trabajos.map(fromJob)),
   },
   {
     // One link may take 10 seconds.
@@ -94,7 +94,7 @@ export const TRABAJOS: readonly Trabajo<DepsDeTrabajo>[] = [
   },
   {
     // A job is an endpoint that a process holds, to send its due deliveries (server/domain/webhooks/pump.ts).
-    cola: COLA_DE_ARRIENDOS,
+    cola: LEASE_QUEUE,
     opciones: {
       retryLimit: 1_000_000,
       retryDelay: 0,
@@ -110,7 +110,7 @@ export const TRABAJOS: readonly Trabajo<DepsDeTrabajo>[] = [
     adelantar: adelantarEntregas,
   },
   {
-    cola: COLA_DE_REINTENTOS,
+    cola: RETRY_QUEUE,
     opciones: { ...DE_FILAS, retentionSeconds: 7 * 86_400 },
     ejecutar: async ({ avisarTrabajo }, trabajos) => avisarTrabajo(trabajos.map(({ data }) => data as ClaveDeWebhook)),
   },
@@ -118,14 +118,14 @@ export const TRABAJOS: readonly Trabajo<DepsDeTrabajo>[] = [
     cola: 'recuperaciones',
     opciones: DE_FILAS,
     pendientes: recuperacionesPendientes,
-    ejecutar: (deps, trabajos) => avanzarRecuperaciones(deps, trabajos.map(deTrabajo)),
+    ejecutar: (deps, trabajos) => avanzarRecuperaciones(deps, trabajos.map(fromJob)),
   },
 ]
 
 /** Periodic work that no row asks for; `cada` is in seconds. */
-export const LIMPIEZA: readonly Limpieza<DepsDeTrabajo>[] = [
+export const CLEANUPS: readonly Cleanup<DepsDeTrabajo>[] = [
   { cada: 30, hacer: limpiarWebhooks },
-  { cada: 30, hacer: encadenar },
+  { cada: 30, hacer: linkChains },
   { cada: 300, hacer: retomarSinSalida },
   { cada: 300, hacer: olvidarUbicaciones },
   { cada: 300, hacer: olvidarPersonas },

@@ -12,7 +12,7 @@ const EN_ESPERA = 4096
  * Starts to listen.
  * @returns the address as a user of this machine would write it
  */
-export function escuchar(servidor: Server, port: number, host: string): Promise<string> {
+export function listen(servidor: Server, port: number, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
     servidor.once('error', reject)
     servidor.listen({ port, host, backlog: EN_ESPERA }, () => {
@@ -23,7 +23,7 @@ export function escuchar(servidor: Server, port: number, host: string): Promise<
 }
 
 /** Ends every connection at once and stops listening. */
-export async function dejarDeEscuchar(servidor: Server): Promise<void> {
+export async function stopListening(servidor: Server): Promise<void> {
   servidor.closeAllConnections()
   if (servidor.listening) await new Promise((resolve) => servidor.close(resolve))
 }
@@ -32,7 +32,7 @@ export async function dejarDeEscuchar(servidor: Server): Promise<void> {
  * Base of links in a process that serves no links itself: the address of the API beside it, from the same
  * configuration.
  */
-export const urlDe = ({ publicUrl, host, port }: Config): string => publicUrl ?? `http://${visible(host)}:${port}`
+export const publicUrlOf = ({ publicUrl, host, port }: Config): string => publicUrl ?? `http://${visible(host)}:${port}`
 
 const visible = (host: string) =>
   ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { explicarClaves, leerClaves } from '../platform/secrets.ts'
+import { explainKeys, readKeys } from '../platform/secrets.ts'
 
 /** Reports a damaged file of master keys. The message, in Spanish, tells the operator how to repair it. */
-export class ErrorDeClaves extends Error {
+export class MasterKeysError extends Error {
   override readonly name = 'ErrorDeClaves'
 }
 
@@ -14,7 +14,7 @@ export class ErrorDeClaves extends Error {
  * read without it.
  * @throws ErrorDeClaves if the file is damaged
  */
-export async function clavesDeLaCasa(dataDir: string): Promise<readonly Buffer[]> {
+export async function ownMasterKeys(dataDir: string): Promise<readonly Buffer[]> {
   const archivo = join(dataDir, 'master_keys')
   await mkdir(dataDir, { recursive: true })
   const leido = await readFile(archivo, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
@@ -22,10 +22,10 @@ export async function clavesDeLaCasa(dataDir: string): Promise<readonly Buffer[]
     await crear(archivo)
     return readFile(archivo, 'utf8')
   })
-  const claves = leerClaves(leido.trim())
+  const claves = readKeys(leido.trim())
   if (!claves) {
-    const fallas = explicarClaves(leido.trim()).join('; ')
-    throw new ErrorDeClaves(
+    const fallas = explainKeys(leido.trim()).join('; ')
+    throw new MasterKeysError(
       `${archivo} está dañado: ${fallas}. Recupérelo de una copia; sin él no se lee lo que protege.`,
     )
   }

@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Db, sentencia } from '../data/db.ts'
-import { entregasDeWebhookSinArriendo } from '../domain/webhooks/due.ts'
-import type { MetricasDeWebhooks } from '../domain/webhooks/metrics.ts'
+import { type Db, statement } from '../data/db.ts'
+import { unleasedDeliveries } from '../domain/webhooks/due.ts'
+import type { WebhookMetrics } from '../domain/webhooks/metrics.ts'
 import type { webhook } from '../generado/contrato/prisma/client.ts'
-import type { Valores } from './processes/messages.ts'
+import type { MetricValues } from './processes/messages.ts'
 
 /** Metrics of a process, as the operator's Prometheus reads them. */
-export interface Expuestas {
+export interface ExposedState {
   /** Returns the metrics as text, in the exposition format. */
   exponer(): Promise<string>
   tipo: string
@@ -18,9 +18,9 @@ export interface Expuestas {
 }
 
 /** Metrics that a process counts, in one registry. */
-export interface Metricas extends MetricasDeWebhooks, Expuestas {
-  /** Returns the values that {@link Expuestas.exponer} writes as text, for another process. */
-  valores(): Promise<Valores>
+export interface Metrics extends WebhookMetrics, ExposedState {
+  /** Returns the values that {@link ExposedState.exponer} writes as text, for another process. */
+  valores(): Promise<MetricValues>
   /** Counts a courier who reaches the limit of requested codes that name no guide. */
   desconocidas(): void
   /**
@@ -31,31 +31,31 @@ export interface Metricas extends MetricasDeWebhooks, Expuestas {
 }
 
 // Plain SQL even where Prisma would do: a scrape must not make a process load Prisma's client.
-const ESTADOS = sentencia<object, Pick<webhook, 'estado'> & { cuantos: number }>(
+const ESTADOS = statement<object, Pick<webhook, 'estado'> & { cuantos: number }>(
   'metricas.webhooks',
   'select estado, count(*)::int as cuantos from webhook group by estado',
 )
-const PENDIENTES = sentencia<object, { cuantas: number }>(
+const PENDIENTES = statement<object, { cuantas: number }>(
   'metricas.pendientes',
   `select count(*)::int as cuantas from webhook_entrega where estado = 'pendiente'`,
 )
-const ATRASO = sentencia<{ ahora: Date }, { segundos: number }>(
+const ATRASO = statement<{ ahora: Date }, { segundos: number }>(
   'metricas.atraso',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(proximo_en)), 0)::float8 as segundos
    from webhook_entrega where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
-const SIN_PDF = sentencia<object, { cuantas: number }>(
+const SIN_PDF = statement<object, { cuantas: number }>(
   'metricas.sinPdf',
   'select count(*)::int as cuantas from prueba_entrega where pdf is null',
 )
-const ATRASO_DE_PDF = sentencia<{ ahora: Date }, { segundos: number }>(
+const ATRASO_DE_PDF = statement<{ ahora: Date }, { segundos: number }>(
   'metricas.atrasoDePdf',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(registrado_en)), 0)::float8 as segundos
    from prueba_entrega where pdf is null`,
 )
 
-const LLAVES_POR_VENCER = sentencia<{ ahora: Date }, { cuantas: number }>(
+const LLAVES_POR_VENCER = statement<{ ahora: Date }, { cuantas: number }>(
   'metricas.llavesPorVencer',
   `select count(*)::int as cuantas from llave
    where revocado_en is null and vence_en > :ahora and vence_en <= :ahora::timestamptz + interval '7 days'
@@ -66,7 +66,7 @@ type Cuenta = typeof PENDIENTES
 type Atraso = typeof ATRASO
 
 /** Creates the metrics of a process, in a new registry. */
-export function crearMetricas(): Metricas {
+export function createMetrics(): Metrics {
   const registro = new Registry()
   const registers = [registro]
   const intentos = new Counter({
@@ -148,7 +148,7 @@ export function crearMetricas(): Metricas {
       medir(
         'guias_webhook_entregas_sin_arriendo',
         'Deliveries that are due and of whose endpoint no process has the lease: 0 at any quiet moment.',
-        () => entregasDeWebhookSinArriendo({ db, reloj }),
+        () => unleasedDeliveries({ db, reloj }),
       )
       medir(
         'guias_llaves_por_vencer',

@@ -1,18 +1,18 @@
 import { createServer } from 'node:http'
 import type { Salud } from '../domain/deps.ts'
 import type { Config } from '../platform/config/config.ts'
-import { dejarDeEscuchar, escuchar } from './listen.ts'
-import type { Expuestas } from './metrics.ts'
-import type { Deshacer } from './teardown.ts'
+import { listen, stopListening } from './listen.ts'
+import type { ExposedState } from './metrics.ts'
+import type { Teardown } from './teardown.ts'
 
 /**
  * Serves health and metrics for the operator's own network, on a port of their own and without a key.
  * @returns the address; undefined without `METRICS_PORT`
  */
-export async function servirMetricas(
+export async function serveMetrics(
   { metricsPort, host }: Config,
-  deshacer: Deshacer,
-  { metricas, salud }: { metricas: Expuestas; salud: () => Promise<Salud> },
+  deshacer: Teardown,
+  { metricas, salud }: { metricas: ExposedState; salud: () => Promise<Salud> },
 ): Promise<string | undefined> {
   if (metricsPort === undefined) return undefined
   metricas.observarProceso()
@@ -28,7 +28,7 @@ export async function servirMetricas(
       res.end()
     }
   })
-  const direccion = await escuchar(servidor, metricsPort, host)
-  deshacer.al(() => dejarDeEscuchar(servidor))
+  const direccion = await listen(servidor, metricsPort, host)
+  deshacer.add(() => stopListening(servidor))
   return direccion
 }

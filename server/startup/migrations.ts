@@ -3,9 +3,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { beforeMigrating, type Engine, type Kept, prepareEngine } from '../data/engine.ts'
-import { RAIZ } from '../platform/root.ts'
+import { ROOT } from '../platform/root.ts'
 
-const CARPETA = new URL('prisma/migrations/', RAIZ)
+const CARPETA = new URL('prisma/migrations/', ROOT)
 /** Advisory lock of Prisma: `prisma migrate` and all starts of the service wait for each other with it. */
 const CERROJO = 72_707_369
 /** Longest wait for the lock, and interval between two attempts to take it, in milliseconds. */
@@ -38,12 +38,12 @@ interface Migracion {
 }
 
 /** Reports why the schema could not be brought up to date. The message, in Spanish, addresses the operator. */
-export class ErrorDeMigracion extends Error {
+export class MigrationError extends Error {
   override readonly name = 'ErrorDeMigracion'
 }
 
 /** Reads the files of `prisma/migrations`, in the order of their folders' names. */
-export async function leerMigraciones(): Promise<Migracion[]> {
+export async function readMigrations(): Promise<Migracion[]> {
   const carpetas = (await readdir(CARPETA, { withFileTypes: true })).filter((entrada) => entrada.isDirectory())
   return Promise.all(
     carpetas
@@ -62,15 +62,15 @@ export async function leerMigraciones(): Promise<Migracion[]> {
  * @returns names of the migrations applied now
  * @throws ErrorDeMigracion if a file failed, or was edited after it was applied; the start then stops
  */
-export async function migrar(url: string): Promise<string[]> {
+export async function migrate(url: string): Promise<string[]> {
   return conCerrojo(url, migrarCon)
 }
 
 /**
- * Does the work of {@link migrar}, and also finds the database's engine and distributes the tables if the engine is
+ * Does the work of {@link migrate}, and also finds the database's engine and distributes the tables if the engine is
  * Citus.
  */
-export async function prepararBase(url: string, dicho?: Engine): Promise<Kept & { migraciones: string[] }> {
+export async function prepareDatabase(url: string, dicho?: Engine): Promise<Kept & { migraciones: string[] }> {
   return conCerrojo(url, async (cliente) => {
     const migraciones = await migrarCon(cliente)
     // A migration may have changed this session's `lock_timeout`.
@@ -106,7 +106,7 @@ async function tomarCerrojo(cliente: pg.Client): Promise<void> {
     const { rows } = await cliente.query<{ suyo: boolean }>('select pg_try_advisory_lock($1) as suyo', [CERROJO])
     if (rows[0]!.suyo) return
     if (performance.now() > fin)
-      throw new ErrorDeMigracion('Otro proceso lleva más de un minuto preparando esta base. Espérelo, o termínelo.')
+      throw new MigrationError('Otro proceso lleva más de un minuto preparando esta base. Espérelo, o termínelo.')
   }
 }
 
@@ -117,7 +117,7 @@ async function migrarCon(cliente: pg.Client): Promise<string[]> {
   )
   const hechas = new Map(rows.map((fila) => [fila.migration_name, fila]))
   const aplicadas: string[] = []
-  for (const migracion of await leerMigraciones()) {
+  for (const migracion of await readMigrations()) {
     const hecha = hechas.get(migracion.nombre)
     if (hecha) revisar(migracion, hecha)
     else {
@@ -130,12 +130,12 @@ async function migrarCon(cliente: pg.Client): Promise<string[]> {
 
 function revisar({ nombre, checksum }: Migracion, hecha: { checksum: string; finished_at: Date | null }) {
   if (hecha.finished_at === null) {
-    throw new ErrorDeMigracion(
+    throw new MigrationError(
       `La migración ${nombre} quedó a medias. Revise la base y márquela con «prisma migrate resolve».`,
     )
   }
   if (hecha.checksum !== checksum) {
-    throw new ErrorDeMigracion(
+    throw new MigrationError(
       `La migración ${nombre} se editó después de aplicarse. Devuélvala a como estaba y escriba otra.`,
     )
   }
@@ -175,7 +175,7 @@ async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion)
     await ejecutar(cliente, await paraSuVersion(cliente, sql))
   } catch (cause) {
     await cliente.query('update _prisma_migrations set logs = $2 where id = $1', [id, String(cause)])
-    throw new ErrorDeMigracion(
+    throw new MigrationError(
       `La migración ${nombre} falló y no cambió nada: ${cause instanceof Error ? cause.message : cause}`,
       { cause },
     )

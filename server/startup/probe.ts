@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Conexiones } from '../data/connections.ts'
+import type { Connections } from '../data/connections.ts'
 import type { Salud } from '../domain/deps.ts'
 import type { Log } from '../platform/log.ts'
 
@@ -45,9 +45,9 @@ interface Conexion {
  * Checks on request whether the database accepts writes. The probe has a connection of its own, so that a full pool or
  * a slow statement does not delay it. Without requests the probe does nothing and holds no connection.
  */
-export class Sonda {
+export class Probe {
   readonly #url: string
-  readonly #pools: readonly Conexiones[]
+  readonly #pools: readonly Connections[]
   readonly #log: Log
   #conexion: Conexion | undefined
   #ocio: NodeJS.Timeout | undefined
@@ -60,7 +60,7 @@ export class Sonda {
    * @param url the address that requests use: a pooler's, if a pooler stands before the database
    * @param pools connection pools of requests, whose servers may refuse what the probe's server accepts
    */
-  constructor(url: string, pools: readonly Conexiones[], log: Log) {
+  constructor(url: string, pools: readonly Connections[], log: Log) {
     this.#url = url
     this.#pools = pools
     this.#log = log
@@ -69,7 +69,7 @@ export class Sonda {
   /**
    * Returns a result of the last second, or a new one. A refusal that a pool has seen since also causes a new check.
    */
-  mirar(): Promise<Resultado> {
+  look(): Promise<Resultado> {
     if (this.#resultado && performance.now() - this.#mirado_en < VIGENCIA && !this.#huboRechazo(this.#mirado_en))
       return Promise.resolve(this.#resultado)
     this.#mirando ??= this.#mirar().finally(() => {
@@ -78,7 +78,7 @@ export class Sonda {
     return this.#mirando
   }
 
-  async cerrar(): Promise<void> {
+  async close(): Promise<void> {
     this.#cerrada = true
     this.#soltar()
     await this.#mirando

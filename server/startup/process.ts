@@ -1,41 +1,41 @@
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { type Config, ErrorConfig, leerConfig } from '../platform/config/config.ts'
+import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
 import type { Log } from '../platform/log.ts'
-import { RAIZ } from '../platform/root.ts'
+import { ROOT } from '../platform/root.ts'
 
 /** A process that has started. It runs until `detener`; a second call waits for the same stop. */
-export interface EnMarcha {
+export interface Running {
   detener(): Promise<void>
   /** Handles SIGHUP. If undefined, SIGHUP stops the process. */
   renovar?(): Promise<void>
 }
 
 /** Reports why a process could not start. The message, in Spanish, addresses the operator. */
-export class ErrorDeArranque extends Error {
+export class StartError extends Error {
   override readonly name = 'ErrorDeArranque'
 }
 
-type Iniciar = (config: Config, log: Log, consola: (linea: string) => void) => Promise<EnMarcha>
+type Iniciar = (config: Config, log: Log, consola: (linea: string) => void) => Promise<Running>
 
 /**
  * Runs a process from its configuration to its end: signals, exit codes and console output.
  * @param cargar loads the function that starts the process; `deVarios` is true for one of several API processes that a
  * primary process supervises
  */
-export async function correr(cargar: (config: Config, deVarios: boolean) => Promise<Iniciar>): Promise<void> {
+export async function runProcess(cargar: (config: Config, deVarios: boolean) => Promise<Iniciar>): Promise<void> {
   // Node keeps compiled code between starts. Modules that are imported after this call come from its cache.
-  enableCompileCache(fileURLToPath(new URL('node_modules/.cache/guias', RAIZ)))
+  enableCompileCache(fileURLToPath(new URL('node_modules/.cache/guias', ROOT)))
   try {
-    const config = leerConfig(process.env, process.cwd())
+    const config = readConfig(process.env, process.cwd())
     const hijo = config.procesosDeApi === undefined ? undefined : await hijoDeVarios()
-    const [iniciar, { crearLog }] = await Promise.all([
+    const [iniciar, { createLog }] = await Promise.all([
       cargar(config, hijo !== undefined),
       import('../platform/log.ts'),
     ])
-    const log = crearLog(config.logLevel)
+    const log = createLog(config.logLevel)
     let parando = false
-    const escribir = hijo ? hijo.escribir : (linea: string) => void process.stdout.write(`${linea}\n`)
+    const escribir = hijo ? hijo.writeToParent : (linea: string) => void process.stdout.write(`${linea}\n`)
     const iniciado = iniciar(config, log, (linea) => void (parando || escribir(linea)))
     // A stop during the start waits until the start is over: a half-made start cannot be undone any sooner.
     const parar = async () => {
@@ -45,12 +45,12 @@ export async function correr(cargar: (config: Config, deVarios: boolean) => Prom
       process.exit(0)
     }
     process.on('SIGTERM', parar)
-    if (hijo) hijo.alParar(parar)
+    if (hijo) hijo.onStop(parar)
     else alOirDeLaTerminal(parar, async () => (await iniciado).renovar)
     await iniciado
-    await hijo?.listo()
+    await hijo?.announceReady()
   } catch (error) {
-    if (!(error instanceof ErrorConfig || error instanceof ErrorDeArranque)) throw error
+    if (!(error instanceof ConfigError || error instanceof StartError)) throw error
     process.stderr.write(`${error.message}\n`)
     process.exit(1)
   }
@@ -60,7 +60,7 @@ export async function correr(cargar: (config: Config, deVarios: boolean) => Prom
  * Handles Ctrl-C (SIGINT), and SIGHUP from a closed terminal or a supervisor. npm passes signals on, so some arrive
  * twice; the second waits for the same stop.
  */
-function alOirDeLaTerminal(parar: () => void, renovador: () => Promise<EnMarcha['renovar']>): void {
+function alOirDeLaTerminal(parar: () => void, renovador: () => Promise<Running['renovar']>): void {
   process.on('SIGINT', parar)
   process.on('SIGHUP', async () => {
     const renovar = await renovador().catch(() => undefined)

@@ -1,20 +1,20 @@
-import { Conexiones, type Pooler } from '../data/connections.ts'
-import { abrirDb, type Db } from '../data/db.ts'
-import { tomarPostgres } from '../data/embedded/embedded.ts'
+import { Connections, type Pooler } from '../data/connections.ts'
+import { type Db, openDb } from '../data/db.ts'
+import { acquirePostgres } from '../data/embedded/embedded.ts'
 import { type Kept, whyNoReplica } from '../data/engine.ts'
-import { type Lectura, Replica } from '../data/replica.ts'
-import { abrirAlmacen } from '../domain/archivos/openStore.ts'
+import { type ReadDb, Replica } from '../data/replica.ts'
+import { openStore } from '../domain/archivos/openStore.ts'
 import { exigirFlujoVigente } from '../domain/eventos/flujo.ts'
 import type { Config } from '../platform/config/config.ts'
-import type { Almacen } from '../platform/files/store.ts'
+import type { FileStore } from '../platform/files/store.ts'
 import type { Log } from '../platform/log.ts'
-import { clavesDeLaCasa } from './masterKeys.ts'
-import { migrar, prepararBase } from './migrations.ts'
-import { Sonda } from './probe.ts'
-import type { Deshacer } from './teardown.ts'
+import { ownMasterKeys } from './masterKeys.ts'
+import { migrate, prepareDatabase } from './migrations.ts'
+import { Probe } from './probe.ts'
+import type { Teardown } from './teardown.ts'
 
 /** Address to which statements go, the pooler at that address, if any, and the database's engine. */
-export interface Via extends Kept {
+export interface DataRoute extends Kept {
   url: string
   pooler?: Pooler | undefined
 }
@@ -24,7 +24,7 @@ interface Base {
   /** URL of PostgreSQL itself, for work that needs a session of its own. */
   databaseUrl: string
   /** Address to which statements go, possibly a pooler's. */
-  via: Via
+  via: DataRoute
   masterKeys: readonly Buffer[]
   /** Notes for the operator, in Spanish, that the console shows. */
   notas: readonly string[]
@@ -33,14 +33,14 @@ interface Base {
 }
 
 /** Resources that every process needs: its database, and the file storage beside it. */
-export interface Plataforma extends Omit<Base, 'migraciones'> {
+export interface Resources extends Omit<Base, 'migraciones'> {
   db: Db
   /** Database or replica for reads that may be some seconds old. */
-  dbDeLectura: Lectura
+  dbDeLectura: ReadDb
   /** Database over sessions with a short `lock_timeout`, for statements that other requests wait for. */
   dbImpaciente: Db
-  sonda: Sonda
-  almacen: Almacen
+  sonda: Probe
+  almacen: FileStore
 }
 
 /**
@@ -61,21 +61,21 @@ const PACIENCIA = 300
  * @param exclusivo true if the embedded PostgreSQL belongs to this process alone; false if any of several processes may
  * start it
  */
-export async function levantarPlataforma(
+export async function openResources(
   config: Config,
   log: Log,
-  deshacer: Deshacer,
+  deshacer: Teardown,
   { exclusivo, alPerder }: { exclusivo: boolean; alPerder: (error: Error) => void },
-): Promise<Plataforma> {
-  const { almacen, nota, cerrar } = await abrirAlmacen(config)
-  deshacer.al(cerrar)
+): Promise<Resources> {
+  const { almacen, nota, cerrar } = await openStore(config)
+  deshacer.add(cerrar)
   if (nota) log.warn({ nota }, 'file storage is unavailable')
-  const { migraciones, ...base } = await levantarBase(config, deshacer, exclusivo)
+  const { migraciones, ...base } = await openDatabase(config, deshacer, exclusivo)
   const { url, pooler, engine, partes } = base.via
   log.info({ motor: engine }, 'database engine')
-  const db = abrirDb(url, { pooler, partes, rol: 'guias_operacion', alFallar: alPerder })
-  deshacer.al(() => db.cerrar())
-  const dbImpaciente = abrirDb(url, {
+  const db = openDb(url, { pooler, partes, rol: 'guias_operacion', alFallar: alPerder })
+  deshacer.add(() => db.cerrar())
+  const dbImpaciente = openDb(url, {
     pooler,
     partes,
     conexiones: 3,
@@ -84,9 +84,9 @@ export async function levantarPlataforma(
     ajustes: { lock_timeout: `${PACIENCIA}` },
     alFallar: alPerder,
   })
-  deshacer.al(() => dbImpaciente.cerrar())
-  const sonda = new Sonda(url, [db.pool, dbImpaciente.pool], log)
-  deshacer.al(() => sonda.cerrar())
+  deshacer.add(() => dbImpaciente.cerrar())
+  const sonda = new Probe(url, [db.pool, dbImpaciente.pool], log)
+  deshacer.add(() => sonda.close())
   const sinReplica = whyNoReplica(base.via)
   const dbDeLectura = sinReplica ? db : abrirLectura(config, log, { db, deshacer, alPerder })
   await exigirFlujoVigente(db)
@@ -106,14 +106,14 @@ const DE_LECTURA = 4
 function abrirLectura(
   { baseDeDatos }: Config,
   log: Log,
-  { db, deshacer, alPerder }: { db: Db; deshacer: Deshacer; alPerder: (error: Error) => void },
-): Lectura {
+  { db, deshacer, alPerder }: { db: Db; deshacer: Teardown; alPerder: (error: Error) => void },
+): ReadDb {
   if (baseDeDatos.tipo !== 'externa' || !baseDeDatos.urlDeLectura) return db
-  const conexiones = new Conexiones(baseDeDatos.urlDeLectura, DE_LECTURA, `guias lectura pid=${process.pid}`, {
+  const conexiones = new Connections(baseDeDatos.urlDeLectura, DE_LECTURA, `guias lectura pid=${process.pid}`, {
     rol: 'guias_operacion',
   })
   conexiones.on('error', alPerder)
-  deshacer.al(() => conexiones.end())
+  deshacer.add(() => conexiones.end())
   return new Replica(db, conexiones, log)
 }
 
@@ -123,22 +123,22 @@ function abrirLectura(
  * @param exclusivo true if the embedded PostgreSQL belongs to this process alone; false if any of several processes may
  * start it
  */
-export async function levantarBase(config: Config, deshacer: Deshacer, exclusivo: boolean): Promise<Base> {
+export async function openDatabase(config: Config, deshacer: Teardown, exclusivo: boolean): Promise<Base> {
   const base = await hallarBase(config, deshacer, exclusivo)
   const { baseDeDatos } = config
   const { migraciones, ...kept } =
     baseDeDatos.tipo === 'externa'
-      ? await prepararBase(base.databaseUrl, baseDeDatos.motor)
-      : { migraciones: await migrar(base.databaseUrl), engine: 'postgres' as const }
+      ? await prepareDatabase(base.databaseUrl, baseDeDatos.motor)
+      : { migraciones: await migrate(base.databaseUrl), engine: 'postgres' as const }
   return { ...base, via: { ...base.via, ...kept }, migraciones }
 }
 
-async function hallarBase({ baseDeDatos, dataDir, masterKeys }: Config, deshacer: Deshacer, exclusivo: boolean) {
+async function hallarBase({ baseDeDatos, dataDir, masterKeys }: Config, deshacer: Teardown, exclusivo: boolean) {
   if (baseDeDatos.tipo === 'externa') {
     const { url, pooler } = baseDeDatos
     return { databaseUrl: url, via: pooler ?? { url }, masterKeys: masterKeys ?? [], notas: [] }
   }
-  const { url, notas, soltar } = await tomarPostgres({ dataDir, exclusivo })
-  deshacer.al(soltar)
-  return { databaseUrl: url, via: { url }, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), notas }
+  const { url, notas, soltar } = await acquirePostgres({ dataDir, exclusivo })
+  deshacer.add(soltar)
+  return { databaseUrl: url, via: { url }, masterKeys: masterKeys ?? (await ownMasterKeys(dataDir)), notas }
 }

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { redDe, sitioDe } from '../api/http/network.ts'
+import { networkOf, siteOf } from '../api/http/network.ts'
 import { bringsBody } from '../api/http/networkGate.ts'
-import { segunAccept } from '../api/http/rfc9457.ts'
-import { Conteo } from '../api/limits/count.ts'
-import { VECES_DE_SITIO } from '../api/limits/networkLimit.ts'
+import { byAccept } from '../api/http/rfc9457.ts'
+import { Counter } from '../api/limits/count.ts'
+import { SITE_FACTOR } from '../api/limits/networkLimit.ts'
 import type { Salud } from '../domain/deps.ts'
 import type { Config } from '../platform/config/config.ts'
-import { noDisponible, Problema } from '../platform/errors.ts'
-import { dejarDeEscuchar, escuchar } from './listen.ts'
+import { Problema, unavailable } from '../platform/errors.ts'
+import { listen, stopListening } from './listen.ts'
 import { SlowReaders } from './slowReaders.ts'
 
 /** Longest wait of a stop for the requests under way, in milliseconds. */
@@ -23,19 +23,19 @@ interface Turnos {
 }
 
 /** HTTP server of the API. It answers from the moment it listens, and its stop lets requests under way finish. */
-export class Servidor {
+export class ApiServer {
   /**
    * Base of every link that the service gives out, without a final slash. Default: the address on which the server
    * listens.
    */
   url: string
   /** Handler of requests. Until the service has started, it answers that the service is starting. */
-  atender: RequestListener = (req, res) => arrancando(req, res, this.url)
+  serve: RequestListener = (req, res) => arrancando(req, res, this.url)
   /** Reports whether new connections of a network are refused at this moment. Not called behind a proxy. */
-  vetada: (red: string) => boolean = () => false
+  isBanned: (red: string) => boolean = () => false
   #despidiendo = false
-  readonly #porRed = new Conteo()
-  readonly #porSitio = new Conteo()
+  readonly #porRed = new Counter()
+  readonly #porSitio = new Counter()
   readonly #conexionesPorRed: number
   readonly #trasProxy: boolean
   readonly #enCurso = new Set<ServerResponse>()
@@ -51,7 +51,7 @@ export class Servidor {
         if (this.#despidiendo) res.setHeader('Connection', 'close')
         if (this.#enCurso.size - this.#llegando.size > SATURADO && !DE_SALUD.includes(rutaDe(req)))
           return rechazar(req, res, this.url, LLENO)
-        this.atender(req, res)
+        this.serve(req, res)
       })
     },
   )
@@ -67,19 +67,18 @@ export class Servidor {
 
   /** Refuses a connection if its network may open none now, or already has as many as it may have. */
   #admitir(socket: Socket): void {
-    const red = redDe(socket.remoteAddress ?? '')
-    const sitio = sitioDe(red) ?? red
+    const red = networkOf(socket.remoteAddress ?? '')
+    const sitio = siteOf(red) ?? red
     const cabe =
-      this.#porRed.de(red) < this.#conexionesPorRed &&
-      this.#porSitio.de(sitio) < VECES_DE_SITIO * this.#conexionesPorRed
-    if (!cabe || (!this.#trasProxy && this.vetada(red))) return void socket.destroy()
-    this.#porRed.sumar(red)
-    this.#porSitio.sumar(sitio)
+      this.#porRed.de(red) < this.#conexionesPorRed && this.#porSitio.de(sitio) < SITE_FACTOR * this.#conexionesPorRed
+    if (!cabe || (!this.#trasProxy && this.isBanned(red))) return void socket.destroy()
+    this.#porRed.add(red)
+    this.#porSitio.add(sitio)
     this.#conexiones.add(socket)
     socket.once('close', () => {
       this.#conexiones.delete(socket)
-      this.#porRed.restar(red)
-      this.#porSitio.restar(sitio)
+      this.#porRed.subtract(red)
+      this.#porSitio.subtract(sitio)
     })
   }
 
@@ -130,8 +129,8 @@ export class Servidor {
     })
   }
 
-  async escuchar(port: number, host: string): Promise<void> {
-    const local = await escuchar(this.#http, port, host)
+  async listen(port: number, host: string): Promise<void> {
+    const local = await listen(this.#http, port, host)
     this.url ||= local
   }
 
@@ -142,7 +141,7 @@ export class Servidor {
    * a proxy it does not, because a proxy opens another connection for the next request. Requests under way then have
    * {@link PLAZO_DE_DRENAJE} to finish.
    */
-  async drenar(despedida: number): Promise<void> {
+  async drain(despedida: number): Promise<void> {
     this.#despidiendo = true
     for (const res of this.#enCurso) if (!res.headersSent) res.setHeader('Connection', 'close')
     await hasta(() => !this.#trasProxy && this.#conexiones.size === 0, despedida)
@@ -151,9 +150,9 @@ export class Servidor {
     await hasta(() => this.#enCurso.size === 0, PLAZO_DE_DRENAJE)
   }
 
-  cerrar(): Promise<void> {
+  close(): Promise<void> {
     this.#slowReaders.stop()
-    return dejarDeEscuchar(this.#http)
+    return stopListening(this.#http)
   }
 }
 
@@ -180,7 +179,7 @@ const rutaDe = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 
 function rechazar(req: IncomingMessage, res: ServerResponse, urlPublica: string, mensaje: string) {
   const id = randomUUID()
-  const { tipo, cuerpo } = segunAccept(noDisponible(mensaje).presentar(id, urlPublica), req.headers.accept)
+  const { tipo, cuerpo } = byAccept(unavailable(mensaje).presentar(id, urlPublica), req.headers.accept)
   responder(res, id, 503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1' })
 }
 

@@ -1,31 +1,31 @@
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { abrirDb, type Db } from '../data/db.ts'
-import { CUIDADO_S } from '../data/queue/job.ts'
-import { Emisor } from '../data/queue/signals.ts'
+import { type Db, openDb } from '../data/db.ts'
+import { MAINTENANCE_SECONDS } from '../data/queue/job.ts'
+import { SignalSender } from '../data/queue/signals.ts'
 import type { Deps } from '../domain/deps.ts'
-import type { Vida } from './lifetime.ts'
-import type { Metricas } from './metrics.ts'
-import type { Via } from './resources.ts'
-import type { Deshacer } from './teardown.ts'
+import type { Lifetime } from './lifetime.ts'
+import type { Metrics } from './metrics.ts'
+import type { DataRoute } from './resources.ts'
+import type { Teardown } from './teardown.ts'
 
 interface ParaWorkers {
   databaseUrl: string
-  via: Via
-  vida: Vida
-  metricas: Metricas
+  via: DataRoute
+  vida: Lifetime
+  metricas: Metrics
   /** Returns a number from 0 to 1; only tests set it. */
   azar?: () => number
 }
 
 /** Opens the queue and starts its workers. */
-export async function levantarWorkers(
+export async function openWorkers(
   deps: Deps,
   { databaseUrl, via, vida, metricas, azar = Math.random }: ParaWorkers,
-  deshacer: Deshacer,
+  deshacer: Teardown,
 ): Promise<void> {
   // These modules load only here, so that a process without workers does not pay for them.
-  const [{ crearColas, iniciarWorkers }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
+  const [{ createQueues, startWorkers }, { createSender }, { crearClienteDeWhatsapp }, { createShortLinkResolver }] =
     await Promise.all([
       import('./workers.ts'),
       import('../domain/webhooks/sender.ts'),
@@ -34,21 +34,21 @@ export async function levantarWorkers(
     ])
   const dbSinEspera = abrirSinEspera(via, vida, deshacer)
   const { pool } = dbSinEspera
-  const boss = await abrirCola(deps, { databaseUrl, pool, backend: via.engine, crearColas })
+  const boss = await abrirCola(deps, { databaseUrl, pool, backend: via.engine, crearColas: createQueues })
   const { resolver } = deps.destinos
   const { mensajeria } = deps.ajustes
   const clienteDeWhatsapp = mensajeria.tipo === 'whatsapp' ? crearClienteDeWhatsapp(mensajeria) : undefined
-  const enlacesCortos = crearResolutorDeEnlaces({ resolver })
-  deshacer.al(() => Promise.all([clienteDeWhatsapp?.cerrar(), enlacesCortos.cerrar()]))
-  const enviador = crearEnviador({ resolver })
-  const { senalar } = new Emisor(pool, deps.log)
-  const workers = await iniciarWorkers(
+  const enlacesCortos = createShortLinkResolver({ resolver })
+  deshacer.add(() => Promise.all([clienteDeWhatsapp?.cerrar(), enlacesCortos.cerrar()]))
+  const enviador = createSender({ resolver })
+  const { send } = new SignalSender(pool, deps.log)
+  const workers = await startWorkers(
     boss,
     {
       ...deps,
       db: deps.db.como('guias_trabajos'),
       dbSinEspera,
-      senalar,
+      senalar: send,
       azar,
       enviador,
       metricas,
@@ -57,35 +57,40 @@ export async function levantarWorkers(
     },
     databaseUrl,
   )
-  deshacer.al(() => workers.detener())
+  deshacer.add(() => workers.stop())
   metricas.observar(deps)
   vida.workers = workers
 }
 
 /** Opens the sender of signals that wake the workers of other processes. Only a process without workers needs it. */
-export function levantarEmisor(
+export function openSignalSender(
   { log }: Pick<Deps, 'log'>,
   { via, vida }: Pick<ParaWorkers, 'via' | 'vida'>,
-  deshacer: Deshacer,
+  deshacer: Teardown,
 ): void {
-  vida.emisor = new Emisor(abrirSinEspera(via, vida, deshacer, 1).pool, log)
+  vida.sender = new SignalSender(abrirSinEspera(via, vida, deshacer, 1).pool, log)
 }
 
 /**
  * Opens connections whose commits do not wait for the disk. A crash may lose the last jobs and results of deliveries:
  * jobs are made again from their rows, and deliveries are sent again.
  */
-function abrirSinEspera({ url, pooler, partes }: Via, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): Db {
-  const db = abrirDb(url, {
+function abrirSinEspera(
+  { url, pooler, partes }: DataRoute,
+  { onLoss }: Lifetime,
+  deshacer: Teardown,
+  conexiones = 5,
+): Db {
+  const db = openDb(url, {
     pooler,
     partes,
     conexiones,
     nombre: 'guias cola',
     rol: 'guias_trabajos',
     ajustes: { synchronous_commit: 'off' },
-    alFallar: alPerder,
+    alFallar: onLoss,
   })
-  deshacer.al(() => db.cerrar())
+  deshacer.add(() => db.cerrar())
   return db
 }
 
@@ -114,7 +119,7 @@ const PERMISOS = `do $$ begin
 interface ParaLaCola {
   databaseUrl: string
   pool: Db['pool']
-  backend: Via['engine']
+  backend: DataRoute['engine']
   crearColas: (boss: PgBoss) => Promise<void>
 }
 
@@ -129,7 +134,7 @@ async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas
     schedule: false,
     // server/startup/workers.ts supervises the queue, and does so rarely while nothing happens.
     supervise: false,
-    monitorIntervalSeconds: CUIDADO_S,
+    monitorIntervalSeconds: MAINTENANCE_SECONDS,
     maintenanceIntervalSeconds: 60,
   })
   boss.on('error', (err) => log.warn({ err }, 'pg-boss error'))
@@ -142,6 +147,6 @@ async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas
   } finally {
     await dueno.end()
   }
-  ejecutar = (text, values) => pool.ejecutar(text, values)
+  ejecutar = (text, values) => pool.run(text, values)
   return boss
 }

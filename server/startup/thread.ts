@@ -1,6 +1,6 @@
 // Entry of a thread that makes documents.
 
-import { TAREAS } from '../domain/threadTasks.ts'
-import { atender } from '../platform/threads/serve.ts'
+import { THREAD_TASKS } from '../domain/threadTasks.ts'
+import { serveTasks } from '../platform/threads/serve.ts'
 
-atender(TAREAS)
+serveTasks(THREAD_TASKS)

@@ -1,43 +1,43 @@
-import { abrirMarca } from '../platform/brand/open.ts'
+import { openBrand } from '../platform/brand/open.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Log } from '../platform/log.ts'
-import { crearDeps } from './buildDeps.ts'
-import { Vida } from './lifetime.ts'
-import { urlDe } from './listen.ts'
-import { crearMetricas } from './metrics.ts'
-import { servirMetricas } from './metricsServer.ts'
-import type { EnMarcha } from './process.ts'
-import { levantarPlataforma } from './resources.ts'
-import { levantarWorkers } from './startWorkers.ts'
-import { levantar, unaVez } from './teardown.ts'
+import { buildDeps } from './buildDeps.ts'
+import { Lifetime } from './lifetime.ts'
+import { publicUrlOf } from './listen.ts'
+import { createMetrics } from './metrics.ts'
+import { serveMetrics } from './metricsServer.ts'
+import type { Running } from './process.ts'
+import { openResources } from './resources.ts'
+import { openWorkers } from './startWorkers.ts'
+import { once, withTeardown } from './teardown.ts'
 
 /**
  * Starts a process that runs only workers: it feeds the queue, sends, recovers and cleans up. Its only server is the
  * one for health and metrics.
  */
-export const iniciarWorker = (
+export const startWorkerProcess = (
   config: Config,
   log: Log,
   consola: (linea: string) => void = () => {},
-): Promise<EnMarcha> =>
-  levantar(config, log, async (deshacer) => {
-    const imagenesDeMarca = await abrirMarca(config, log)
-    const vida = new Vida(log, true)
-    const { alPerder } = vida
-    const plataforma = await levantarPlataforma(config, log, deshacer, { exclusivo: false, alPerder })
-    vida.sonda = plataforma.sonda
+): Promise<Running> =>
+  withTeardown(config, log, async (deshacer) => {
+    const imagenesDeMarca = await openBrand(config, log)
+    const vida = new Lifetime(log, true)
+    const { onLoss } = vida
+    const plataforma = await openResources(config, log, deshacer, { exclusivo: false, alPerder: onLoss })
+    vida.probe = plataforma.sonda
     for (const nota of plataforma.notas) consola(nota)
-    const deps = crearDeps(config, { ...plataforma, log, vida, imagenesDeMarca, urlPublica: urlDe(config) })
-    deshacer.al(() => deps.hilos.detener())
-    const metricas = crearMetricas()
+    const deps = buildDeps(config, { ...plataforma, log, vida, imagenesDeMarca, urlPublica: publicUrlOf(config) })
+    deshacer.add(() => deps.hilos.stop())
+    const metricas = createMetrics()
     const { databaseUrl, via } = plataforma
-    await levantarWorkers(deps, { databaseUrl, via, vida, metricas }, deshacer)
-    vida.fase = 'lista'
-    const direccion = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })
+    await openWorkers(deps, { databaseUrl, via, vida, metricas }, deshacer)
+    vida.phase = 'lista'
+    const direccion = await serveMetrics(config, deshacer, { metricas, salud: deps.salud })
     consola(`El proceso de trabajos está listo${direccion ? `; métricas y salud en ${direccion}` : ''}`)
-    const detener = unaVez(() => {
-      vida.fase = 'deteniendo'
-      return deshacer.todo()
+    const detener = once(() => {
+      vida.phase = 'deteniendo'
+      return deshacer.run()
     })
     return { detener }
   })

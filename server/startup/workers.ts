@@ -1,20 +1,20 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
-import { Alimentador } from '../data/queue/feeder.ts'
-import { CUIDADO_S } from '../data/queue/job.ts'
-import { LATIDO_S, Rescate, RONDA_DE_RESCATE } from '../data/queue/rescue.ts'
-import { Ronda } from '../data/queue/round.ts'
-import { Oyente } from '../data/queue/signals.ts'
+import { Feeder } from '../data/queue/feeder.ts'
+import { MAINTENANCE_SECONDS } from '../data/queue/job.ts'
+import { HEARTBEAT_SECONDS, RESCUE_INTERVAL, Rescue } from '../data/queue/rescue.ts'
+import { Rounds } from '../data/queue/round.ts'
+import { SignalListener } from '../data/queue/signals.ts'
 import type { DepsDeTrabajo } from '../domain/deps.ts'
 import type { EventoRecien } from '../domain/eventos/evento.ts'
-import { Bomba } from '../domain/webhooks/pump.ts'
+import { Pump } from '../domain/webhooks/pump.ts'
 import type { AvisarTrabajo } from '../domain/webhooks/webhook.ts'
-import { traducirError } from '../platform/errors.ts'
-import { LIMPIEZA, TRABAJOS } from './jobs.ts'
+import { translateError } from '../platform/errors.ts'
+import { CLEANUPS, JOBS } from './jobs.ts'
 
 /** Creates the queues, or updates their options. */
-export async function crearColas(boss: PgBoss): Promise<void> {
-  for (const { cola, opciones, politica, aparte = false } of TRABAJOS) {
+export async function createQueues(boss: PgBoss): Promise<void> {
+  for (const { cola, opciones, politica, aparte = false } of JOBS) {
     await boss.createQueue(cola, { ...opciones, partition: aparte, ...(politica ? { policy: politica } : {}) })
     await boss.updateQueue(cola, opciones)
   }
@@ -23,13 +23,13 @@ export async function crearColas(boss: PgBoss): Promise<void> {
 /** Workers of a process: they feed the queue, do its jobs, send webhooks and clean up. */
 export interface Workers {
   /** Looks now for pending rows, or for deliveries to these endpoints. */
-  avisar: AvisarTrabajo
+  notify: AvisarTrabajo
   /** Sends the webhooks of the events that this process has just committed. */
-  despachar: (recientes: readonly EventoRecien[]) => void
+  dispatch: (recientes: readonly EventoRecien[]) => void
   /** Reports whether the feeder has reached database and queue lately. */
-  late: () => boolean
+  isHealthy: () => boolean
   /** Stops the workers. A second call waits for the same stop. */
-  detener: () => Promise<void>
+  stop: () => Promise<void>
 }
 
 /** Jobs that a worker claims at a time, unless its queue says otherwise. */
@@ -56,50 +56,52 @@ const PLAZO = 5_000
  * Starts the workers, and the feeder that turns pending rows into jobs. Each round also repairs what a crash left.
  * @param databaseUrl database on which this process listens for signals
  */
-export async function iniciarWorkers(
+export async function startWorkers(
   boss: PgBoss,
   partes: Omit<DepsDeTrabajo, 'avisarTrabajo' | 'despertar' | 'hayTrabajo'>,
   databaseUrl: string,
 ): Promise<Workers> {
   const avisar: AvisarTrabajo = (webhooks) => {
-    if (webhooks) return bomba.mirar(webhooks)
-    alimentador.avisar()
-    bomba.despertar()
+    if (webhooks) return bomba.look(webhooks)
+    alimentador.notify()
+    bomba.wake()
   }
   const despertadores = new Map<string, () => void>()
   const deps: DepsDeTrabajo = {
     ...partes,
     avisarTrabajo: avisar,
     despertar: (cola) => despertadores.get(cola)?.(),
-    hayTrabajo: () => cuidado.apurar(),
+    hayTrabajo: () => cuidado.hurry(),
   }
   const fallo = (err: unknown) => deps.log.warn({ err }, 'periodic task failed')
-  const bomba = new Bomba(boss, deps)
-  const alimentador = new Alimentador(boss, TRABAJOS, deps)
+  const bomba = new Pump(boss, deps)
+  const alimentador = new Feeder(boss, JOBS, deps)
   const cuidar = async () => {
-    await Promise.all([boss.supervise(), bomba.rescatar()])
-    bomba.tomar()
+    await Promise.all([boss.supervise(), bomba.rescue()])
+    bomba.take()
   }
-  const cuidado = new Ronda(cuidar, { prisa: CUIDADO_S * 1_000, calma: CUIDADO_EN_CALMA }, fallo)
-  const deFilas = TRABAJOS.filter(({ ejecutar }) => ejecutar).map(({ cola }) => cola)
-  const rescate = new Rescate(boss, deps, deFilas)
-  const rescates = new Ronda(() => rescate.mirar(), { prisa: RONDA_DE_RESCATE }, fallo)
-  const limpieza = LIMPIEZA.map(({ cada, hacer }) => new Ronda(() => hacer(deps), { prisa: cada * 1_000 }, fallo))
+  const cuidado = new Rounds(cuidar, { prisa: MAINTENANCE_SECONDS * 1_000, calma: CUIDADO_EN_CALMA }, fallo)
+  const deFilas = JOBS.filter(({ ejecutar }) => ejecutar).map(({ cola }) => cola)
+  const rescate = new Rescue(boss, deps, deFilas)
+  const rescates = new Rounds(() => rescate.look(), { prisa: RESCUE_INTERVAL }, fallo)
+  const limpieza = CLEANUPS.map(({ cada, hacer }) => new Rounds(() => hacer(deps), { prisa: cada * 1_000 }, fallo))
   await atenderColas(boss, deps, despertadores)
-  const oyente = new Oyente(databaseUrl, deps.log, (webhooks) => (webhooks ? bomba.mirar(webhooks, true) : avisar()))
-  alimentador.avisar()
+  const oyente = new SignalListener(databaseUrl, deps.log, (webhooks) =>
+    webhooks ? bomba.look(webhooks, true) : avisar(),
+  )
+  alimentador.notify()
   const parar = async () => {
     const rondas = [cuidado, rescates, ...limpieza]
-    await Promise.all([...rondas.map((ronda) => ronda.detener()), alimentador.detener(), oyente.cerrar()])
-    await bomba.detener()
+    await Promise.all([...rondas.map((ronda) => ronda.stop()), alimentador.stop(), oyente.close()])
+    await bomba.stop()
     await boss.stop({ graceful: true, timeout: PLAZO })
   }
   let parada: Promise<void> | undefined
   return {
-    avisar,
-    despachar: (recientes) => bomba.recibir(recientes),
-    late: () => alimentador.late(),
-    detener() {
+    notify: avisar,
+    dispatch: (recientes) => bomba.receive(recientes),
+    isHealthy: () => alimentador.isHealthy(),
+    stop() {
       parada ??= parar()
       return parada
     },
@@ -111,13 +113,13 @@ export async function iniciarWorkers(
  * @param despertadores receives, by queue, the function that wakes the queue's worker
  */
 async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Map<string, () => void>): Promise<void> {
-  for (const { cola, aLaVez = LOTE, ejecutar } of TRABAJOS) {
+  for (const { cola, aLaVez = LOTE, ejecutar } of JOBS) {
     if (!ejecutar) continue
     const opciones = {
       batchSize: aLaVez,
       burstWhenBatchFull: true,
       pollingIntervalSeconds: SONDEO,
-      heartbeatRefreshSeconds: LATIDO_S,
+      heartbeatRefreshSeconds: HEARTBEAT_SECONDS,
     }
     const id = await boss.work<object>(cola, opciones, async (trabajos) => {
       const inicio = performance.now()
@@ -140,7 +142,7 @@ async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise
     try {
       return await hacer()
     } catch (err) {
-      if (senal.aborted || traducirError(err).codigo !== 'no_disponible') throw err
+      if (senal.aborted || translateError(err).codigo !== 'no_disponible') throw err
       await dormir(espera)
     }
   }

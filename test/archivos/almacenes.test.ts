@@ -4,26 +4,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { abrirAlmacen } from '../../server/domain/archivos/openStore.ts'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { type AlmacenS3, type ConfigDeS3, crearAlmacenS3 } from '../../server/platform/files/s3Store.ts'
-import { type Almacen, crearAlmacenLocal } from '../../server/platform/files/store.ts'
+import { openStore } from '../../server/domain/archivos/openStore.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createS3Store, type S3Config, type S3Store } from '../../server/platform/files/s3Store.ts'
+import { createLocalStore, type FileStore } from '../../server/platform/files/store.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { CREDENCIALES, crearMudo, crearServidorS3, type ServidorS3 } from './s3.ts'
 
 let carpeta: string
-let local: Almacen
+let local: FileStore
 let servidor: ServidorS3
-let s3: AlmacenS3
-const abiertos: AlmacenS3[] = []
-const abrirS3 = (otra: Partial<ConfigDeS3> = {}) => {
-  const almacen = crearAlmacenS3({ ...servidor.config, ...otra })
+let s3: S3Store
+const abiertos: S3Store[] = []
+const abrirS3 = (otra: Partial<S3Config> = {}) => {
+  const almacen = createS3Store({ ...servidor.config, ...otra })
   abiertos.push(almacen)
   return almacen
 }
 beforeAll(async () => {
   carpeta = await mkdtemp(join(tmpdir(), 'guias-almacen-'))
-  local = crearAlmacenLocal(join(carpeta, 'archivos'))
+  local = createLocalStore(join(carpeta, 'archivos'))
   servidor = await crearServidorS3()
   s3 = abrirS3()
 })
@@ -38,8 +38,8 @@ afterAll(async () => {
 
 const NO_DISPONIBLE = { codigo: 'no_disponible', status: 503, detalles: { cabeceras: { 'Retry-After': '2' } } }
 const JPEG = 'image/jpeg'
-const claves = async (almacen: Almacen) => (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
-const leido = async (...args: Parameters<Almacen['leer']>) => buffer(await s3.leer(...args))
+const claves = async (almacen: FileStore) => (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
+const leido = async (...args: Parameters<FileStore['leer']>) => buffer(await s3.leer(...args))
 
 describe.each([
   ['local', () => local],
@@ -102,7 +102,7 @@ describe('the local storage', () => {
   })
 
   it('refuses what it can’t keep, and leaves nothing of it', async () => {
-    const roto = crearAlmacenLocal(join(carpeta, 'roto'))
+    const roto = createLocalStore(join(carpeta, 'roto'))
     await writeFile(join(carpeta, 'roto'), 'no folder')
     await expect(roto.guardar('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
     expect(await readFile(join(carpeta, 'roto'), 'utf8')).toBe('no folder')
@@ -211,7 +211,7 @@ describe('the storage in S3', () => {
   })
 
   const comprobar = async (otra: Record<string, string>) => {
-    const { nota, cerrar } = await abrirAlmacen(leerConfig({ ...servidor.env, ...otra }, '/'))
+    const { nota, cerrar } = await openStore(readConfig({ ...servidor.env, ...otra }, '/'))
     cerrar()
     return nota
   }

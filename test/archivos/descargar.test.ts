@@ -2,8 +2,8 @@ import { rename } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { crearEnlaces } from '../../server/domain/archivos/links.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createSignedLinks } from '../../server/domain/archivos/links.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { entregada } from './imagenes.ts'
@@ -132,8 +132,8 @@ describe('GET /archivos/{archivo}', () => {
 
   it('is good until it expires, and no link is good for more than a day', async () => {
     const deUnMinuto = (minutos: number, clave = MASTER_KEY) =>
-      crearEnlaces({
-        secretos: crearSecretos([Buffer.from(clave, 'base64')]),
+      createSignedLinks({
+        secretos: createSecrets([Buffer.from(clave, 'base64')]),
         reloj: () => new Date(),
         urlPublica: '',
         minutos,

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { abrirAlmacen, almacenDe } from '../../server/domain/archivos/openStore.ts'
-import { crearRecepcion } from '../../server/domain/archivos/reception.ts'
+import { localStoreIn, openStore } from '../../server/domain/archivos/openStore.ts'
+import { createReception } from '../../server/domain/archivos/reception.ts'
 import { barrerArchivos, barrerDesconocidos } from '../../server/domain/archivos/sweep.ts'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import type { Almacen } from '../../server/platform/files/store.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import type { FileStore } from '../../server/platform/files/store.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { listo, nodoDe, usarProcesos } from '../procesos.ts'
@@ -26,13 +26,14 @@ beforeAll(async () => {
 afterAll(() => rm(carpeta, { recursive: true, force: true }))
 
 const DIA = 86_400_000
-const deps = (almacen: Almacen, dias = 0, log = crearLog('silent')) => ({
+const deps = (almacen: FileStore, dias = 0, log = createLog('silent')) => ({
   db: entorno.db,
   almacen,
   reloj: () => new Date(Date.now() + dias * DIA),
   log,
 })
-const guardados = async (almacen: Almacen) => (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
+const guardados = async (almacen: FileStore) =>
+  (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
 const filas = async () => {
   const { rows } = await entorno.db.pool.query('select archivo, bytes from archivo order by 1')
   return rows as { archivo: string; bytes: number }[]
@@ -74,14 +75,15 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
     // What was kept on the small disk went with it.
     await entorno.db.pool.query('delete from archivo')
     await entorno.db.pool.query('delete from archivo_indice')
-    for (const clave of await guardados(almacenDe(entorno.dataDir))) await almacenDe(entorno.dataDir).borrar(clave)
+    for (const clave of await guardados(localStoreIn(entorno.dataDir)))
+      await localStoreIn(entorno.dataDir).borrar(clave)
   })
 })
 
 describe('a killed service', () => {
   it('leaves no row without its file, and what it leaves besides is swept', COMPLETO, async () => {
     const dataDir = procesos.carpetaNueva()
-    const almacen = almacenDe(dataDir)
+    const almacen = localStoreIn(dataDir)
     const suya = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const base = { ...suya, DATA_DIR: dataDir, WORKERS: '0' }
     const foto = new Uint8Array(await unaFoto({ ancho: 2_000, alto: 1_500, ruido: 30 }))
@@ -124,14 +126,14 @@ describe('a killed service', () => {
     const viejas = await readdir(subidas)
     for (const vieja of viejas) await utimes(join(subidas, vieja), 0, 0)
     await writeFile(join(subidas, 'de-otro-proceso'), 'x')
-    await crearRecepcion(subidas).recibir(Readable.from([Buffer.from('x')]), async () => {})
+    await createReception(subidas).recibir(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(subidas)).toEqual(['de-otro-proceso'])
   })
 })
 
 describe('uploads', () => {
   it('are 32 at once and no more, and one that waits for the storage holds up no other', async () => {
-    const recepcion = crearRecepcion(join(carpeta, 'subidas'))
+    const recepcion = createReception(join(carpeta, 'subidas'))
     const algo = () => Readable.from([Buffer.from('x')])
     let soltar = () => {}
     const puerta = new Promise<void>((resolve) => {
@@ -156,13 +158,13 @@ describe('uploads', () => {
 
 describe('the sweeper', () => {
   const lineas: string[] = []
-  const log = crearLog('info', { write: (linea) => lineas.push(linea) })
+  const log = createLog('info', { write: (linea) => lineas.push(linea) })
 
   it('forgets no name while the storage fails', async () => {
     const { cuerpo } = await subir(entorno, guia)
-    const almacen = almacenDe(entorno.dataDir)
+    const almacen = localStoreIn(entorno.dataDir)
     const { guardar, leer, listar } = almacen
-    const ido: Almacen = { ...{ guardar, leer, listar }, borrar: () => Promise.reject(new Error('storage')) }
+    const ido: FileStore = { ...{ guardar, leer, listar }, borrar: () => Promise.reject(new Error('storage')) }
     await subir(entorno, guia)
     const antes = await nombres()
     await expect(barrerArchivos(deps(ido, 8))).rejects.toThrow('storage')
@@ -176,12 +178,12 @@ describe('the sweeper', () => {
   })
 
   it('goes on past a file that can’t be deleted, and comes back for it', async () => {
-    const almacen = almacenDe(entorno.dataDir)
+    const almacen = localStoreIn(entorno.dataDir)
     const suyas = [await subir(entorno, guia), await subir(entorno, guia), await subir(entorno, guia)]
     const [terca, ...otras] = suyas.map(({ cuerpo }) => cuerpo.archivo as string)
     const { guardar, leer, listar } = almacen
     // As root restored it, say.
-    const conUnaTerca: Almacen = {
+    const conUnaTerca: FileStore = {
       ...{ guardar, leer, listar },
       borrar: (clave) => (clave === terca ? Promise.reject(new Error('not permitted')) : almacen.borrar(clave)),
     }
@@ -196,7 +198,7 @@ describe('the sweeper', () => {
   })
 
   it('deletes what has had no name for a week, but not where most of the files are unknown', async () => {
-    const almacen = almacenDe(entorno.dataDir)
+    const almacen = localStoreIn(entorno.dataDir)
     const suyas = await Promise.all([subir(entorno, guia), subir(entorno, guia), subir(entorno, guia)])
     const conNombre = suyas.map(({ cuerpo }) => cuerpo.archivo as string).sort()
     await almacen.guardar('arch_SINNOMBRE0000000', Buffer.from('x'), 'image/jpeg')
@@ -216,7 +218,7 @@ describe('the sweeper', () => {
     expect(await guardados(almacen)).toEqual([...conNombre, 'respaldo-2026'])
     await almacen.borrar('respaldo-2026')
     // Another environment's files: whoever points a service at them keeps them.
-    const { almacen: ajeno } = await abrirAlmacen(leerConfig({ DATA_DIR: join(carpeta, 'ajeno') }, '/'))
+    const { almacen: ajeno } = await openStore(readConfig({ DATA_DIR: join(carpeta, 'ajeno') }, '/'))
     for (const clave of ['arch_AJENO1', 'arch_AJENO2']) await ajeno.guardar(clave, Buffer.from('x'), 'image/jpeg')
     await barrerDesconocidos(deps(ajeno, 8, log))
     expect(await guardados(ajeno)).toEqual(['arch_AJENO1', 'arch_AJENO2'])

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
-import { type AlmacenS3, crearAlmacenS3 } from '../../server/platform/files/s3Store.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { createS3Store, type S3Store } from '../../server/platform/files/s3Store.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { correrAqui } from '../consola.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
@@ -13,10 +13,10 @@ import { enRuta, entregada, subir, unaFoto } from './imagenes.ts'
 import { crearServidorS3, type ServidorS3 } from './s3.ts'
 
 let servidor: ServidorS3
-let almacen: AlmacenS3
+let almacen: S3Store
 const entorno = usarEntorno({}, async () => {
   servidor = await crearServidorS3()
-  almacen = crearAlmacenS3({ ...servidor.config, prefijo: 'guias/' })
+  almacen = createS3Store({ ...servidor.config, prefijo: 'guias/' })
   return { ...servidor.env, S3_PREFIX: 'guias' }
 })
 const procesos = usarProcesos()
@@ -53,7 +53,7 @@ const barrer = (dias = 0) =>
     db: entorno.db,
     almacen,
     reloj: () => new Date(Date.now() + dias * 86_400_000),
-    log: crearLog('silent'),
+    log: createLog('silent'),
   })
 
 describe('a service that keeps its files in S3', () => {

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer as crearTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ConfigDeS3 } from '../../server/platform/files/s3Store.ts'
+import type { S3Config } from '../../server/platform/files/s3Store.ts'
 
 /** s3rver knows one account. */
 export const CREDENCIALES = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
@@ -22,7 +22,7 @@ export type Suerte = 'bien' | 'cuelga' | 'falla' | 'corta' | 'pierde' | 'calla' 
 export interface ServidorS3 {
   url: string
   bucket: string
-  config: ConfigDeS3
+  config: S3Config
   /** The configuration of a service that keeps its files there. */
   env: Record<string, string>
   /** Decides what becomes of each request; serves all of them until told otherwise. */
@@ -45,7 +45,7 @@ export async function crearServidorS3(bucket = 'guias-pruebas'): Promise<Servido
   const servidor: ServidorS3 = {
     url: '',
     bucket,
-    config: {} as ConfigDeS3,
+    config: {} as S3Config,
     env: {},
     suerte: () => 'bien',
     vistas: [],

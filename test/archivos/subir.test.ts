@@ -6,8 +6,8 @@ import { setTimeout as esperar } from 'node:timers/promises'
 import sharp from 'sharp'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
-import { crearAlmacenLocal } from '../../server/platform/files/store.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { createLocalStore } from '../../server/platform/files/store.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { HECHAS, NEGADAS } from './hostiles.ts'
@@ -24,7 +24,7 @@ beforeEach(async () => {
   guia = await enRuta(entorno, comercio)
 })
 
-const almacen = () => crearAlmacenLocal(join(entorno.dataDir, 'archivos'))
+const almacen = () => createLocalStore(join(entorno.dataDir, 'archivos'))
 const guardados = async () => (await Array.fromAsync(almacen().listar())).map(({ clave }) => clave).sort()
 const filas = async () => {
   const { rows } = await entorno.db.pool.query('select archivo from archivo order by 1')
@@ -304,7 +304,7 @@ describe('the sweeper', () => {
       db: entorno.db,
       almacen: almacen(),
       reloj: () => new Date(Date.now() + dias * 86_400_000),
-      log: crearLog('silent'),
+      log: createLog('silent'),
     })
 
   it('deletes what a crash left between file and row, and nothing younger than an hour', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { leerMigraciones } from '../../server/startup/migrations.ts'
+import { readMigrations } from '../../server/startup/migrations.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
@@ -310,7 +310,7 @@ describe('somebody else’s PostgreSQL', () => {
     )
     const sesiones = await conexion.query('select 1 from pg_stat_activity where datname = current_database()')
     await conexion.end()
-    expect(rows).toEqual((await leerMigraciones()).map(({ nombre }) => ({ migration_name: nombre, hecha: true })))
+    expect(rows).toEqual((await readMigrations()).map(({ nombre }) => ({ migration_name: nombre, hecha: true })))
     expect(sesiones.rowCount, 'sessions left').toBe(1) // this one
   })
 })

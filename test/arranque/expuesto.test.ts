@@ -9,9 +9,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tomarPostgres } from '../../server/data/embedded/embedded.ts'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { explicarApagado } from '../../server/startup/explainShutdown.ts'
+import { acquirePostgres } from '../../server/data/embedded/embedded.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { explainShutdown } from '../../server/startup/explainShutdown.ts'
 import { HAY_CADDY } from '../despliegue/proxy.ts'
 import { MASTER_KEY as CLAVE } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
@@ -226,7 +226,7 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
   beforeAll(async () => {
     antes = leerDemo()
     // As an earlier version left them.
-    const suyo = await tomarPostgres({ dataDir, exclusivo: false })
+    const suyo = await acquirePostgres({ dataDir, exclusivo: false })
     const cliente = new pg.Client(suyo.url)
     await cliente.connect()
     const { rowCount } = await cliente.query('update llave set demostracion = false where demostracion')
@@ -285,7 +285,7 @@ it('a first start with TRUST_PROXY makes no demo', async () => {
 })
 
 describe('what the start says is off', () => {
-  const explicar = (env: Record<string, string>) => explicarApagado(leerConfig(env, '/'))
+  const explicar = (env: Record<string, string>) => explainShutdown(readConfig(env, '/'))
 
   it.each([
     [{}, undefined],

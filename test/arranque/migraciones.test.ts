@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { ErrorDeMigracion, leerMigraciones, migrar } from '../../server/startup/migrations.ts'
+import { MigrationError, migrate, readMigrations } from '../../server/startup/migrations.ts'
 import { deriva } from '../deriva.ts'
 import { hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
@@ -40,7 +40,7 @@ const historia = () =>
 
 describe('migrar()', () => {
   it('from six processes at once applies each migration once', async () => {
-    const nombres = (await leerMigraciones()).map(({ nombre }) => nombre)
+    const nombres = (await readMigrations()).map(({ nombre }) => nombre)
     expect(nombres.length).toBeGreaterThan(0)
     const codigo = `
       const { migrar } = await import('./server/startup/migrations.ts')
@@ -66,18 +66,18 @@ describe('migrar()', () => {
     const aplicadas = seis.map(({ salida }) => JSON.parse(salida) as string[])
     expect(aplicadas.filter((lista) => lista.length > 0)).toEqual([nombres])
     expect(await historia()).toEqual(
-      (await leerMigraciones()).map(({ nombre, checksum }) => ({
+      (await readMigrations()).map(({ nombre, checksum }) => ({
         migration_name: nombre,
         checksum,
         hecha: true,
         applied_steps_count: 1,
       })),
     )
-    expect(await migrar(url)).toEqual([])
+    expect(await migrate(url)).toEqual([])
   })
 
   it('from six connections of one process, too', async () => {
-    const aplicadas = await Promise.all(Array.from({ length: 6 }, () => migrar(url)))
+    const aplicadas = await Promise.all(Array.from({ length: 6 }, () => migrate(url)))
     expect(aplicadas.filter((lista) => lista.length > 0)).toHaveLength(1)
     expect((await historia()).length).toBe(aplicadas.flat().length)
   })
@@ -89,10 +89,10 @@ describe('migrar()', () => {
     const esperan = () =>
       consultar(`select from pg_stat_activity where datname = current_database()
         and application_name = 'guias migraciones' and wait_event_type = 'Lock'`)
-    const migrando = migrar(url)
+    const migrando = migrate(url)
     for (const cuantas of [1, 0, 1]) await hasta(async () => (await esperan()).length === cuantas)
     await otro.query('rollback')
-    expect(await migrando).toEqual((await leerMigraciones()).map(({ nombre }) => nombre))
+    expect(await migrando).toEqual((await readMigrations()).map(({ nombre }) => nombre))
     await otro.end()
   })
 
@@ -100,12 +100,12 @@ describe('migrar()', () => {
     ['edited after it was applied', `checksum = repeat('0', 64)`, /se editó después de aplicarse/],
     ['left half-finished', 'finished_at = null', /quedó a medias/],
   ])('stops at a migration that was %s, as often as it is asked', async (_que, cambio, mensaje) => {
-    const [nombre] = await migrar(url)
+    const [nombre] = await migrate(url)
     await consultar(`update _prisma_migrations set ${cambio} where migration_name = '${nombre}'`)
     const antes = await historia()
     for (let vez = 0; vez < 2; vez++) {
-      const error = await migrar(url).catch((causa: unknown) => causa)
-      expect(error).toBeInstanceOf(ErrorDeMigracion)
+      const error = await migrate(url).catch((causa: unknown) => causa)
+      expect(error).toBeInstanceOf(MigrationError)
       expect((error as Error).message).toMatch(mensaje)
       expect((error as Error).message).toContain(nombre)
     }
@@ -114,19 +114,19 @@ describe('migrar()', () => {
 
   it('one that fails changes nothing and stops the next start, too', async () => {
     await consultar('create table comercio (ya_estaba int)')
-    const [nombre] = (await leerMigraciones()).map((migracion) => migracion.nombre)
-    await expect(migrar(url)).rejects.toThrow(ErrorDeMigracion)
+    const [nombre] = (await readMigrations()).map((migracion) => migracion.nombre)
+    await expect(migrate(url)).rejects.toThrow(MigrationError)
     expect(await consultar(`select tablename from pg_tables where schemaname = 'public' order by 1`)).toEqual([
       { tablename: '_prisma_migrations' },
       { tablename: 'comercio' },
     ])
-    await expect(migrar(url)).rejects.toThrow(new RegExp(`${nombre} quedó a medias`))
+    await expect(migrate(url)).rejects.toThrow(new RegExp(`${nombre} quedó a medias`))
   })
 })
 
 describe('prisma/migrations and prisma/schema.prisma', () => {
   it('make the same database', async () => {
-    await migrar(url)
+    await migrate(url)
     expect(await deriva(url)).toBe('')
   })
 
@@ -136,7 +136,7 @@ describe('prisma/migrations and prisma/schema.prisma', () => {
     ['a type', 'alter table guia alter column intentos type bigint', /"intentos" SET DATA TYPE INTEGER/],
     ['a table', 'create table olvidada (id int primary key)', /DROP TABLE "olvidada"/],
   ])('and the check sees %s that differs', async (_que, cambio, esperado) => {
-    await migrar(url)
+    await migrate(url)
     await consultar(cambio)
     expect(await deriva(url)).toMatch(esperado)
   })

@@ -4,7 +4,7 @@ import { cp, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { listo, pedir, usarProcesos } from '../procesos.ts'
 
@@ -13,10 +13,10 @@ const procesos = usarProcesos()
 it('`npm ci --omit=dev` and the built output are a service, with its console', COMPLETO, async () => {
   const carpeta = join(procesos.base, 'produccion')
   await mkdir(carpeta)
-  const libro = await readFile(new URL('docs/operacion.md', RAIZ), 'utf8')
+  const libro = await readFile(new URL('docs/operacion.md', ROOT), 'utf8')
   const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(libro) ?? []
   for (const una of lista.split(' '))
-    await cp(fileURLToPath(new URL(una, RAIZ)), join(carpeta, una), { recursive: true })
+    await cp(fileURLToPath(new URL(una, ROOT)), join(carpeta, una), { recursive: true })
   const [instalar = ''] = /^npm ci .+$/m.exec(libro) ?? []
   const env = { NODE_ENV: 'production', DATA_DIR: join(carpeta, 'datos'), PORT: '0', LOG_LEVEL: 'warn' }
   const instalacion = procesos.correr([...instalar.split(' '), '--prefer-offline'], env, carpeta)

@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tomarPostgres } from '../../server/data/embedded/embedded.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { Sonda } from '../../server/startup/probe.ts'
+import { acquirePostgres } from '../../server/data/embedded/embedded.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { Probe } from '../../server/startup/probe.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { listo, pedir, usarProcesos } from '../procesos.ts'
@@ -25,7 +25,7 @@ describe('a replica', COMPLETO, () => {
 
   beforeAll(async () => {
     const dataDir = procesos.carpetaNueva()
-    const primaria = await tomarPostgres({ dataDir, exclusivo: false, flags: ['-c', 'fsync=off'] })
+    const primaria = await acquirePostgres({ dataDir, exclusivo: false, flags: ['-c', 'fsync=off'] })
     cerrar.push(() => primaria.soltar())
     const admin = new pg.Client({ connectionString: primaria.urlDeSuperusuario })
     await admin.connect()
@@ -143,13 +143,13 @@ describe('a replica', COMPLETO, () => {
 
   // Last: it is none afterwards.
   it('takes no writes until it is promoted, as a probe of /readyz says', async () => {
-    const sonda = new Sonda(deReplica, [], crearLog('silent'))
+    const sonda = new Probe(deReplica, [], createLog('silent'))
     try {
-      expect(await sonda.mirar()).toEqual({ base_de_datos: true, escritura: false })
+      expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: false })
       await seguidor.pedir('select pg_promote()')
-      await hasta(async () => (await sonda.mirar()).escritura)
+      await hasta(async () => (await sonda.look()).escritura)
     } finally {
-      await sonda.cerrar()
+      await sonda.close()
     }
   })
 })

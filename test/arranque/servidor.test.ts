@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readKernelQueues } from '../../server/startup/kernelQueues.ts'
-import { Servidor } from '../../server/startup/server.ts'
+import { ApiServer } from '../../server/startup/server.ts'
 import { SlowReaders } from '../../server/startup/slowReaders.ts'
 import { hasta } from '../fabricas.ts'
 
@@ -13,9 +13,9 @@ afterEach(async () => {
 })
 
 async function servir({ proxies = 0, conexionesPorRed = 500 } = {}) {
-  const servidor = new Servidor({ publicUrl: undefined, proxies, conexionesPorRed })
-  await servidor.escuchar(0, '127.0.0.1')
-  porCerrar.push(() => servidor.cerrar())
+  const servidor = new ApiServer({ publicUrl: undefined, proxies, conexionesPorRed })
+  await servidor.listen(0, '127.0.0.1')
+  porCerrar.push(() => servidor.close())
   return servidor
 }
 
@@ -57,7 +57,7 @@ describe('the server', () => {
   it('answers 503 at once when more is under way than it could do soon, but for its health', async () => {
     const servidor = await servir({ conexionesPorRed: 2_000 })
     const retenidas: ServerResponse[] = []
-    servidor.atender = (req, res) => {
+    servidor.serve = (req, res) => {
       if (req.url === '/lenta') retenidas.push(res)
       else res.writeHead(200).end('{}')
     }
@@ -76,7 +76,7 @@ describe('the server', () => {
     const servidor = await servir()
     const retenidas: ServerResponse[] = []
     let vistas = 0
-    servidor.atender = (_req, res) => {
+    servidor.serve = (_req, res) => {
       vistas++
       retenidas.push(res)
     }
@@ -86,7 +86,7 @@ describe('the server', () => {
     await fin
     expect(vistas).toBe(1)
     // A client that waits for each answer goes on for as long as it likes.
-    servidor.atender = (_req, res) => void res.end('{}')
+    servidor.serve = (_req, res) => void res.end('{}')
     const paciente = await conectar(servidor.url)
     for (let i = 0; i < 40; i++) expect(await preguntar(paciente, '/otra')).toBe(200)
   })
@@ -95,7 +95,7 @@ describe('the server', () => {
     const servidor = await servir()
     let underWay = 0
     let most = 0
-    servidor.atender = (req, res) => {
+    servidor.serve = (req, res) => {
       most = Math.max(most, ++underWay)
       setImmediate(() => {
         underWay--
@@ -117,7 +117,7 @@ describe('the server', () => {
   it('answers nothing more on a connection that an answer closed', async () => {
     const servidor = await servir()
     let seen = 0
-    servidor.atender = (_req, res) => {
+    servidor.serve = (_req, res) => {
       seen++
       res.writeHead(429, { Connection: 'close' }).end()
     }
@@ -131,18 +131,18 @@ describe('the server', () => {
   it('refuses new connections of a network while told so, but not behind a proxy', async () => {
     const servidor = await servir()
     const abierta = await conectar(servidor.url)
-    servidor.vetada = () => true
+    servidor.isBanned = () => true
     expect(await preguntar(await conectar(servidor.url))).toBeUndefined()
     expect(await preguntar(abierta)).toBe(200)
     const trasProxy = await servir({ proxies: 1 })
-    trasProxy.vetada = () => true
+    trasProxy.isBanned = () => true
     expect(await preguntar(await conectar(trasProxy.url))).toBe(200)
   })
 
   it('serves others while more than it could do is still being sent', async () => {
     const servidor = await servir({ conexionesPorRed: 2_000 })
     let llegadas = 0
-    servidor.atender = (req, res) => {
+    servidor.serve = (req, res) => {
       if (req.method === 'GET') return void res.end('{}')
       llegadas++
       req.resume().once('end', () => res.end('{}'))

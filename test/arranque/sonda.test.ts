@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { Conexiones } from '../../server/data/connections.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { Sonda } from '../../server/startup/probe.ts'
+import { Connections } from '../../server/data/connections.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { Probe } from '../../server/startup/probe.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { usarPlazos } from '../plazos.ts'
@@ -15,13 +15,13 @@ const plazos = usarPlazos(3_000)
 let falso: Server
 let alConectar: (socket: Socket) => void
 let conexiones: number
-let sondas: Sonda[]
-let pool: Conexiones
+let sondas: Probe[]
+let pool: Connections
 beforeEach(async () => {
   conexiones = 0
   sondas = []
   alConectar = () => {}
-  pool = new Conexiones(entorno.databaseUrl, 2, 'prueba', { rol: 'guias_operacion' })
+  pool = new Connections(entorno.databaseUrl, 2, 'prueba', { rol: 'guias_operacion' })
   falso = createServer((socket) => {
     conexiones++
     socket.on('error', () => {})
@@ -30,12 +30,12 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => void falso.listen(0, '127.0.0.1', resolve))
 })
 afterEach(async () => {
-  await Promise.all(sondas.map((sonda) => sonda.cerrar()))
+  await Promise.all(sondas.map((sonda) => sonda.close()))
   await pool.end()
   falso.close()
 })
 const nueva = (url: string) => {
-  const sonda = new Sonda(url, [pool], crearLog('silent'))
+  const sonda = new Probe(url, [pool], createLog('silent'))
   sondas.push(sonda)
   return sonda
 }
@@ -50,14 +50,14 @@ const negar = (codigo: string) => (socket: Socket) => {
 
 it('gives everybody the same result for a second', async () => {
   const sonda = nueva(entorno.databaseUrl)
-  const resultados = await Promise.all([sonda.mirar(), sonda.mirar(), sonda.mirar()])
+  const resultados = await Promise.all([sonda.look(), sonda.look(), sonda.look()])
   expect(resultados).toEqual(Array(3).fill({ base_de_datos: true, escritura: true }))
-  expect(await sonda.mirar()).toBe(resultados[0])
+  expect(await sonda.look()).toBe(resultados[0])
 })
 
 it('connects again after its connection was cut', async () => {
   const sonda = nueva(entorno.databaseUrl)
-  await sonda.mirar()
+  await sonda.look()
   const suyas = () =>
     admin(async (cliente) => {
       const { rows } = await cliente.query(
@@ -70,19 +70,19 @@ it('connects again after its connection was cut', async () => {
   expect(await suyas()).toBeGreaterThan(0)
   await hasta(async () => (await suyas()) === 0)
   pool.rechazado_en = performance.now()
-  expect(await sonda.mirar()).toEqual({ base_de_datos: true, escritura: true })
+  expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
 })
 
 it('tries a connection of requests where the server has none left for it', async () => {
   alConectar = negar('53300')
-  expect(await enFalso().mirar()).toEqual({ base_de_datos: true, escritura: true })
+  expect(await enFalso().look()).toEqual({ base_de_datos: true, escritura: true })
   expect(conexiones).toBe(1)
   alConectar = negar('28P01')
-  expect(await enFalso().mirar()).toEqual({ base_de_datos: false, escritura: false })
+  expect(await enFalso().look()).toEqual({ base_de_datos: false, escritura: false })
 })
 
 it('takes no answer within three seconds for no database', async () => {
-  const resultado = enFalso().mirar()
+  const resultado = enFalso().look()
   await hasta(async () => conexiones === 1)
   plazos.vencer()
   expect(await resultado).toEqual({ base_de_datos: false, escritura: false })

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { expect, inject, it } from 'vitest'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { migrar } from '../../server/startup/migrations.ts'
-import { iniciarWorker } from '../../server/startup/workerProcess.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { migrate } from '../../server/startup/migrations.ts'
+import { startWorkerProcess } from '../../server/startup/workerProcess.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { admin } from '../postgres.ts'
 
@@ -12,12 +12,12 @@ it('several workers start together on a new database, where one of them makes th
   await admin((cliente) => cliente.query(`create database ${nombre}`))
   const url = new URL(inject('postgres'))
   url.pathname = `/${nombre}`
-  await migrar(url.href)
+  await migrate(url.href)
   const lineas: string[] = []
-  const log = crearLog('warn', { write: (linea) => lineas.push(linea) })
+  const log = createLog('warn', { write: (linea) => lineas.push(linea) })
   const env = { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: inject('carpeta') }
-  const config = leerConfig(env, '/')
-  const workers = await Promise.all(Array.from({ length: 4 }, () => iniciarWorker(config, log)))
+  const config = readConfig(env, '/')
+  const workers = await Promise.all(Array.from({ length: 4 }, () => startWorkerProcess(config, log)))
   await Promise.all(workers.map((worker) => worker.detener()))
   expect(lineas).toEqual([])
   await admin((cliente) => cliente.query(`drop database ${nombre} with (force)`))

@@ -1,22 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { enTransaccion, esRepartida } from '../../server/data/db.ts'
-import { encadenar } from '../../server/domain/bitacora/linkChain.ts'
-import { TIPO_DE_SELLO } from '../../server/domain/bitacora/seal.ts'
+import { inTransaction, isDistributed } from '../../server/data/db.ts'
+import { linkChains } from '../../server/domain/bitacora/linkChain.ts'
+import { SEAL_TYPE } from '../../server/domain/bitacora/seal.ts'
 import { verificarCadenas } from '../../server/domain/bitacora/verificar.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
-import { firmar } from '../../server/platform/signing/jws.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { signJws } from '../../server/platform/signing/jws.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
 
 // Its own job does nothing meanwhile: here links are made when they are asked for.
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-const secretos = crearSecretos([Buffer.from(MASTER_KEY, 'base64')])
+const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 const DIA = 86_400_000
 let dias = 0
 const reloj = () => new Date(entorno.reloj().getTime() + dias * DIA)
-const encadenarYa = () => encadenar({ db: entorno.db, reloj, log: crearLog('silent'), secretos, ajustes: ajustesCon() })
+const encadenarYa = () =>
+  linkChains({ db: entorno.db, reloj, log: createLog('silent'), secretos, ajustes: ajustesCon() })
 /** Chains all that there is; other databases of the same server may hold it back for a while. */
 const avanzar = () =>
   hasta(async () => {
@@ -33,7 +34,7 @@ const eslabones = async () => Number((await consultar<{ n: string }>('select cou
 
 /** The triggers by which a table is only added to; what Citus distributes has none. */
 async function conDisparadores(tabla: string, que: 'disable' | 'enable'): Promise<void> {
-  if (tabla !== 'evento' || !esRepartida(entorno.db)) await consultar(`alter table ${tabla} ${que} trigger user`)
+  if (tabla !== 'evento' || !isDistributed(entorno.db)) await consultar(`alter table ${tabla} ${que} trigger user`)
 }
 
 /** What somebody with the database in his hands does, and what it was before. */
@@ -132,7 +133,7 @@ describe('the chains', () => {
 
   it('have only what no transaction under way can come before', async () => {
     const antes = await verificar()
-    await enTransaccion(entorno.db, async (_consultar, cliente) => {
+    await inTransaction(entorno.db, async (_consultar, cliente) => {
       await cliente.query('select pg_current_xact_id()')
       await entorno.operar('POST', '/operadores', { nombre: 'Mientras' })
       await encadenarYa()
@@ -180,7 +181,7 @@ describe('the seals', () => {
     await avanzar()
     const [sello] = await consultar<{ jws: string }>('select jws from sello order by dia desc')
     const contenido = JSON.parse(Buffer.from(sello!.jws.split('.')[1]!, 'base64url').toString())
-    const { jws, publica } = await firmar(crearSecretos([randomBytes(32)]), TIPO_DE_SELLO, contenido)
+    const { jws, publica } = await signJws(createSecrets([randomBytes(32)]), SEAL_TYPE, contenido)
     await consultar('insert into clave_publica (kid, jwk, creado_en) values ($1, $2, now())', [publica.kid, publica])
     expect(await cambiar('sello', `update sello set jws = '${jws}' where jws = '${sello!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, type OperationId } from '../../server/api/contract/contract.ts'
+import { type OperationId, readDocument } from '../../server/api/contract/contract.ts'
 import type { FilaBitacora } from '../../server/domain/bitacora/bitacora.ts'
 import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, type Respuesta, usarEntorno } from '../entorno.ts'
@@ -225,7 +225,7 @@ const ESCENAS: Record<OperationId, Escena> = {
 const RECHAZADAS = ['recibirDeWhatsapp', 'verificarWhatsapp']
 
 /** Of each operation, what its contract says that it leaves in the record. */
-const DICHO = Object.values(leerDocumento().paths).flatMap((porMetodo) =>
+const DICHO = Object.values(readDocument().paths).flatMap((porMetodo) =>
   Object.values(porMetodo)
     .filter((operacion) => operacion.operationId)
     .map((operacion) => [operacion.operationId, (operacion as { 'x-bitacora'?: string })['x-bitacora']] as const),

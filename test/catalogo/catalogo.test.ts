@@ -10,7 +10,7 @@ import {
   municipiosDe,
 } from '../../server/domain/catalogo/catalogo.ts'
 import { cercanos } from '../../server/domain/catalogo/cercanos.ts'
-import { distanciaKm } from '../../server/platform/maps/point.ts'
+import { distanceKm } from '../../server/platform/maps/point.ts'
 import { lote100 } from '../fabricas.ts'
 
 /** The code that a destination has, or its suggestions. */
@@ -33,7 +33,7 @@ describe('the hundred real destinations', () => {
       const guia = lote100().guias.find((g) => g.departamento === departamento && g.municipio === municipio)!
       // The real ones say where they are: the catalogue must agree.
       if (guia.lat !== undefined) {
-        expect(distanciaKm(leido.municipio, { lat: guia.lat, lng: guia.lng! })).toBeLessThan(5)
+        expect(distanceKm(leido.municipio, { lat: guia.lat, lng: guia.lng! })).toBeLessThan(5)
       }
     },
   )
@@ -325,7 +325,7 @@ describe('the data', () => {
         expect([nombre, lat >= sur && lat <= norte && lng >= oeste && lng <= este]).toEqual([nombre, true])
       }
       // GeoNames' mistakes are of this kind: a place with the coordinates of its namesake in another department.
-      const lejos = municipios.filter((m) => distanciaKm(m, departamento) > (DIAMETRO[pais] ?? 0))
+      const lejos = municipios.filter((m) => distanceKm(m, departamento) > (DIAMETRO[pais] ?? 0))
       expect(lejos.map(({ nombre }) => nombre)).toEqual([])
     }
   })
@@ -347,9 +347,9 @@ describe('the data', () => {
     expect(centroDe('Guatemala', 'Nada')).toBeUndefined()
     expect(buscarDepartamentos('Colon').map(({ codigo }) => codigo)).toEqual(['HN-CL', 'PA-3'])
     const [guatemala, antigua] = [centroDe('GT-GU', 'Guatemala')!, centroDe('GT-SA', 'Antigua')!]
-    expect(distanciaKm(guatemala, antigua)).toBeCloseTo(25.3, 0)
-    expect(distanciaKm(antigua, antigua)).toBe(0)
-    expect(distanciaKm({ lat: 90, lng: 0 }, { lat: -90, lng: 0 })).toBeCloseTo(20_015, 0)
+    expect(distanceKm(guatemala, antigua)).toBeCloseTo(25.3, 0)
+    expect(distanceKm(antigua, antigua)).toBe(0)
+    expect(distanceKm({ lat: 90, lng: 0 }, { lat: -90, lng: 0 })).toBeCloseTo(20_015, 0)
     // Where the town's place isn't known, the department's stands for it and says so.
     const [sinLugar] = municipiosDe('SV-CA').filter(({ aproximado }) => aproximado)
     const [cabanas] = departamentos('SV').filter(({ codigo }) => codigo === 'SV-CA')

@@ -3,9 +3,9 @@ import { promisify } from 'node:util'
 import { Guias } from '@guias/sdk'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { iniciarServicio } from '../../server/startup/service.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { startService } from '../../server/startup/service.ts'
 import { fundarEnNodo } from '../citus.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
@@ -102,15 +102,15 @@ function comprar(
 
 /** Another process of the service, which knows by itself where things lie. */
 const otroProceso = () =>
-  iniciarServicio(
-    leerConfig(
+  startService(
+    readConfig(
       {
         ...{ DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir },
         ...{ MESSAGING: 'buzon', PORT: '0', WORKERS: '0', WEBHOOKS_LOOPBACK: '1', REQUESTS_PER_NETWORK: '10000' },
       },
       process.cwd(),
     ),
-    crearLog('silent'),
+    createLog('silent'),
     undefined,
     { reloj: entorno.reloj, despedida: 0 },
   )

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { Conexiones } from '../../server/data/connections.ts'
-import { sentencia } from '../../server/data/db.ts'
+import { Connections } from '../../server/data/connections.ts'
+import { statement } from '../../server/data/db.ts'
 import { Replica } from '../../server/data/replica.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
@@ -17,7 +17,7 @@ import { Seguidor } from '../seguidor.ts'
 
 const entorno = usarEntorno()
 
-const ESTADO = sentencia<{ guia: string }, { estado: string; de_replica: boolean }>(
+const ESTADO = statement<{ guia: string }, { estado: string; de_replica: boolean }>(
   'pruebas.estadoEnReplica',
   'select estado, pg_is_in_recovery() as de_replica from guia where guia = :guia',
   { alcance: 'todo' },
@@ -61,9 +61,9 @@ describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
 
     const leida = Object.assign(new URL(delCoordinador.url), { pathname: `/${base}` })
     leida.searchParams.set('options', '-c citus.use_secondary_nodes=always')
-    const conexiones = new Conexiones(leida.href, 2, 'guias lectura', {})
+    const conexiones = new Connections(leida.href, 2, 'guias lectura', {})
     cerrar.push(() => conexiones.end())
-    const replica = new Replica(entorno.db, conexiones, crearLog('silent'))
+    const replica = new Replica(entorno.db, conexiones, createLog('silent'))
     const leer = async (guia: string) => (await replica.consultar(ESTADO, { guia }))[0]
 
     const { api } = await entorno.nuevoComercio()

@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { SENTENCIAS } from '../../server/data/db.ts'
+import { STATEMENTS } from '../../server/data/db.ts'
 import type { Part } from '../../server/data/parts.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { usarEntorno } from '../entorno.ts'
 import { partesDe } from '../postgres.ts'
 
@@ -44,7 +44,7 @@ function valor(tipo: string, nombre: string): string {
 
 /** The plan of a statement, of made-up values. */
 async function planDe(cliente: pg.ClientBase, nombre: string): Promise<string[]> {
-  const { text, parametros } = SENTENCIAS.get(nombre)!
+  const { text, parametros } = STATEMENTS.get(nombre)!
   await cliente.query(`prepare esta as ${text}`)
   const { rows } = await cliente.query<{ tipos: string[] }>(
     `select parameter_types::text[] as tipos from pg_prepared_statements where name = 'esta'`,
@@ -58,7 +58,7 @@ async function planDe(cliente: pg.ClientBase, nombre: string): Promise<string[]>
 
 /** What is wrong with a statement where it is run; undefined if nothing is. */
 async function pegaDe(nombre: string, parte: Part): Promise<string | undefined> {
-  const { alcance } = SENTENCIAS.get(nombre)!
+  const { alcance } = STATEMENTS.get(nombre)!
   const cliente = new pg.Client({ connectionString: alcance === 'todo' ? entorno.databaseUrl : parte.url })
   await cliente.connect()
   try {
@@ -76,19 +76,19 @@ async function pegaDe(nombre: string, parte: Part): Promise<string | undefined> 
 
 it('each statement about rows of one part is PostgreSQL’s own there, and few ask every machine', async () => {
   const archivos = globSync('server/**/*.ts', {
-    cwd: fileURLToPath(RAIZ),
+    cwd: fileURLToPath(ROOT),
     exclude: (ruta) => ruta.includes('generado'),
   })
   for (const archivo of archivos) {
-    const ruta = fileURLToPath(new URL(archivo, RAIZ))
+    const ruta = fileURLToPath(new URL(archivo, ROOT))
     if (!ruta.endsWith('server/data/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8'))) await import(ruta)
   }
   const [parte] = (await partesDe(entorno.databaseUrl))!.parts()
   const halladas: Record<string, string> = {}
-  for (const nombre of SENTENCIAS.keys()) {
+  for (const nombre of STATEMENTS.keys()) {
     const pega = await pegaDe(nombre, parte!)
     if (pega && !(nombre in A_TODAS)) halladas[nombre] = pega
   }
   expect(halladas).toEqual({})
-  expect(Object.keys(A_TODAS).filter((nombre) => SENTENCIAS.get(nombre)?.alcance !== 'todo')).toEqual([])
+  expect(Object.keys(A_TODAS).filter((nombre) => STATEMENTS.get(nombre)?.alcance !== 'todo')).toEqual([])
 })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
 import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
 import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon } from '../fabricas.ts'
 
@@ -12,7 +12,7 @@ it('what writes several tables on all machines waits for its turn, and never for
   const deps = {
     db: entorno.db.como('guias_trabajos'),
     reloj: entorno.reloj,
-    log: crearLog('silent'),
+    log: createLog('silent'),
     ajustes: ajustesCon(),
   }
   for (let ronda = 0; ronda < 10; ronda++) {

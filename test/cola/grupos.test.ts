@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Dueno, Grupos, type Pedido } from '../../server/data/queue/groups.ts'
+import { type GroupOwner, type GroupRequest, Groups } from '../../server/data/queue/groups.ts'
 
 class Mala extends Error {}
 
@@ -14,11 +14,11 @@ function nuevo({ maximo = 10, aLaVez = 1, falla = () => false }: Opciones = {}) 
   const hechos: { duenos: string; datos: string[]; solo: boolean }[] = []
   const esperan: (() => void)[] = []
   let suelto = false
-  const grupos = new Grupos<Dueno, string, string>({
+  const grupos = new Groups<GroupOwner, string, string>({
     maximo,
     aLaVez,
     juntos: () => '',
-    hacer: async (pedidos: readonly Pedido<Dueno, string>[], solo) => {
+    hacer: async (pedidos: readonly GroupRequest<GroupOwner, string>[], solo) => {
       const datos = pedidos.flatMap((pedido) => pedido.datos)
       hechos.push({ duenos: pedidos.map(({ dueno }) => dueno.clave).join(''), datos, solo })
       if (!suelto) await new Promise<void>((resolve) => void esperan.push(resolve))
@@ -27,7 +27,7 @@ function nuevo({ maximo = 10, aLaVez = 1, falla = () => false }: Opciones = {}) 
     },
     esDeUno: (error) => error instanceof Mala,
   })
-  const pedir = (clave: string, ...datos: string[]) => grupos.pedir({ clave }, datos)
+  const pedir = (clave: string, ...datos: string[]) => grupos.request({ clave }, datos)
   const soltar = () => {
     suelto = true
     for (const seguir of esperan.splice(0)) seguir()

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
-import { Memoria } from '../../server/data/queue/memory.ts'
+import { RecentIds } from '../../server/data/queue/memory.ts'
 
 it('what was fed lately is remembered for its time, the oldest forgotten first', () => {
-  const memoria = new Memoria(1_000)
-  memoria.anotar(['a', 'b'], 0)
-  memoria.anotar(['c'], 500)
-  const cuales = () => ['a', 'b', 'c'].filter((id) => memoria.tiene(id)).join('')
-  memoria.olvidarViejos(999)
+  const memoria = new RecentIds(1_000)
+  memoria.add(['a', 'b'], 0)
+  memoria.add(['c'], 500)
+  const cuales = () => ['a', 'b', 'c'].filter((id) => memoria.has(id)).join('')
+  memoria.forgetOld(999)
   expect(cuales()).toBe('abc')
-  memoria.olvidarViejos(1_000)
+  memoria.forgetOld(1_000)
   expect(cuales()).toBe('c')
-  memoria.olvidarTodo()
+  memoria.clear()
   expect(cuales()).toBe('')
 })

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Rescate } from '../../server/data/queue/rescue.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { TRABAJOS } from '../../server/startup/jobs.ts'
+import { Rescue } from '../../server/data/queue/rescue.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { JOBS } from '../../server/startup/jobs.ts'
 import { usarEntorno } from '../entorno.ts'
 
 /** No workers: only the tests claim jobs and look for dead workers. */
@@ -14,7 +14,7 @@ let boss: PgBoss
 beforeAll(async () => {
   const { pool } = entorno.db
   boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.ejecutar(text, values) },
+    db: { executeSql: (text, values) => pool.run(text, values) },
     ...{ schedule: false, supervise: false },
   })
   await boss.start()
@@ -26,10 +26,10 @@ function proceso() {
   const despertadas: string[] = []
   const deps = {
     dbSinEspera: entorno.db,
-    log: crearLog('warn', { write: (linea) => lineas.push(linea) }),
+    log: createLog('warn', { write: (linea) => lineas.push(linea) }),
     despertar: (cola: string) => void despertadas.push(cola),
   }
-  return { rescate: new Rescate(boss, deps, [COLA]), lineas, despertadas }
+  return { rescate: new Rescue(boss, deps, [COLA]), lineas, despertadas }
 }
 
 /** A job that a worker holds. */
@@ -51,9 +51,9 @@ describe('a job whose heartbeat stopped', () => {
     const { rescate, lineas, despertadas } = proceso()
     const trabajo = await tomado()
     await callar(trabajo.id, 4)
-    await rescate.mirar()
+    await rescate.look()
     expect(await estado(trabajo.id)).toBe('active')
-    await rescate.mirar()
+    await rescate.look()
     expect(await estado(trabajo.id)).toBe('retry')
     expect(lineas.join()).toMatch(/"cola":"pruebas","trabajos":1,"msg":"jobs of a lost worker"/)
     await expect.poll(() => despertadas).toEqual([COLA])
@@ -69,11 +69,11 @@ describe('a job whose heartbeat stopped', () => {
     const { rescate, despertadas } = proceso()
     const trabajo = await tomado()
     await callar(trabajo.id, 60)
-    await rescate.mirar()
+    await rescate.look()
     await boss.touch(COLA, { id: trabajo.id, retryCount: trabajo.retryCount })
-    await rescate.mirar()
+    await rescate.look()
     await callar(trabajo.id, 5)
-    await rescate.mirar()
+    await rescate.look()
     expect([await estado(trabajo.id), despertadas]).toEqual(['active', []])
     await boss.complete(COLA, trabajo.id)
   })
@@ -86,14 +86,14 @@ describe('a job whose heartbeat stopped', () => {
     await callar(sinLatido.id, 60)
     // Jobs that an earlier version made.
     await entorno.db.pool.query('update pgboss.job set heartbeat_seconds = null where id = $1', [sinLatido.id])
-    for (let vez = 0; vez < 3; vez++) await rescate.mirar()
+    for (let vez = 0; vez < 3; vez++) await rescate.look()
     expect([await estado(reciente.id), await estado(sinLatido.id)]).toEqual(['active', 'active'])
     await boss.complete(COLA, [reciente.id, sinLatido.id])
   })
 })
 
 it('every queue with workers has heartbeats and the same short delay', async () => {
-  const colas = TRABAJOS.filter(({ ejecutar }) => ejecutar).map(({ cola }) => cola)
+  const colas = JOBS.filter(({ ejecutar }) => ejecutar).map(({ cola }) => cola)
   const { rows } = await entorno.db.pool.query(
     'select name, heartbeat_seconds, retry_delay, retry_backoff from pgboss.queue where name = any($1)',
     [colas],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Ronda } from '../../server/data/queue/round.ts'
+import { Rounds } from '../../server/data/queue/round.ts'
 
 describe('a round', () => {
   beforeEach(() => {
@@ -16,7 +16,7 @@ describe('a round', () => {
       vistas.cuantas++
       return hacer()
     }
-    return { vistas, ronda: new Ronda(contar, { prisa: 5_000, calma: 30_000 }, () => vistas.fallas++) }
+    return { vistas, ronda: new Rounds(contar, { prisa: 5_000, calma: 30_000 }, () => vistas.fallas++) }
   }
 
   it('comes at once, and then ever more rarely, up to its bound', async () => {
@@ -28,17 +28,17 @@ describe('a round', () => {
       if (s === 0 || vistas.cuantas > antes) cuando.push(s)
     }
     expect(cuando).toEqual([0, 10, 30, 60, 90, 120])
-    await ronda.detener()
+    await ronda.stop()
   })
 
   it('comes soon as long as somebody has work for it, although it had been long away', async () => {
     const { vistas, ronda } = rondas()
     await vi.advanceTimersByTimeAsync(31_000)
     expect(vistas.cuantas).toBe(3)
-    ronda.apurar()
+    ronda.hurry()
     await vi.advanceTimersByTimeAsync(5_000)
     expect(vistas.cuantas).toBe(4)
-    ronda.apurar()
+    ronda.hurry()
     await vi.advanceTimersByTimeAsync(10_000)
     expect(vistas.cuantas).toBe(5)
   })
@@ -56,7 +56,7 @@ describe('a round', () => {
     expect(vistas.cuantas).toBe(3)
     await vi.advanceTimersByTimeAsync(5_000)
     expect(vistas.cuantas).toBe(3)
-    await ronda.detener()
+    await ronda.stop()
   })
 
   it('goes on after a failure, is never two at once, and its end waits for the one under way', async () => {
@@ -65,14 +65,14 @@ describe('a round', () => {
       () => new Promise<void>((resolve, reject) => (terminar = (error) => (error ? reject(error) : resolve()))),
     )
     await vi.advanceTimersByTimeAsync(60_000)
-    ronda.apurar()
+    ronda.hurry()
     await vi.advanceTimersByTimeAsync(60_000)
     expect(vistas.cuantas).toBe(1)
     terminar(new Error('no'))
     await vi.advanceTimersByTimeAsync(5_000)
     expect(vistas).toEqual({ cuantas: 2, fallas: 1 })
     let acabada = false
-    const fin = ronda.detener().then(() => (acabada = true))
+    const fin = ronda.stop().then(() => (acabada = true))
     await vi.advanceTimersByTimeAsync(1_000)
     expect(acabada).toBe(false)
     terminar()

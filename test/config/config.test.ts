@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ErrorConfig, leerConfig } from '../../server/platform/config/config.ts'
+import { ConfigError, readConfig } from '../../server/platform/config/config.ts'
 
 describe('configuration', () => {
   const base = {
@@ -9,7 +9,7 @@ describe('configuration', () => {
   }
 
   it('has defaults for everything', () => {
-    expect(leerConfig({}, '/proyecto')).toEqual({
+    expect(readConfig({}, '/proyecto')).toEqual({
       port: 3000,
       host: '127.0.0.1',
       baseDeDatos: { tipo: 'embebida' },
@@ -47,9 +47,9 @@ describe('configuration', () => {
       },
     })
     expect(
-      leerConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', WEBHOOK_RETENTION_DAYS: '30' }, '/'),
+      readConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', WEBHOOK_RETENTION_DAYS: '30' }, '/'),
     ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, retencionDeWebhooks: 30 })
-    expect(leerConfig({ ...base, PUBLIC_URL: 'https://guias.example.com/' }, '/')).toMatchObject({
+    expect(readConfig({ ...base, PUBLIC_URL: 'https://guias.example.com/' }, '/')).toMatchObject({
       baseDeDatos: { tipo: 'externa', url: base.DATABASE_URL },
       publicUrl: 'https://guias.example.com',
     })
@@ -58,7 +58,7 @@ describe('configuration', () => {
   it('knows where files are kept, and names each fault of it', () => {
     const s3 = { STORAGE: 's3', S3_BUCKET: 'mis-guias', S3_REGION: 'sa-east-1' }
     const leer = (env: Record<string, string>) => {
-      const { almacenamiento } = leerConfig(env, '/')
+      const { almacenamiento } = readConfig(env, '/')
       return almacenamiento.tipo === 's3' ? almacenamiento : undefined
     }
     expect(leer(s3)).toEqual({
@@ -85,10 +85,10 @@ describe('configuration', () => {
     })
     const fallas = (env: Record<string, string>) => {
       try {
-        leerConfig(env, '/')
+        readConfig(env, '/')
         return []
       } catch (error) {
-        return (error as ErrorConfig).fallas.map((falla) => falla.split(':')[0]).sort()
+        return (error as ConfigError).faults.map((falla) => falla.split(':')[0]).sort()
       }
     }
     expect(fallas({ STORAGE: 'nube' })).toEqual(['STORAGE'])
@@ -108,7 +108,7 @@ describe('configuration', () => {
   })
 
   it('reads a brand: its colour can be read, its telephone is written as people do', () => {
-    const leer = (env: Record<string, string>) => leerConfig(env, '/srv')
+    const leer = (env: Record<string, string>) => readConfig(env, '/srv')
     const marca = { BRAND_COLOR: '#1A4FA0', BRAND_LOGO: 'marca/logo.svg', SUPPORT_PHONE: '(+502) 2345-6789' }
     expect(leer(marca)).toMatchObject({
       colorDeMarca: '#1a4fa0',
@@ -139,32 +139,32 @@ describe('configuration', () => {
     }
     const error = (() => {
       try {
-        return leerConfig(malo, '/')
+        return readConfig(malo, '/')
       } catch (e) {
         return e
       }
     })()
-    expect(error).toBeInstanceOf(ErrorConfig)
-    expect((error as ErrorConfig).fallas.map((falla) => falla.split(':')[0]).sort()).toEqual(Object.keys(malo).sort())
-    expect(() => leerConfig({ DATABASE_URL: base.DATABASE_URL }, '/')).toThrow(/MASTER_KEYS/)
+    expect(error).toBeInstanceOf(ConfigError)
+    expect((error as ConfigError).faults.map((falla) => falla.split(':')[0]).sort()).toEqual(Object.keys(malo).sort())
+    expect(() => readConfig({ DATABASE_URL: base.DATABASE_URL }, '/')).toThrow(/MASTER_KEYS/)
   })
 
   it('asks how recipients are messaged where there is a DATABASE_URL, and not in the embedded default', () => {
     const { MESSAGING: _, ...sin } = base
     const falla = /^ {2}- MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .* o «buzon» /m
-    expect(() => leerConfig(sin, '/')).toThrow(falla)
-    expect(() => leerConfig({ ...sin, MESSAGING: '  ' }, '/')).toThrow(falla)
-    expect(leerConfig(base, '/').mensajeria).toEqual({ tipo: 'buzon' })
-    expect(leerConfig({}, '/').mensajeria).toEqual({ tipo: 'buzon' })
+    expect(() => readConfig(sin, '/')).toThrow(falla)
+    expect(() => readConfig({ ...sin, MESSAGING: '  ' }, '/')).toThrow(falla)
+    expect(readConfig(base, '/').mensajeria).toEqual({ tipo: 'buzon' })
+    expect(readConfig({}, '/').mensajeria).toEqual({ tipo: 'buzon' })
   })
 
   it('refuses a mailbox or webhooks to loopback that are asked for where other machines come in', () => {
     const fallas = (env: Record<string, string>) => {
       try {
-        leerConfig(env, '/')
+        readConfig(env, '/')
         return []
       } catch (error) {
-        return (error as ErrorConfig).fallas
+        return (error as ConfigError).faults
       }
     }
     for (const entorno of [{}, base])

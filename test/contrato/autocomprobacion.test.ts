@@ -1,18 +1,18 @@
 import type { RequestHandler } from 'express'
 import { describe, expect, it } from 'vitest'
-import { cargarContrato } from '../../server/api/contract/load.ts'
-import { crearAutocomprobacion } from '../../server/api/contract/selfCheck.ts'
+import { loadContract } from '../../server/api/contract/load.ts'
+import { createSelfCheck } from '../../server/api/contract/selfCheck.ts'
 
 describe('the check that validation is in force', () => {
-  const { operaciones, validacion } = cargarContrato()
+  const { operaciones, validacion } = loadContract()
 
   it('passes every operation', async () => {
-    const comprobar = crearAutocomprobacion(validacion)
+    const comprobar = createSelfCheck(validacion)
     for (const operacion of operaciones) await comprobar(operacion)
   })
 
   it('refuses an operation that lets everything through, each time', async () => {
-    const comprobar = crearAutocomprobacion({ ...validacion, validar: () => [] })
+    const comprobar = createSelfCheck({ ...validacion, validar: () => [] })
     for (let vez = 0; vez < 2; vez++)
       await expect(comprobar(operaciones[0]!)).rejects.toThrow(`request to ${operaciones[0]!.id} would pass validation`)
   })
@@ -23,9 +23,7 @@ describe('the check that validation is in force', () => {
     expect(todos).toHaveLength(2)
     for (const abierto of todos) {
       const validar = () => todos.map((uno): RequestHandler => (uno === abierto ? (_req, _res, next) => next() : uno))
-      await expect(crearAutocomprobacion({ ...validacion, validar })(operacion)).rejects.toThrow(
-        'would pass validation',
-      )
+      await expect(createSelfCheck({ ...validacion, validar })(operacion)).rejects.toThrow('would pass validation')
     }
   })
 })

@@ -2,7 +2,7 @@
 // `especificado`, what it leaves open («not shown») is marked `decision` and has its row in DECISIONES.md.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
 type Nodo = Record<string, unknown>
 type Origen = 'especificado' | 'decision'
@@ -18,7 +18,7 @@ interface Hueco extends Afirmacion {
 }
 
 const leer = (documento: string) =>
-  JSON.parse(readFileSync(new URL(`server/generado/contrato/${documento}.json`, RAIZ), 'utf8')) as Nodo
+  JSON.parse(readFileSync(new URL(`server/generado/contrato/${documento}.json`, ROOT), 'utf8')) as Nodo
 const comercios = leer('comercios')
 
 const escapar = (paso: string) => paso.replaceAll('~', '~0').replaceAll('/', '~1')
@@ -430,7 +430,7 @@ describe('what the specification says', () => {
 })
 
 describe('what the specification leaves open', () => {
-  const decisiones = readFileSync(new URL('openapi/DECISIONES.md', RAIZ), 'utf8')
+  const decisiones = readFileSync(new URL('openapi/DECISIONES.md', ROOT), 'utf8')
 
   it.each(casos(HUECOS))('%s: %s', (_seccion, _dice, elementos) => {
     for (const [puntero, origen, es = {}] of elementos) {

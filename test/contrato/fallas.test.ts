@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { explicar } from '../../server/api/contract/faults.ts'
+import { explainErrors } from '../../server/api/contract/faults.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 
@@ -22,7 +22,7 @@ describe('explaining what somebody else chose the number of', () => {
         return { additionalProperty: clave }
       },
     })) as unknown as ErrorObject[]
-    const { dichas, omitidas } = explicar(errores, 50)
+    const { dichas, omitidas } = explainErrors(errores, 50)
     expect(dichas).toHaveLength(50)
     expect(omitidas).toBe(6_250)
     expect(mirados).toBeLessThanOrEqual(100)

@@ -14,12 +14,12 @@ import {
   operacionesDe,
   seguir,
 } from '../../scripts/documentacion/contrato.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { correr } from '../docs/correr.ts'
 import { COMPLETO, unaGuia } from '../fabricas.ts'
 import { PYTHON_CON_DATEUTIL } from '../interpretes.ts'
 
-const CONTRATO = fileURLToPath(new URL('server/generado/contrato/comercios.json', RAIZ))
+const CONTRATO = fileURLToPath(new URL('server/generado/contrato/comercios.json', ROOT))
 const contrato: Objeto = JSON.parse(readFileSync(CONTRATO, 'utf8'))
 
 interface Caso {
@@ -51,7 +51,7 @@ let carpeta = ''
 const en = (archivo: string) => join(carpeta, archivo)
 beforeAll(async () => {
   // In the project, where what is generated finds the packages that it imports.
-  const memoria = fileURLToPath(new URL('node_modules/.cache/guias/', RAIZ))
+  const memoria = fileURLToPath(new URL('node_modules/.cache/guias/', ROOT))
   await mkdir(memoria, { recursive: true })
   carpeta = await mkdtemp(join(memoria, 'herramientas-'))
 })
@@ -59,7 +59,7 @@ afterAll(() => rm(carpeta, { recursive: true }))
 
 const programa = (ruta: string, ...args: string[]) => [
   process.execPath,
-  fileURLToPath(new URL(`node_modules/${ruta}`, RAIZ)),
+  fileURLToPath(new URL(`node_modules/${ruta}`, ROOT)),
   ...args,
 ]
 

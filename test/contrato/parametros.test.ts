@@ -2,13 +2,13 @@ import { parse } from 'node:querystring'
 import type { Request } from 'express'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Operacion } from '../../server/api/contract/contract.ts'
-import { cargarContrato } from '../../server/api/contract/load.ts'
-import { crearJuezRapido, Parametros } from '../../server/api/contract/parameters.ts'
+import type { Operation } from '../../server/api/contract/contract.ts'
+import { loadContract } from '../../server/api/contract/load.ts'
+import { createFastJudge, ParameterValidators } from '../../server/api/contract/parameters.ts'
 import { CABECERAS, CONSULTAS, RUTAS } from '../../server/generado/contrato/validadores.mjs'
 
-const { operaciones } = cargarContrato()
-const parametros = new Parametros(operaciones)
+const { operaciones } = loadContract()
+const parametros = new ParameterValidators(operaciones)
 
 interface Valores {
   params: Record<string, string>
@@ -18,7 +18,7 @@ interface Valores {
 }
 
 /** A request as it reaches the judges of parameters. */
-function solicitudDe({ ruta, metodo }: Operacion, { params, headers, consulta }: Valores): Request {
+function solicitudDe({ ruta, metodo }: Operation, { params, headers, consulta }: Valores): Request {
   const originalUrl = ruta + consulta
   return {
     ...{ method: metodo.toUpperCase(), path: ruta, originalUrl, baseUrl: '', url: originalUrl },
@@ -28,13 +28,13 @@ function solicitudDe({ ruta, metodo }: Operacion, { params, headers, consulta }:
 }
 
 /** The query as express-openapi-validator leaves it, undefined where it refuses the request. */
-async function segunElValidador(operacion: Operacion, valores: Valores): Promise<unknown> {
-  await parametros.preparar(operacion)
+async function segunElValidador(operacion: Operation, valores: Valores): Promise<unknown> {
+  await parametros.prepare(operacion)
   // Nothing is named by what stands behind the last &, but the quick judge leaves such a query to the validator.
   const req = solicitudDe(operacion, { ...valores, consulta: `${valores.consulta || '?'}&` })
   const error = await new Promise<unknown>((resolve) => {
     try {
-      Promise.resolve(parametros.juzgar(operacion)(req, {} as never, resolve)).catch(resolve)
+      Promise.resolve(parametros.judge(operacion)(req, {} as never, resolve)).catch(resolve)
     } catch (lanzado) {
       resolve(lanzado)
     }
@@ -83,7 +83,7 @@ const PLAUSIBLES = {
   },
 }
 
-function valoresPara({ parametros: suyos }: Operacion): fc.Arbitrary<Valores> {
+function valoresPara({ parametros: suyos }: Operation): fc.Arbitrary<Valores> {
   const de = (donde: string) => suyos.filter((uno) => uno.in === donde).map(({ name }) => name)
   const cada = (nombres: readonly string[], siempre: boolean) =>
     fc.record(Object.fromEntries(nombres.map((nombre) => [nombre, TEXTO])), siempre ? {} : { requiredKeys: [] })
@@ -121,7 +121,7 @@ describe('the quick judge of parameters', () => {
   it.each(operaciones.filter((una) => una.parametros.length > 0).map((una) => [una.id, una] as const))(
     'lets nothing through to %s that express-openapi-validator refuses, and reads queries as it does',
     async (_id, operacion) => {
-      const basta = crearJuezRapido(operacion)
+      const basta = createFastJudge(operacion)
       await fc.assert(
         fc.asyncProperty(valoresPara(operacion), async (valores) => {
           const req = solicitudDe(operacion, valores)
@@ -143,7 +143,7 @@ describe('the quick judge of parameters', () => {
         headers,
         consulta,
       })
-      return crearJuezRapido(operacion)(req) && { ...req.query }
+      return createFastJudge(operacion)(req) && { ...req.query }
     }
     expect(decide('listarEventos', '?limite=50')).toEqual({ limite: 50 })
     expect(decide('listarEventos', '?cursor=AbC-_1', { 'if-none-match': '"x"' })).toEqual({

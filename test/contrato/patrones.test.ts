@@ -7,12 +7,12 @@ import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
 import type { Json, Objeto } from '../../scripts/documentacion/contrato.ts'
 import { INTERNAS } from '../../scripts/generar/publicar.ts'
-import { leerDocumento } from '../../server/api/contract/contract.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { readDocument } from '../../server/api/contract/contract.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
 const DOCUMENTOS = ['comercios', 'operaciones', 'publico']
 const leer = (documento: string): Objeto =>
-  JSON.parse(readFileSync(new URL(`server/generado/contrato/${documento}.json`, RAIZ), 'utf8'))
+  JSON.parse(readFileSync(new URL(`server/generado/contrato/${documento}.json`, ROOT), 'utf8'))
 
 function* objetosDe(nodo: Json): Generator<Objeto> {
   if (nodo === null || typeof nodo !== 'object') return
@@ -68,7 +68,7 @@ it('judge alike in Python', async () => {
 })
 
 describe('what the server asks beyond', () => {
-  const propios = new Map(patronesDe(leerDocumento() as unknown as Objeto))
+  const propios = new Map(patronesDe(readDocument() as unknown as Objeto))
   const pares = DOCUMENTOS.flatMap((documento) =>
     patronesDe(leer(documento)).map(([donde, patron]) => [donde, patron, propios.get(donde)] as const),
   ).filter(([, patron, propio]) => propio !== undefined && propio !== patron)
@@ -93,6 +93,6 @@ it.each(DOCUMENTOS)('%s is published without the marks of our own machinery', (d
 })
 
 it('the server keeps the marks that decide', () => {
-  const marcas = new Set([...objetosDe(leerDocumento() as unknown as Objeto)].flatMap((objeto) => Object.keys(objeto)))
+  const marcas = new Set([...objetosDe(readDocument() as unknown as Objeto)].flatMap((objeto) => Object.keys(objeto)))
   expect([...INTERNAS].filter((marca) => marca !== 'x-patron' && !marcas.has(marca))).toEqual([])
 })

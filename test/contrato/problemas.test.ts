@@ -2,18 +2,18 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ejemplosDe, esquemasDe, type Objeto, operacionesDe, seguir } from '../../scripts/documentacion/contrato.ts'
-import { leerDocumento } from '../../server/api/contract/contract.ts'
-import { comoRfc9457 } from '../../server/api/http/rfc9457.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { readDocument } from '../../server/api/contract/contract.ts'
+import { asRfc9457 } from '../../server/api/http/rfc9457.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { faltasDe } from '../testigo.ts'
 
 interface Medio {
   schema: { $ref: string }
-  examples: Record<string, { value: Parameters<typeof comoRfc9457>[0] }>
+  examples: Record<string, { value: Parameters<typeof asRfc9457>[0] }>
 }
 
 const leer = (nombre: string) =>
-  JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, RAIZ), 'utf8')) as Objeto
+  JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, ROOT), 'utf8')) as Objeto
 
 describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contract %s', (nombre) => {
   const contrato = leer(nombre)
@@ -37,7 +37,7 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
     expect(ejemplos.length).toBeGreaterThan(0)
     for (const [clave, { value }] of ejemplos) {
       const suyo = rfc9457!.examples[clave]!.value
-      expect(suyo).toEqual(comoRfc9457(value as never))
+      expect(suyo).toEqual(asRfc9457(value as never))
       expect(faltasDe(json!.schema.$ref, value)).toBeUndefined()
       expect(faltasDe(rfc9457!.schema.$ref, suyo)).toBeUndefined()
     }
@@ -45,7 +45,7 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
 })
 
 describe('the list of codes', () => {
-  const problemas = leerDocumento().components.schemas.CodigoDeProblema!['x-problemas'] as Record<
+  const problemas = readDocument().components.schemas.CodigoDeProblema!['x-problemas'] as Record<
     string,
     { ajeno?: boolean }
   >
@@ -62,7 +62,7 @@ describe('the list of codes', () => {
   })
 
   it('is the same in the SDK and in the guide', () => {
-    const tipos = readFileSync(new URL('sdk/src/generado/types.gen.ts', RAIZ), 'utf8')
+    const tipos = readFileSync(new URL('sdk/src/generado/types.gen.ts', ROOT), 'utf8')
     const [, delSdk = ''] = /export type CodigoDeProblema = ([^;]+);/.exec(tipos) ?? []
     expect([...delSdk.matchAll(/'(\w+)'/g)].map(([, codigo]) => codigo)).toEqual(propios)
     const guia = JSON.stringify(leer('comercios'))

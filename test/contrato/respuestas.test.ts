@@ -1,7 +1,7 @@
 // Absent and null follow one rule in what the service sends: a declared member is always there, null when it has no value.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
 type Nodo = Record<string, unknown>
 
@@ -61,7 +61,7 @@ function ausentables(documento: Nodo, esquema: Nodo): Set<string> {
 }
 
 describe.each(['comercios', 'operaciones', 'publico'])('what the contract %s sends', (nombre) => {
-  const documento: Nodo = JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, RAIZ), 'utf8'))
+  const documento: Nodo = JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, ROOT), 'utf8'))
 
   it.each(enviados(documento))('%s: every member is always there', (_quien, esquema) => {
     const faltables = [...ausentables(documento, esquema)]
@@ -79,7 +79,7 @@ it('sees what may be absent, however deep, and only that', () => {
 })
 
 it('exempts nothing that isn’t there', () => {
-  const documento: Nodo = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', RAIZ), 'utf8'))
+  const documento: Nodo = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8'))
   const faltables = enviados(documento).flatMap(([, esquema]) => [...ausentables(documento, esquema)])
   expect([...new Set(faltables)].sort()).toEqual([...EXENTOS].sort())
 })

@@ -1,21 +1,16 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  leerDocumento,
-  leerTextoDelContrato,
-  type Operacion,
-  type OperationId,
-} from '../../server/api/contract/contract.ts'
-import { Explicador } from '../../server/api/contract/explainer.ts'
-import { cargarContrato, exigirCompilado } from '../../server/api/contract/load.ts'
-import { deEntrada, llevaJson, refDelCuerpo, refDelEsquema } from '../../server/api/contract/schemas.ts'
+import { type Operation, type OperationId, readContractText, readDocument } from '../../server/api/contract/contract.ts'
+import { Explainer } from '../../server/api/contract/explainer.ts'
+import { loadContract, requireCompiled } from '../../server/api/contract/load.ts'
+import { bodyRef, carriesJson, forInput, schemaRef } from '../../server/api/contract/schemas.ts'
 import { CUERPOS, ESQUEMAS, RUTAS } from '../../server/generado/contrato/validadores.mjs'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
-const { operaciones } = cargarContrato()
-const conCuerpo = operaciones.filter(llevaJson)
-const explicador = new Explicador(() => deEntrada(leerDocumento()))
+const { operaciones } = loadContract()
+const conCuerpo = operaciones.filter(carriesJson)
+const explicador = new Explainer(() => forInput(readDocument()))
 const PAISES = [undefined, null, 'GT', 'MX']
 
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
@@ -23,8 +18,8 @@ type Json = null | boolean | number | string | Json[] | { [clave: string]: Json 
 /** The contracts as they are published: what the server reads has no examples. */
 const publicados = ['comercios', 'operaciones', 'publico'].map(
   (nombre) =>
-    JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, RAIZ), 'utf8')) as ReturnType<
-      typeof leerDocumento
+    JSON.parse(readFileSync(new URL(`server/generado/contrato/${nombre}.json`, ROOT), 'utf8')) as ReturnType<
+      typeof readDocument
     >,
 )
 
@@ -34,7 +29,7 @@ interface Ejemplo {
 }
 
 /** The examples of an operation's body in the contract. */
-function ejemplosDe({ ruta, metodo, tipos }: Operacion): Json[] {
+function ejemplosDe({ ruta, metodo, tipos }: Operation): Json[] {
   const { paths, components } = publicados.find((uno) => ruta in uno.paths)!
   const sueltos = (components as unknown as { examples: Record<string, Ejemplo> }).examples
   const { example, examples = {} } = paths[ruta]![metodo]!.requestBody!.content[tipos[0]!] as {
@@ -86,9 +81,9 @@ describe('the validators that were compiled with the server', () => {
   })
 
   it('are of the contract that is served, and of no other', () => {
-    const texto = leerTextoDelContrato()
-    expect(() => exigirCompilado(texto)).not.toThrow()
-    expect(() => exigirCompilado(texto.replace('"maxLength":', '"minLength":'))).toThrow('npm run generar')
+    const texto = readContractText()
+    expect(() => requireCompiled(texto)).not.toThrow()
+    expect(() => requireCompiled(texto.replace('"maxLength":', '"minLength":'))).toThrow('npm run generar')
   })
 
   it.each(conCuerpo.map((operacion) => [operacion.id, operacion] as const))(
@@ -98,7 +93,7 @@ describe('the validators that were compiled with the server', () => {
       expect(ejemplos.length).toBeGreaterThan(0)
       const comparar = (cuerpo: Json, pais: string | null | undefined) => {
         const admitido = CUERPOS[id]!.call({ pais }, structuredClone(cuerpo))
-        const { dichas } = explicador.fallas(refDelCuerpo(operacion), cuerpo, 1, { pais } as never)
+        const { dichas } = explicador.faults(bodyRef(operacion), cuerpo, 1, { pais } as never)
         expect(admitido, JSON.stringify(cuerpo)).toBe(dichas.length === 0)
         return admitido
       }
@@ -121,7 +116,7 @@ describe('the validators that were compiled with the server', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(30), { maxLength: 2 }), CUALQUIERA, (camino, nueva) => {
         const guia = camino.length === 0 ? ejemplo! : alterar(ejemplo!, camino, nueva)
-        const { dichas } = explicador.fallas(refDelEsquema('GuiaIndividual'), guia, 1, undefined)
+        const { dichas } = explicador.faults(schemaRef('GuiaIndividual'), guia, 1, undefined)
         expect(ESQUEMAS.GuiaIndividual(structuredClone(guia)), JSON.stringify(guia)).toBe(dichas.length === 0)
       }),
     )

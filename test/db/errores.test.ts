@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { abrirDb, type Db, sentenciaDe } from '../../server/data/db.ts'
-import { traducirError } from '../../server/platform/errors.ts'
+import { type Db, dynamicStatement, openDb } from '../../server/data/db.ts'
+import { translateError } from '../../server/platform/errors.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 
 const BASE = 'errores'
@@ -8,7 +8,7 @@ let db: Db
 
 beforeAll(async () => {
   await crearBase(BASE)
-  db = abrirDb(Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href)
+  db = openDb(Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href)
   // Every deletion of sessions fails as the setting says.
   await db.pool.query(`create function fallar() returns trigger language plpgsql as $$
     begin raise exception using errcode = (select codigo from falla); end $$`)
@@ -21,15 +21,15 @@ afterAll(async () => {
   await quitarBase(BASE)
 })
 
-const BORRAR = sentenciaDe('delete from sesion_repartidor', false)
+const BORRAR = dynamicStatement('delete from sesion_repartidor', false)
 
 describe('several errors at once', () => {
   const lleno = Object.assign(new Error('could not extend file'), { code: '53100' })
 
   it('are told as the worst of them', () => {
-    expect(traducirError(new AggregateError([lleno, lleno])).codigo).toBe('no_disponible')
-    expect(traducirError(new AggregateError([lleno, new Error('x is not a function')])).codigo).toBe('error_interno')
-    expect(traducirError(new AggregateError([])).codigo).toBe('error_interno')
+    expect(translateError(new AggregateError([lleno, lleno])).codigo).toBe('no_disponible')
+    expect(translateError(new AggregateError([lleno, new Error('x is not a function')])).codigo).toBe('error_interno')
+    expect(translateError(new AggregateError([])).codigo).toBe('error_interno')
   })
 })
 
@@ -53,8 +53,8 @@ describe('what PostgreSQL refuses', () => {
     await db.pool.query('truncate falla')
     await db.pool.query('insert into falla values ($1)', [sqlstate])
     const errores = await Promise.all([
-      db.consultar(BORRAR).then(() => undefined, traducirError),
-      db.prisma.sesion_repartidor.deleteMany().then(() => undefined, traducirError),
+      db.consultar(BORRAR).then(() => undefined, translateError),
+      db.prisma.sesion_repartidor.deleteMany().then(() => undefined, translateError),
     ])
     expect(errores.map((error) => error?.codigo)).toEqual([codigo, codigo])
     const noGuarda = ['53100', '25006', '58030'].includes(sqlstate)

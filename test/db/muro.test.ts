@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { enRuta, entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'
@@ -89,7 +89,7 @@ describe('the wall', () => {
   })
 })
 
-const LLAMADAS = leerOperaciones(leerDocumento()).filter(({ seguridad }) => seguridad?.esquema === 'llaveDeComercio')
+const LLAMADAS = readOperations(readDocument()).filter(({ seguridad }) => seguridad?.esquema === 'llaveDeComercio')
 const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unknown> => ({
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
   simularAvance: { estado: 'recolectado' },

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { abrirDb, type Db, type OpcionesDeDb, SENTENCIAS, type Sentencia } from '../../server/data/db.ts'
+import { type Db, type DbOptions, openDb, STATEMENTS, type Statement } from '../../server/data/db.ts'
 import { COMIENZO, leerFlujo } from '../../server/domain/eventos/flujo.ts'
 import { listarEntregasDeWebhook } from '../../server/domain/webhooks/listarEntregas.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
@@ -13,8 +13,8 @@ const WEBHOOK = 'wh_000000000001'
 
 const cliente = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c jit=off' })
 const abiertas: Db[] = []
-const abrir = (opciones: OpcionesDeDb = {}) => {
-  const db = abrirDb(url, { ...opciones, conexiones: 1 })
+const abrir = (opciones: DbOptions = {}) => {
+  const db = openDb(url, { ...opciones, conexiones: 1 })
   abiertas.push(db)
   return db
 }
@@ -66,9 +66,9 @@ interface Nodo {
 const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
 
 /** The statement of an endpoint's deliveries with those filters. It isn't run. */
-async function deEntregas(query: object): Promise<Sentencia> {
-  const pedidas: Sentencia[] = []
-  const consultar = async (sentencia: Sentencia) => {
+async function deEntregas(query: object): Promise<Statement> {
+  const pedidas: Statement[] = []
+  const consultar = async (sentencia: Statement) => {
     pedidas.push(sentencia)
     throw new Error('not run')
   }
@@ -81,7 +81,7 @@ async function deEntregas(query: object): Promise<Sentencia> {
 }
 
 /** Index scans of a big table in the plan that is kept of a statement, and how often the plan puts rows in order itself. */
-async function planDe({ text, parametros }: Sentencia) {
+async function planDe({ text, parametros }: Statement) {
   await cliente.query("begin; set local plan_cache_mode = 'force_generic_plan'; set local role guias_api")
   await cliente.query(`set local guias.comercios = '{${COMERCIO}}'`)
   await cliente.query(`prepare lista as ${text}`)
@@ -117,7 +117,7 @@ const FALLIDAS = 'Index Scan: webhook_entrega_fallida_idx'
 
 const esperados = async () => {
   const deNombre = Object.fromEntries(
-    [...SENTENCIAS].filter(([, { planGenerico }]) => planGenerico).map(([nombre, hecha]) => [nombre, hecha]),
+    [...STATEMENTS].filter(([, { planGenerico }]) => planGenerico).map(([nombre, hecha]) => [nombre, hecha]),
   )
   expect(Object.keys(deNombre).sort()).toEqual(['eventos.flujo', 'eventos.flujoDeTipos'])
   return [

@@ -1,9 +1,9 @@
 import { afterAll, expect, it } from 'vitest'
-import { crearCursores } from '../../server/api/lists/cursor.ts'
-import { abrirDb, type Db } from '../../server/data/db.ts'
+import { createCursors } from '../../server/api/lists/cursor.ts'
+import { type Db, openDb } from '../../server/data/db.ts'
 import { buscarPagina, type Filtros } from '../../server/domain/guias/guia.ts'
 import { listarEntregasDeWebhook } from '../../server/domain/webhooks/listarEntregas.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { compartirEntorno, MASTER_KEY } from '../entorno.ts'
 
 const entorno = compartirEntorno()
@@ -21,9 +21,9 @@ function combinar<T extends object>(miembros: T): Partial<T>[] {
 it('a connection keeps few statements, whatever lists are filtered by', async () => {
   const { id: comercioId, api } = await entorno.nuevoComercio()
   const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
-  const db = abrirDb(entorno.databaseUrl, { conexiones: 1 })
+  const db = openDb(entorno.databaseUrl, { conexiones: 1 })
   abiertas.push(db)
-  const cursores = crearCursores(crearSecretos([Buffer.from(MASTER_KEY, 'base64')]))
+  const cursores = createCursors(createSecrets([Buffer.from(MASTER_KEY, 'base64')]))
   const comunes = { creado_desde: '2026-01-01T00:00:00Z', creado_hasta: '2027-01-01T00:00:00Z' }
   const deGuias = combinar({
     ...{ ...comunes, comercioId, modo: 'test' as const, external_ref: 'a', telefono: '+50255551234' },

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { SENTENCIAS } from '../../server/data/db.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { STATEMENTS } from '../../server/data/db.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 import { crearDescriptor, type Descripcion } from './describir.ts'
 import { type Declarada, leerDeclaradas, type Miembro } from './tipos.ts'
@@ -39,8 +39,8 @@ const JSON_DE_POSTGRES = ['json', 'jsonb']
 
 const enServer = ({ archivo }: Declarada) => archivo.split('/server/').at(-1)!
 
-const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(RAIZ), exclude: (ruta) => ruta.includes('generado') })
-  .map((ruta) => fileURLToPath(new URL(ruta, RAIZ)))
+const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(ROOT), exclude: (ruta) => ruta.includes('generado') })
+  .map((ruta) => fileURLToPath(new URL(ruta, ROOT)))
   .filter((ruta) => !ruta.endsWith('server/data/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8')))
 
 const BASE = 'sentencias'
@@ -97,7 +97,7 @@ function faltas(nombre: string, nombres: readonly string[], { parametros, column
 }
 
 function sinUsar(nombre: string): string[] {
-  const usados = SENTENCIAS.get(nombre)!.parametros
+  const usados = STATEMENTS.get(nombre)!.parametros
   return [...declaradas.get(nombre)!.parametros.keys()]
     .filter((parametro) => !usados.includes(parametro))
     .map((parametro) => `parameter ${parametro} is declared and not used`)
@@ -105,14 +105,14 @@ function sinUsar(nombre: string): string[] {
 
 describe('the statements', () => {
   it('are all found, each by the name that stands in its source', () => {
-    expect([...SENTENCIAS.keys()].sort()).toEqual([...declaradas.keys()].sort())
-    expect(SENTENCIAS.size).toBeGreaterThan(80)
+    expect([...STATEMENTS.keys()].sort()).toEqual([...declaradas.keys()].sort())
+    expect(STATEMENTS.size).toBeGreaterThan(80)
   })
 
   it('are what TypeScript was told: parameters, columns, and what may be null', async () => {
     const halladas: Record<string, string[]> = {}
     for (const nombre of declaradas.keys()) {
-      const { text, parametros } = SENTENCIAS.get(nombre)!
+      const { text, parametros } = STATEMENTS.get(nombre)!
       const suyas = [
         ...sinUsar(nombre),
         ...(await describir(text).then(

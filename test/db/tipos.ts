@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
 /** What a member's type may hold, as far as a database can tell it apart. */
 export interface Miembro {
@@ -17,11 +17,11 @@ export interface Declarada {
 
 /** Of each `sentencia<Parametros, Fila>('name', …)` of those files, by its name, what TypeScript was told. */
 export function leerDeclaradas(archivos: readonly string[]): Map<string, Declarada> {
-  const configuracion = fileURLToPath(new URL('tsconfig.json', RAIZ))
+  const configuracion = fileURLToPath(new URL('tsconfig.json', ROOT))
   const { options } = ts.parseJsonConfigFileContent(
     ts.readConfigFile(configuracion, (ruta) => readFileSync(ruta, 'utf8')).config,
     ts.sys,
-    fileURLToPath(RAIZ),
+    fileURLToPath(ROOT),
   )
   const programa = ts.createProgram([...archivos], options)
   const revisor = programa.getTypeChecker()

@@ -3,7 +3,7 @@
 
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { SENTENCIAS } from '../../server/data/db.ts'
+import { STATEMENTS } from '../../server/data/db.ts'
 import '../../server/domain/eventos/flujo.ts'
 import '../../server/domain/bitacora/chain.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
@@ -50,7 +50,7 @@ const nodos = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodos
 let preparadas = 0
 /** The looks at `evento` that a statement's general plan takes among everybody's. */
 async function entreTodas(nombre: string): Promise<string[]> {
-  const { text, parametros } = SENTENCIAS.get(nombre)!
+  const { text, parametros } = STATEMENTS.get(nombre)!
   const suya = `p${++preparadas}`
   await cliente.query(`prepare ${suya} as ${text}`)
   const ninguno = parametros.length > 0 ? `(${parametros.map(() => 'null').join()})` : ''

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
 // What `despliegue/` says, for whoever holds it against something or does it.
 
-export const YAML = createRequire(new URL('node_modules/knip/package.json', RAIZ))('yaml') as {
+export const YAML = createRequire(new URL('node_modules/knip/package.json', ROOT))('yaml') as {
   parse(texto: string, opciones?: { merge: boolean }): unknown
 }
 
-export const leer = (ruta: string) => readFileSync(new URL(ruta, RAIZ), 'utf8')
+export const leer = (ruta: string) => readFileSync(new URL(ruta, ROOT), 'utf8')
 
 interface Servicio {
   image: string

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { conValores, IMAGEN, leer, NUESTROS, SERVICIOS } from './compose.ts'
 
 const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined
 
-const unidades = readdirSync(new URL('despliegue/systemd', RAIZ))
+const unidades = readdirSync(new URL('despliegue/systemd', ROOT))
 const dockerfile = leer('despliegue/Dockerfile')
 
 const FIJOS: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ describe('compose', () => {
 
   it.each(NUESTROS)('configures $nombre as the service understands it', ({ nombre, environment }) => {
     const env = Object.fromEntries(Object.entries(environment!).map(([n, valor]) => [n, conValores(valor, VALORES)]))
-    const config = leerConfig(env, '/guias')
+    const config = readConfig(env, '/guias')
     expect(config).toMatchObject({
       proxies: 1,
       almacenamiento: { tipo: 's3', bucket: 'guias' },
@@ -50,8 +50,8 @@ describe('compose', () => {
       Object.fromEntries(
         Object.entries(environment!).map(([n, valor]) => [n, conValores(valor, { ...FIJOS, ...DEMAS, ...valores })]),
       )
-    expect(leerConfig(con({ MESSAGING: 'buzon' }), '/guias').mensajeria).toEqual({ tipo: 'buzon' })
-    expect(() => leerConfig(con({}), '/guias')).toThrow(/WHATSAPP_TOKEN: hace falta con MESSAGING=whatsapp/)
+    expect(readConfig(con({ MESSAGING: 'buzon' }), '/guias').mensajeria).toEqual({ tipo: 'buzon' })
+    expect(() => readConfig(con({}), '/guias')).toThrow(/WHATSAPP_TOKEN: hace falta con MESSAGING=whatsapp/)
     expect(() => con({ MESSAGING: '' })).toThrow('MESSAGING has no value')
   })
 
@@ -94,7 +94,7 @@ describe('what is started', () => {
     const { start, worker } = JSON.parse(leer('package.json')).scripts
     const conocidas = [start, worker].map((orden: string) => orden.replace(/^node /, ''))
     for (const orden of ordenes) expect(conocidas).toContain(orden)
-    for (const orden of ordenes) expect(existsSync(new URL(orden.split(' ').at(-1)!, RAIZ))).toBe(true)
+    for (const orden of ordenes) expect(existsSync(new URL(orden.split(' ').at(-1)!, ROOT))).toBe(true)
   })
 
   it('has in its image what production takes (docs/operacion.md)', () => {
@@ -119,7 +119,7 @@ it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', asyn
   for (const una of unidades) {
     const texto = leer(`despliegue/systemd/${una}`)
     // What they start isn't installed there.
-    await writeFile(join(carpeta, una), texto.replaceAll('/srv/guias/actual/', fileURLToPath(RAIZ)))
+    await writeFile(join(carpeta, una), texto.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT)))
   }
   const rutas = unidades.map((una) => join(carpeta, una))
   const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...rutas], { encoding: 'utf8' })
@@ -131,7 +131,7 @@ it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', asyn
 it.skipIf(!enPath('caddy'))('the proxy is what Caddy understands', () => {
   const { status, stderr } = spawnSync(
     'caddy',
-    ['validate', '--adapter', 'caddyfile', '--config', fileURLToPath(new URL('despliegue/Caddyfile', RAIZ))],
+    ['validate', '--adapter', 'caddyfile', '--config', fileURLToPath(new URL('despliegue/Caddyfile', ROOT))],
     { encoding: 'utf8', env: { ...process.env, DOMINIO: 'a.example.com', DOMINIO_ARCHIVOS: 'b.example.com' } },
   )
   expect(status, stderr).toBe(0)

@@ -1,8 +1,8 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { anteriorALaMigracion, construirAnterior } from '../../scripts/anterior/migracion.ts'
-import { RAIZ } from '../../server/platform/root.ts'
-import { migrar } from '../../server/startup/migrations.ts'
+import { ROOT } from '../../server/platform/root.ts'
+import { migrate } from '../../server/startup/migrations.ts'
 import { esperar } from '../resistencia/arnes.ts'
 import { type Escenario, LENTO } from '../resistencia/escenario.ts'
 import { cerrarLibro, type Resultado } from '../resistencia/libro.ts'
@@ -14,7 +14,7 @@ import { abrirPool, pedirPorProxy, type Trafico, trafico } from './trafico.ts'
 
 // The rehearsal of what `despliegue/` describes: renewed and upgraded under load, by clients that repeat nothing.
 
-const AQUI = fileURLToPath(RAIZ)
+const AQUI = fileURLToPath(ROOT)
 const NOMBRES = NUESTROS.map(({ nombre }) => nombre)
 /** How long the load goes on between two steps, in milliseconds. */
 const ENTRE_PASOS = 1_500
@@ -80,7 +80,7 @@ const actualizacion: Escenario['correr'] = () =>
     await poner(despliegue, antes)
     const carga = trafico(despliegue)
     await dormir(2 * ENTRE_PASOS)
-    const aplicadas = await migrar(despliegue.databaseUrl)
+    const aplicadas = await migrate(despliegue.databaseUrl)
     // What runs is of before, and its schema isn't.
     await dormir(2 * ENTRE_PASOS)
     await renovarTodos(despliegue, AQUI)

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
-import { abrirDb } from '../../server/data/db.ts'
+import { openDb } from '../../server/data/db.ts'
 import { CREDENCIALES, crearServidorS3 } from '../archivos/s3.ts'
 import { puertoLibre } from '../puertos.ts'
 import { crearComercio } from '../resistencia/arnes.ts'
@@ -74,7 +74,7 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
   pasos.push(() => rm(datos, { recursive: true, force: true }))
 
   const procesos = new Map<string, Proceso>()
-  const db = abrirDb(postgres.url, { conexiones: 3 })
+  const db = openDb(postgres.url, { conexiones: 3 })
   pasos.push(() => db.cerrar())
   /** Starts what is built there as one of compose's services. */
   const poner = async (nombre: string, carpeta: string, cambios: Readonly<Record<string, string>>) => {

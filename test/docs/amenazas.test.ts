@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
 it('the threat model names for each row a test that is there', () => {
-  const filas = readFileSync(new URL('docs/amenazas.md', RAIZ), 'utf8')
+  const filas = readFileSync(new URL('docs/amenazas.md', ROOT), 'utf8')
     .split('\n')
     .filter((linea) => /^\| (?!\| (threat|here))(?!.*-{3})/.test(linea))
     .map((linea) => linea.split('|').slice(1, -1))
@@ -12,7 +12,7 @@ it('the threat model names for each row a test that is there', () => {
     const pruebas = [...fila.at(-1)!.matchAll(/`([\w/]+)`/g)].map(([, ruta]) => ruta!)
     expect(pruebas.length, fila.join('|')).toBeGreaterThan(0)
     for (const ruta of pruebas)
-      expect(existsSync(new URL(`test/${ruta}`, RAIZ)) || existsSync(new URL(`test/${ruta}.test.ts`, RAIZ)), ruta).toBe(
+      expect(existsSync(new URL(`test/${ruta}`, ROOT)) || existsSync(new URL(`test/${ruta}.test.ts`, ROOT)), ruta).toBe(
         true,
       )
   }

@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { crearBusqueda, fragmento, type Parte } from '../../server/pages/docs/browser/buscar.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { crearBusqueda, fragmento, type SearchPart } from '../../server/pages/docs/browser/buscar.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { evaluarEn } from '../paginas/revisar.ts'
 
 const entorno = compartirEntorno()
-const leer = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, RAIZ), 'utf8')
-const indice = JSON.parse(leer('documentacion/indice.json')) as Parte[]
+const leer = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT), 'utf8')
+const indice = JSON.parse(leer('documentacion/indice.json')) as SearchPart[]
 const buscar = crearBusqueda(indice)
 
 /** What is asked, and where its first hit leads. */

@@ -4,7 +4,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { normalizarCodigoDeGuia } from '../../server/platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../server/platform/codes/codes.ts'
 
 const RAIZ = fileURLToPath(new URL('../..', import.meta.url))
 const SE_MUESTRA = [
@@ -30,7 +30,7 @@ it('every code of a guide that is printed has its check character', async () => 
       // Words in capitals and numbers of twelve digits are no codes.
       if (!/\d/.test(codigo) || !/[A-Z]/.test(codigo) || codigo === DE_NADIE) continue
       vistos++
-      if (normalizarCodigoDeGuia(codigo) !== codigo) malos.push(`${archivo}: ${codigo}`)
+      if (normalizeGuideCode(codigo) !== codigo) malos.push(`${archivo}: ${codigo}`)
     }
   }
   expect(malos).toEqual([])

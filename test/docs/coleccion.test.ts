@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { postmanToBruno } from '@usebruno/converters'
 import { beforeAll, expect, it } from 'vitest'
 import { ejemplosDe, type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { montar } from './escenas.ts'
@@ -32,7 +32,7 @@ interface Bruno {
 const entorno = compartirEntorno()
 const abrir = usarReceptores()
 const leer = (archivo: string) =>
-  JSON.parse(readFileSync(new URL(`server/generado/contrato/${archivo}`, RAIZ), 'utf8')) as Objeto
+  JSON.parse(readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT), 'utf8')) as Objeto
 const contrato = leer('comercios.json')
 const coleccion = leer('coleccion.json')
 const { collection } = (await postmanToBruno(coleccion)) as Bruno

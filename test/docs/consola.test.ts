@@ -9,14 +9,14 @@ import {
   type OperacionDeConsola,
   reparoDeLlave,
 } from '../../server/pages/consola/browser/operacion.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { evaluarEn, revisarLetrasGrandes, revisarPagina } from '../paginas/revisar.ts'
 
 const entorno = compartirEntorno()
 const operaciones = JSON.parse(
-  readFileSync(new URL('server/generado/contrato/documentacion/operaciones.json', RAIZ), 'utf8'),
+  readFileSync(new URL('server/generado/contrato/documentacion/operaciones.json', ROOT), 'utf8'),
 ) as OperacionDeConsola[]
 const deId = (cual: string) => operaciones.find(({ id }) => id === cual)!
 

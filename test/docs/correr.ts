@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
 interface Corrida {
   /** null: it was still running when it was stopped. */
@@ -21,7 +21,7 @@ interface Opciones {
 export function correr([programa = '', ...args]: string[], { env = {}, cwd, hasta }: Opciones = {}): Promise<Corrida> {
   return new Promise((resolve, reject) => {
     const hijo = spawn(programa, args, {
-      cwd: cwd ?? fileURLToPath(RAIZ),
+      cwd: cwd ?? fileURLToPath(ROOT),
       env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ErrorApi, Guias } from '@guias/sdk'
 import { afterAll, describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
@@ -13,7 +13,7 @@ import { correr } from './correr.ts'
 
 const entorno = compartirEntorno()
 const abrir = usarReceptores()
-const en = (ruta: string) => fileURLToPath(new URL(ruta, RAIZ))
+const en = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
 const node = (programa: string, ...args: string[]) => [process.execPath, en(programa), ...args]
 
 describe('redocly respect', () => {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
@@ -19,7 +19,7 @@ const entorno = compartirEntorno()
 const capitulo = leerCapitulos().find(({ archivo }) => archivo === '01-inicio-rapido.md')!.texto
 const bloquesDe = (texto: string) => [...texto.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, codigo]) => codigo!)
 /** What needs the service first: the README begins with `npm start`. */
-const leeme = bloquesDe(readFileSync(new URL('README.md', RAIZ), 'utf8')).filter((uno) => !uno.startsWith('npm '))
+const leeme = bloquesDe(readFileSync(new URL('README.md', ROOT), 'utf8')).filter((uno) => !uno.startsWith('npm '))
 const inicio = bloquesDe(capitulo)
 const APAGAR = 'kill $RECEPTOR\n'
 const LINEAS = /^```text\n([\s\S]*?)^```$/m.exec(capitulo)![1]!.trim().split('\n')
@@ -29,7 +29,7 @@ let carpeta: string
 let terminal: ReturnType<typeof abrirTerminal>
 beforeEach(() => {
   carpeta = mkdtempSync(join(tmpdir(), 'guias-inicio-'))
-  symlinkSync(fileURLToPath(new URL('node_modules', RAIZ)), join(carpeta, 'node_modules'))
+  symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(carpeta, 'node_modules'))
   terminal = abrirTerminal()
 })
 afterEach(async () => {

@@ -5,11 +5,11 @@ import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
 import { leerCapitulos, leerGuia } from '../../scripts/documentacion/guia.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 
 const entorno = compartirEntorno()
-const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', RAIZ), 'utf8')) as Objeto
+const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8')) as Objeto
 const operaciones = operacionesDe(contrato)
 const enlacesDe = (texto: string) => [...texto.matchAll(/\]\(([^)\s]+)\)/g)].map(([, url]) => url!)
 let lista: string

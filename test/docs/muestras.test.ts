@@ -16,7 +16,7 @@ import {
   seguir,
 } from '../../scripts/documentacion/contrato.ts'
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
 import { PHP, PYTHON } from '../interpretes.ts'
@@ -29,7 +29,7 @@ import { montar } from './escenas.ts'
 const entorno = compartirEntorno()
 const abrir = usarReceptores()
 let receptor: string
-const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', RAIZ), 'utf8')) as Objeto
+const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8')) as Objeto
 const operaciones = operacionesDe(contrato)
 const respuestasDe = (definicion: Objeto) =>
   Object.entries(definicion.responses as Objeto).map(
@@ -237,7 +237,7 @@ describe('the guide', () => {
   }
 
   /** Whole files of the SDK's, which test/sdk runs. */
-  const enEjemplos = fileURLToPath(new URL('sdk/ejemplos/', RAIZ))
+  const enEjemplos = fileURLToPath(new URL('sdk/ejemplos/', ROOT))
   const ejemplos = readdirSync(enEjemplos).map((archivo) => readFileSync(join(enEjemplos, archivo), 'utf8'))
 
   it('has only code that is run here', () => {
@@ -264,12 +264,12 @@ describe('the guide', () => {
       capitulos
         .filter((capitulo) => capitulo.ts)
         .map((capitulo) => [
-          fileURLToPath(new URL(`openapi/comercios/muestras/${capitulo.archivo}.ts`, RAIZ)),
+          fileURLToPath(new URL(`openapi/comercios/muestras/${capitulo.archivo}.ts`, ROOT)),
           capitulo.ts,
         ]),
     )
-    const { config } = ts.readConfigFile(fileURLToPath(new URL('tsconfig.json', RAIZ)), ts.sys.readFile)
-    const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, fileURLToPath(RAIZ))
+    const { config } = ts.readConfigFile(fileURLToPath(new URL('tsconfig.json', ROOT)), ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, fileURLToPath(ROOT))
     const anfitrion = ts.createCompilerHost(options)
     const leer = anfitrion.readFile.bind(anfitrion)
     anfitrion.readFile = (ruta) => modulos.get(ruta) ?? leer(ruta)

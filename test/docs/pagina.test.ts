@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { PROBLEMAS } from '../../server/generado/contrato/vocabulario.ts'
-import type { Parte } from '../../server/pages/docs/browser/buscar.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import type { SearchPart } from '../../server/pages/docs/browser/buscar.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
@@ -14,7 +14,7 @@ import { evaluarEn } from '../paginas/revisar.ts'
 
 const entorno = compartirEntorno()
 // The YAML reader of a tool that we have anyway, so that it isn't our own reading of YAML.
-const YAML = createRequire(new URL('node_modules/knip/package.json', RAIZ))('yaml') as { parse(texto: string): unknown }
+const YAML = createRequire(new URL('node_modules/knip/package.json', ROOT))('yaml') as { parse(texto: string): unknown }
 
 interface Operacion {
   operationId: string
@@ -27,15 +27,15 @@ interface Contrato {
   components: { schemas: { Estado: { 'x-transiciones': { transiciones: Record<string, string[]> } } } }
   paths: Record<string, Record<string, Operacion>>
 }
-const bundle = readFileSync(new URL('server/generado/contrato/comercios.json', RAIZ), 'utf8')
+const bundle = readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8')
 const contrato = JSON.parse(bundle) as Contrato
 const operaciones = Object.values(contrato.paths).flatMap((ruta) =>
   Object.values(ruta).filter((operacion) => operacion.operationId),
 )
 
 const indice = JSON.parse(
-  readFileSync(new URL('server/generado/contrato/documentacion/indice.json', RAIZ), 'utf8'),
-) as Parte[]
+  readFileSync(new URL('server/generado/contrato/documentacion/indice.json', ROOT), 'utf8'),
+) as SearchPart[]
 
 /** Words that Redoc has and we have not; marks of the contract, and expressions. */
 const INGLES =
@@ -84,7 +84,7 @@ describe('the contract', () => {
     const texto = await respuesta.text()
     expect(texto).toBe(bundle)
     expect(contrato.openapi).toBe('3.1.0')
-    const servidas = leerOperaciones(leerDocumento()).filter(({ ruta }) => /^\/(api\/v1|\.well-known)\//.test(ruta))
+    const servidas = readOperations(readDocument()).filter(({ ruta }) => /^\/(api\/v1|\.well-known)\//.test(ruta))
     expect(operaciones.map(({ operationId }) => operationId).sort()).toEqual(servidas.map(({ id }) => id).sort())
     expect(texto).not.toContain('/operaciones/v1')
   })
@@ -127,7 +127,7 @@ describe('the contract', () => {
 
 describe('the place of each error', () => {
   const codigos = Object.entries(PROBLEMAS).map(([codigo, uno]) => ({ codigo, ajeno: 'ajeno' in uno }))
-  const html = readFileSync(new URL('server/generado/contrato/paginas/docs/documentacion.html', RAIZ), 'utf8')
+  const html = readFileSync(new URL('server/generado/contrato/paginas/docs/documentacion.html', ROOT), 'utf8')
 
   it.each(codigos)('$codigo', ({ codigo, ajeno }) => {
     expect(html.split(` id="error-${codigo}"`).length - 1).toBe(ajeno ? 0 : 1)

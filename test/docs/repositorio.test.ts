@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ErrorConfig, leerConfig } from '../../server/platform/config/config.ts'
+import { ConfigError, readConfig } from '../../server/platform/config/config.ts'
 
 const raiz = join(import.meta.dirname, '../..')
 const leer = (archivo: string) => readFileSync(join(raiz, archivo), 'utf8')
@@ -67,7 +67,7 @@ it('docs/operacion.md has every variable that the service reads', () => {
       return objeto[nombre]
     },
   })
-  expect(() => leerConfig(env, raiz)).toThrow(ErrorConfig) // after it has read them all
+  expect(() => readConfig(env, raiz)).toThrow(ConfigError) // after it has read them all
   expect(leidas.size).toBeGreaterThan(25)
   const texto = leer('docs/operacion.md')
   expect([...leidas].filter((nombre) => !texto.includes(`\`${nombre}\``))).toEqual([])

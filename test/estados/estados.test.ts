@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento } from '../../server/api/contract/contract.ts'
+import { readDocument } from '../../server/api/contract/contract.ts'
 import {
   esFinal,
   exigirCancelable,
@@ -12,7 +12,7 @@ import {
 import type { Estado, EstadoDeUbicacion } from '../../server/generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 
-const { schemas } = leerDocumento().components
+const { schemas } = readDocument().components
 const ESTADOS = schemas.Estado!.enum as Estado[]
 const UBICACIONES = schemas.EstadoDeUbicacion!.enum as EstadoDeUbicacion[]
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { crearEnlaces } from '../../server/domain/archivos/links.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createSignedLinks } from '../../server/domain/archivos/links.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
@@ -41,14 +41,14 @@ describe('GET /etiquetas/{guias}', () => {
   it('opens nothing with a file’s signature, nor a file with its own', async () => {
     const { foto } = await entregada(entorno, comercio)
     const partes = {
-      secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+      secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
       reloj: () => new Date(),
       urlPublica: entorno.url,
       minutos: 1,
     }
     const [deArchivos, deEtiquetas] = [
-      crearEnlaces({ ...partes, carpeta: 'archivos' }),
-      crearEnlaces({ ...partes, carpeta: 'etiquetas' }),
+      createSignedLinks({ ...partes, carpeta: 'archivos' }),
+      createSignedLinks({ ...partes, carpeta: 'etiquetas' }),
     ]
     expect((await descargar(deEtiquetas.crear(guia, 'attachment').url)).cabeceras.get('content-disposition')).toBe(
       `attachment; filename="etiqueta-${guia}.pdf"`,
@@ -60,7 +60,7 @@ describe('GET /etiquetas/{guias}', () => {
       // Well signed, and nobody's.
       deEtiquetas.crear('000000000000', 'inline').url,
       deEtiquetas.crear('', 'inline').url.replace('/etiquetas/?', '/etiquetas/-?'),
-      crearEnlaces({ ...partes, carpeta: 'etiquetas', minutos: 0 }).crear(guia, 'inline').url,
+      createSignedLinks({ ...partes, carpeta: 'etiquetas', minutos: 0 }).crear(guia, 'inline').url,
     ])
       expect([url, (await negada(url)).codigo]).toEqual([url, 'enlace_invalido'])
   })

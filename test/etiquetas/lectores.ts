@@ -1,4 +1,4 @@
-import type { Matriz } from '../../server/platform/pdf/barcodes.ts'
+import type { QrMatrix } from '../../server/platform/pdf/barcodes.ts'
 
 /** Widths of bars and spaces of each symbol of Code 128 (ISO/IEC 15417), 0 to 105; the stop pattern has seven. */
 const PATRONES =
@@ -47,7 +47,7 @@ const MASCARAS = [
 ]
 
 /** A reader of small QR codes (ISO/IEC 18004: versions 1 to 6) that corrects nothing: the symbol must be perfect. */
-export function leerQr({ lado: n, modulos }: Matriz): string {
+export function leerQr({ lado: n, modulos }: QrMatrix): string {
   const en = (f: number, c: number) => modulos[f * n + c]!
   const version = (n - 17) / 4
   // Level and mask: the first five bits of the format information beside the upper left finder, masked with 10101.
@@ -135,7 +135,7 @@ export function anchosDe(contenido: string): number[] {
 export const barrasDibujadas = (contenido: string) => anchosDe(contenido).map(Math.round)
 
 /** The modules of a label's QR. Its side in points is known; the rows' height says how many there are. */
-export function qrDibujado(contenido: string): Matriz {
+export function qrDibujado(contenido: string): QrMatrix {
   const lado = 78
   const abajo = rectangulos(contenido).filter(([x, y, , alto]) => x! > 190 && y! > 300 && alto! < 5)
   const modulo = Math.min(...abajo.map(([, , , alto]) => alto!))

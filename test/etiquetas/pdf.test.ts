@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type DatosDeEtiqueta, renderizarEtiquetas } from '../../server/domain/etiquetas/pdf.ts'
-import { type Logo, prepararLogo } from '../../server/platform/brand/logo.ts'
-import { enGrupos } from '../../server/platform/codes/guideCode.ts'
-import { barrasDe, qrDe } from '../../server/platform/pdf/barcodes.ts'
+import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
+import { inGroups } from '../../server/platform/codes/guideCode.ts'
+import { barsOf, qrOf } from '../../server/platform/pdf/barcodes.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { archivo, dibujo } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
@@ -81,7 +81,7 @@ test('every code reads back', () => {
   })
   fc.assert(
     fc.property(codigo, (guia) => {
-      expect(leerBarras(barrasDe(guia)!)).toBe(guia)
+      expect(leerBarras(barsOf(guia)!)).toBe(guia)
     }),
     { numRuns: 300 },
   )
@@ -92,7 +92,7 @@ test('every code reads back', () => {
   })
   fc.assert(
     fc.property(url, (resto) => {
-      expect(leerQr(qrDe(`https://${resto}`)!)).toBe(`https://${resto}`)
+      expect(leerQr(qrOf(`https://${resto}`)!)).toBe(`https://${resto}`)
     }),
     { numRuns: 60 },
   )
@@ -134,8 +134,8 @@ test(
 )
 
 test('a code in groups of four', () => {
-  expect(enGrupos('7K3M9QX2A1B4')).toBe('7K3M-9QX2-A1B4')
-  expect(enGrupos('')).toBe('')
+  expect(inGroups('7K3M9QX2A1B4')).toBe('7K3M-9QX2-A1B4')
+  expect(inGroups('')).toBe('')
 })
 
 type Textos = (maxLength: number) => fc.Arbitrary<string>
@@ -196,8 +196,8 @@ test('the same with five hundred data', COMPLETO, () => dentro(500))
 
 test('the logo stands on each label and in the document once; one that is no word has the name beside it', async () => {
   const [ancho, alto] = await Promise.all([
-    prepararLogo(archivo('ancho.svg', dibujo(500, 90))),
-    prepararLogo(archivo('alto.svg', dibujo(90, 160))),
+    prepareLogo(archivo('ancho.svg', dibujo(500, 90))),
+    prepareLogo(archivo('alto.svg', dibujo(90, 160))),
   ])
   const con = (logo: Logo) => ({ ...MARCA, logo: { color: logo, negro: logo.negro } })
   const [uno, diez] = await Promise.all([1, 10].map((n) => renderizarEtiquetas(con(ancho), Array(n).fill(datos()))))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SENTENCIAS } from '../../server/data/db.ts'
+import { STATEMENTS } from '../../server/data/db.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarGuias } from '../guias/mover.ts'
@@ -184,7 +184,7 @@ describe('GET /api/v1/eventos', () => {
     const { rows } = await entorno.db.pool.query('select comercio_id, modo from guia where guia = $1', [guia])
     const valores = { ...rows[0], xid: '0', guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, cuantos: 25 }
     const leidas = async (nombre: string, mas: Record<string, unknown>) => {
-      const { text, parametros } = SENTENCIAS.get(nombre)!
+      const { text, parametros } = STATEMENTS.get(nombre)!
       const dados: Record<string, unknown> = { ...valores, desde: new Date(0), ...mas }
       const plan = await entorno.db.pool.query(
         `explain (analyze, buffers, format json) ${text}`,

@@ -1,6 +1,6 @@
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { nuevoCodigoDeGuia } from '../../server/platform/codes/codes.ts'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 
@@ -8,7 +8,7 @@ import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 let repetido: string | undefined
 const entorno = usarEntorno({
   nuevoCodigo: (primero) => {
-    const codigo = repetido ?? nuevoCodigoDeGuia(primero)
+    const codigo = repetido ?? newGuideCode(primero)
     repetido = undefined
     return codigo
   },

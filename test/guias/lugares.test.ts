@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { departamentos, municipiosDe } from '../../server/domain/catalogo/catalogo.ts'
 import { sospechar } from '../../server/domain/guias/lugares.ts'
-import { distanciaKm } from '../../server/platform/maps/point.ts'
+import { distanceKm } from '../../server/platform/maps/point.ts'
 
 const MIXCO = { lat: 14.63077, lng: -90.60711 }
 
@@ -53,7 +53,7 @@ describe('an implausible place', () => {
         if (Math.abs(lng) > 90) continue
         const alReves = sospechar(codigo, { lat: lng, lng: lat })!
         expect(alReves.codigo, nombre).toBe('coordenadas_invertidas')
-        expect(distanciaKm(alReves.corregido!, { lat, lng }), nombre).toBe(0)
+        expect(distanceKm(alReves.corregido!, { lat, lng }), nombre).toBe(0)
       }
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Espera } from '../../server/platform/threads/waiting.ts'
+import { WaitingList } from '../../server/platform/threads/waiting.ts'
 
 test('whatever comes and goes: never too many, nobody is lost, and a line is never the longest while another pays for it', () => {
   const accion = fc.oneof(
@@ -10,30 +10,30 @@ test('whatever comes and goes: never too many, nobody is lost, and a line is nev
   )
   fc.assert(
     fc.property(fc.array(accion, { maxLength: 60 }), fc.integer({ min: 1, max: 6 }), (acciones, maximo) => {
-      const espera = new Espera<string>(maximo)
+      const espera = new WaitingList<string>(maximo)
       let dentro: string[] = []
       const largo = (dueno: string) => dentro.filter((quien) => quien[0] === dueno).length
       for (const [i, accion] of acciones.entries()) {
         if ('poner' in accion) {
           dentro.push(`${accion.poner}${i}`)
-          const sobra = espera.poner(accion.poner, `${accion.poner}${i}`)
+          const sobra = espera.add(accion.poner, `${accion.poner}${i}`)
           expect(sobra !== undefined).toBe(dentro.length > maximo)
           if (sobra) expect(largo(sobra[0]!)).toBe(Math.max(...['a', 'b', 'c', 'd'].map(largo)))
           dentro = dentro.filter((quien) => quien !== sobra)
         } else if ('sacar' in accion) {
-          const quien = espera.sacar()
+          const quien = espera.next()
           expect(quien === undefined).toBe(dentro.length === 0)
           if (quien) expect(dentro.find((otro) => otro[0] === quien[0])).toBe(quien)
           dentro = dentro.filter((otro) => otro !== quien)
         } else {
           const quien = dentro[accion.quitar] ?? 'z'
-          espera.quitar(quien[0]!, quien)
+          espera.remove(quien[0]!, quien)
           dentro = dentro.filter((otro) => otro !== quien)
         }
       }
-      const resto = dentro.map(() => espera.sacar())
+      const resto = dentro.map(() => espera.next())
       expect(resto.toSorted()).toEqual(dentro.toSorted())
-      expect(espera.sacar()).toBeUndefined()
+      expect(espera.next()).toBeUndefined()
     }),
     { numRuns: 500 },
   )

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { crearLog } from '../../server/platform/log.ts'
-import { Hilos } from '../../server/platform/threads/threads.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { ThreadPool } from '../../server/platform/threads/threads.ts'
 import { hasta } from '../fabricas.ts'
 import type { TareasDePrueba } from './tareas.ts'
 
-let abiertos: Hilos<TareasDePrueba>[] = []
+let abiertos: ThreadPool<TareasDePrueba>[] = []
 let lineas: string[] = []
 
 /** A pool of one thread that is patient, unless it is told otherwise. */
-function abrir(reglas: Partial<ConstructorParameters<typeof Hilos>[1]> = {}): Hilos<TareasDePrueba> {
+function abrir(reglas: Partial<ConstructorParameters<typeof ThreadPool>[1]> = {}): ThreadPool<TareasDePrueba> {
   lineas = []
-  const hilos = new Hilos<TareasDePrueba>(crearLog('warn', { write: (linea) => lineas.push(linea) }), {
+  const hilos = new ThreadPool<TareasDePrueba>(createLog('warn', { write: (linea) => lineas.push(linea) }), {
     modulo: new URL('tareas.ts', import.meta.url),
     cuantos: 1,
     enEspera: 10,
@@ -31,27 +31,27 @@ const abrirPuerta = (puerta: Int32Array) => {
 const ocupado = { codigo: 'no_disponible', detalles: { cabeceras: { 'Retry-After': '2' } } }
 
 afterEach(async () => {
-  for (const hilos of abiertos) await hilos.detener()
+  for (const hilos of abiertos) await hilos.stop()
   abiertos = []
 })
 
 describe('threads', () => {
   it('give what their tasks make, and throw what these throw', async () => {
     const hilos = abrir()
-    const bytes = await hilos.hacer('a', 'eco', 'ñandú')
+    const bytes = await hilos.run('a', 'eco', 'ñandú')
     expect([Buffer.isBuffer(bytes), bytes.toString()]).toEqual([true, 'ñandú'])
-    await expect(hilos.hacer('a', 'fallar', 'así no')).rejects.toThrow(new RangeError('así no'))
+    await expect(hilos.run('a', 'fallar', 'así no')).rejects.toThrow(new RangeError('así no'))
     // What can't be told to a thread fails alone.
-    await expect(hilos.hacer('a', 'eco', (() => {}) as unknown as string)).rejects.toThrow(/could not be cloned/)
-    expect((await hilos.hacer('a', 'eco', 'sigue')).toString()).toBe('sigue')
+    await expect(hilos.run('a', 'eco', (() => {}) as unknown as string)).rejects.toThrow(/could not be cloned/)
+    expect((await hilos.run('a', 'eco', 'sigue')).toString()).toBe('sigue')
     expect(lineas).toEqual([])
   })
 
   it('work side by side, as many as there may be', async () => {
     const hilos = abrir({ cuantos: 2 })
     const puerta = nuevaPuerta()
-    const primera = hilos.hacer('a', 'tras', { puerta, texto: 'primera' })
-    expect((await hilos.hacer('a', 'eco', 'segunda')).toString()).toBe('segunda')
+    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    expect((await hilos.run('a', 'eco', 'segunda')).toString()).toBe('segunda')
     abrirPuerta(puerta)
     expect((await primera).toString()).toBe('primera')
   })
@@ -64,8 +64,8 @@ describe('threads', () => {
     'a thread that %s is replaced: its task fails, those that wait are done',
     async (_como, tarea, reglas) => {
       const hilos = abrir(reglas)
-      const mala = hilos.hacer('a', tarea, undefined as never)
-      const buena = hilos.hacer('a', 'eco', 'buena')
+      const mala = hilos.run('a', tarea, undefined as never)
+      const buena = hilos.run('a', 'eco', 'buena')
       await expect(mala).rejects.toMatchObject(ocupado)
       expect((await buena).toString()).toBe('buena')
       expect(lineas.map((linea) => JSON.parse(linea))).toEqual([expect.objectContaining({ msg: 'thread lost', tarea })])
@@ -74,12 +74,12 @@ describe('threads', () => {
 
   it('a module that can’t be loaded fails each task, and hangs none', async () => {
     const hilos = abrir({ modulo: new URL('no-hay.ts', import.meta.url) })
-    for (const texto of ['una', 'otra']) await expect(hilos.hacer('a', 'eco', texto)).rejects.toMatchObject(ocupado)
+    for (const texto of ['una', 'otra']) await expect(hilos.run('a', 'eco', texto)).rejects.toMatchObject(ocupado)
     expect(lineas.join('')).toContain('no-hay.ts')
   })
 
   it('a thread without work is kept for a while, and then another is started for the next task', async () => {
-    const quien = async (hilos: Hilos<TareasDePrueba>) => String(await hilos.hacer('a', 'quien', undefined as never))
+    const quien = async (hilos: ThreadPool<TareasDePrueba>) => String(await hilos.run('a', 'quien', undefined as never))
     const hilos = abrir()
     expect(await quien(hilos)).toBe(await quien(hilos))
     const breves = abrir({ ocio: 1 })
@@ -89,11 +89,11 @@ describe('threads', () => {
 
   it('a stop ends what is under way and what waits, and nothing begins after it', async () => {
     const hilos = abrir()
-    const todas = [hilos.hacer('a', 'colgarse', undefined as never), hilos.hacer('b', 'eco', 'espera')]
+    const todas = [hilos.run('a', 'colgarse', undefined as never), hilos.run('b', 'eco', 'espera')]
     const fines = Promise.allSettled(todas)
-    await hilos.detener()
+    await hilos.stop()
     for (const fin of await fines) expect(fin).toMatchObject({ status: 'rejected', reason: ocupado })
-    await expect(hilos.hacer('a', 'eco', 'tarde')).rejects.toMatchObject(ocupado)
+    await expect(hilos.run('a', 'eco', 'tarde')).rejects.toMatchObject(ocupado)
     expect(lineas).toEqual([])
   })
 })
@@ -104,8 +104,8 @@ describe('who waits for a thread', () => {
     const puerta = nuevaPuerta()
     const orden: string[] = []
     const pedir = (dueno: string, texto: string) =>
-      hilos.hacer(dueno, 'eco', texto).then((bytes) => orden.push(bytes.toString()))
-    const primera = hilos.hacer('a', 'tras', { puerta, texto: 'primera' })
+      hilos.run(dueno, 'eco', texto).then((bytes) => orden.push(bytes.toString()))
+    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
     const todas = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((texto) => pedir(texto[0]!, texto))
     abrirPuerta(puerta)
     await Promise.all([primera, ...todas])
@@ -115,10 +115,10 @@ describe('who waits for a thread', () => {
   it('is told to come back where too many wait: of the owner with most of them, the last', async () => {
     const hilos = abrir({ enEspera: 3 })
     const puerta = nuevaPuerta()
-    const primera = hilos.hacer('a', 'tras', { puerta, texto: 'primera' })
-    const deA = ['a1', 'a2', 'a3', 'a4'].map((texto) => hilos.hacer('a', 'eco', texto))
+    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    const deA = ['a1', 'a2', 'a3', 'a4'].map((texto) => hilos.run('a', 'eco', texto))
     await expect(deA[3]).rejects.toMatchObject(ocupado)
-    const deB = hilos.hacer('b', 'eco', 'b1')
+    const deB = hilos.run('b', 'eco', 'b1')
     await expect(deA[2]).rejects.toMatchObject(ocupado)
     abrirPuerta(puerta)
     expect((await Promise.all([primera, deA[0], deA[1], deB])).map(String)).toEqual(['primera', 'a1', 'a2', 'b1'])
@@ -127,8 +127,8 @@ describe('who waits for a thread', () => {
   it('is told to come back when its patience ends', async () => {
     const hilos = abrir({ paciencia: 50 })
     const puerta = nuevaPuerta()
-    const primera = hilos.hacer('a', 'tras', { puerta, texto: 'primera' })
-    await expect(hilos.hacer('b', 'eco', 'tarde')).rejects.toMatchObject(ocupado)
+    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    await expect(hilos.run('b', 'eco', 'tarde')).rejects.toMatchObject(ocupado)
     abrirPuerta(puerta)
     // Whose turn has come is no longer waiting.
     expect((await primera).toString()).toBe('primera')
@@ -138,25 +138,25 @@ describe('who waits for a thread', () => {
     const hilos = abrir({ enEspera: 1 })
     const puerta = nuevaPuerta()
     const control = new AbortController()
-    const primera = hilos.hacer('a', 'tras', { puerta, texto: 'primera' })
-    const dejada = hilos.hacer('a', 'eco', 'dejada', control.signal)
+    const primera = hilos.run('a', 'tras', { puerta, texto: 'primera' })
+    const dejada = hilos.run('a', 'eco', 'dejada', control.signal)
     control.abort()
     await expect(dejada).rejects.toMatchObject(ocupado)
-    const otra = hilos.hacer('a', 'eco', 'otra')
+    const otra = hilos.run('a', 'eco', 'otra')
     abrirPuerta(puerta)
     expect((await Promise.all([primera, otra])).map(String)).toEqual(['primera', 'otra'])
-    await expect(hilos.hacer('a', 'eco', 'ya no', control.signal)).rejects.toMatchObject(ocupado)
+    await expect(hilos.run('a', 'eco', 'ya no', control.signal)).rejects.toMatchObject(ocupado)
   })
 
   it('stops its task when nobody wants it any more', async () => {
     const hilos = abrir()
     const puerta = nuevaPuerta()
     const control = new AbortController()
-    const dejada = hilos.hacer('a', 'hastaQueLoDejen', puerta, control.signal)
+    const dejada = hilos.run('a', 'hastaQueLoDejen', puerta, control.signal)
     await hasta(async () => Atomics.load(puerta, 1) === 1)
     control.abort()
     await expect(dejada).rejects.toMatchObject(ocupado)
-    expect((await hilos.hacer('b', 'eco', 'otra')).toString()).toBe('otra')
+    expect((await hilos.run('b', 'eco', 'otra')).toString()).toBe('otra')
     expect(Atomics.load(puerta, 0)).toBe(1)
   })
 })

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { Recientes } from '../../server/platform/threads/recent.ts'
+import { RecentDocuments } from '../../server/platform/threads/recent.ts'
 
 afterEach(() => vi.useRealTimers())
 const nadie = new AbortController().signal
 const de = (bytes: number) => Promise.resolve(Buffer.alloc(bytes))
-const nuevos = (reglas = {}) => new Recientes({ cuantos: 2, bytes: 100, vigencia: 1_000, ...reglas })
+const nuevos = (reglas = {}) => new RecentDocuments({ cuantos: 2, bytes: 100, vigencia: 1_000, ...reglas })
 
 describe('documents made lately', () => {
   it('are made once for all who ask, and given up when all of them went away', async () => {
@@ -16,7 +16,7 @@ describe('documents made lately', () => {
       return listo.promise
     })
     const [uno, otro] = [new AbortController(), new AbortController()]
-    const pedidos = [uno, otro].map(({ signal }) => recientes.dar('a', hacer, signal))
+    const pedidos = [uno, otro].map(({ signal }) => recientes.get('a', hacer, signal))
     uno.abort()
     await expect(pedidos[0]).rejects.toMatchObject({ codigo: 'no_disponible' })
     expect(senal.aborted).toBe(false)
@@ -24,8 +24,8 @@ describe('documents made lately', () => {
     await expect(pedidos[1]).rejects.toMatchObject({ codigo: 'no_disponible' })
     expect([senal.aborted, hacer.mock.calls.length]).toEqual([true, 1])
     // Who comes after that doesn't wait for what was given up, and who has gone starts nothing.
-    await expect(recientes.dar('a', hacer, uno.signal)).rejects.toMatchObject({ codigo: 'no_disponible' })
-    const nuevo = recientes.dar('a', hacer, nadie)
+    await expect(recientes.get('a', hacer, uno.signal)).rejects.toMatchObject({ codigo: 'no_disponible' })
+    const nuevo = recientes.get('a', hacer, nadie)
     listo.resolve(Buffer.from('x'))
     expect([String(await nuevo), hacer.mock.calls.length]).toEqual(['x', 2])
   })
@@ -33,19 +33,19 @@ describe('documents made lately', () => {
   it('are kept for a while, within bounds, the newest of them; what fails is made again', async () => {
     vi.useFakeTimers()
     const recientes = nuevos()
-    for (const clave of ['a', 'b', 'c']) await recientes.dar(clave, () => de(40), nadie)
-    expect(['a', 'b', 'c'].map((clave) => recientes.hallar(clave)?.length)).toEqual([undefined, 40, 40])
-    await recientes.dar('d', () => de(90), nadie)
-    await recientes.dar('e', () => de(101), nadie)
-    expect(['b', 'c', 'd', 'e'].map((clave) => recientes.hallar(clave)?.length)).toEqual([
+    for (const clave of ['a', 'b', 'c']) await recientes.get(clave, () => de(40), nadie)
+    expect(['a', 'b', 'c'].map((clave) => recientes.find(clave)?.length)).toEqual([undefined, 40, 40])
+    await recientes.get('d', () => de(90), nadie)
+    await recientes.get('e', () => de(101), nadie)
+    expect(['b', 'c', 'd', 'e'].map((clave) => recientes.find(clave)?.length)).toEqual([
       undefined,
       undefined,
       90,
       undefined,
     ])
     vi.advanceTimersByTime(1_000)
-    expect(recientes.hallar('d')).toBeUndefined()
-    await expect(recientes.dar('d', () => Promise.reject(new Error('no')), nadie)).rejects.toThrow('no')
-    expect((await recientes.dar('d', () => de(100), nadie)).length).toBe(100)
+    expect(recientes.find('d')).toBeUndefined()
+    await expect(recientes.get('d', () => Promise.reject(new Error('no')), nadie)).rejects.toThrow('no')
+    expect((await recientes.get('d', () => de(100), nadie)).length).toBe(100)
   })
 })

@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads'
-import { atender } from '../../server/platform/threads/serve.ts'
+import { serveTasks } from '../../server/platform/threads/serve.ts'
 
 /** What a test's thread does; a door is an Int32Array over shared memory that the test opens. */
 const TAREAS = {
@@ -34,4 +34,4 @@ const TAREAS = {
 
 export type TareasDePrueba = typeof TAREAS
 
-atender(TAREAS)
+serveTasks(TAREAS)

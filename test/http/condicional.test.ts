@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
-import { coincideEtag, etagDe } from '../../server/api/http/conditional.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
+import { etagMatches, etagOf } from '../../server/api/http/conditional.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 
@@ -24,7 +24,7 @@ const pedir = async (condicion?: string, metodo = 'GET') => {
 }
 
 describe('If-None-Match', () => {
-  const etag = etagDe('cuerpo')
+  const etag = etagOf('cuerpo')
 
   it.each([
     [etag, true],
@@ -41,7 +41,7 @@ describe('If-None-Match', () => {
     ['"otra", *', false],
     [undefined, false],
   ])('%s names it: %s', (cabecera, nombra) => {
-    expect(coincideEtag(cabecera, etag)).toBe(nombra)
+    expect(etagMatches(cabecera, etag)).toBe(nombra)
   })
 
   it('is told from one header or several', async () => {
@@ -58,7 +58,7 @@ describe('If-None-Match', () => {
 describe('an answer that did not change', () => {
   it('is the tag and how it may be kept, without a body or what describes one', async () => {
     const entera = await pedir()
-    const etag = etagDe(entera.texto)
+    const etag = etagOf(entera.texto)
     expect(Object.fromEntries(entera.cabeceras)).toMatchObject({ etag, 'cache-control': 'private, no-cache' })
     for (const metodo of ['GET', 'HEAD']) {
       const { status, cabeceras, texto } = await pedir(etag, metodo)
@@ -83,7 +83,7 @@ describe('an answer that did not change', () => {
 })
 
 describe('the contract', () => {
-  const operaciones = leerOperaciones(leerDocumento()).filter(
+  const operaciones = readOperations(readDocument()).filter(
     ({ metodo, ruta }) => metodo === 'get' && ruta.startsWith('/api/v1/'),
   )
   /** Their links are signed anew each time. */

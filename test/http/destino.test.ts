@@ -1,20 +1,20 @@
 import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones, type Operacion } from '../../server/api/contract/contract.ts'
+import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 
 const entorno = compartirEntorno()
-const operaciones = leerOperaciones(leerDocumento())
+const operaciones = readOperations(readDocument())
 /** NUL, half of a surrogate pair, a byte that begins nothing. */
 const ILEGIBLES = ['%00', 'a%00b', '%ED%A0%80', '%ff']
 
-const pedir = (ruta: string, metodo: string, { llave }: Comercio, { seguridad }: Operacion) =>
+const pedir = (ruta: string, metodo: string, { llave }: Comercio, { seguridad }: Operation) =>
   entorno.pedir(metodo.toUpperCase(), ruta, {
     llave: seguridad?.esquema === 'llaveDeOperacion' ? entorno.llaveDeOperacion : llave,
   })
 
 /** The paths of an operation with something unreadable in each of its parameters, and that parameter's name. */
-function* ilegibles({ ruta, parametros }: Operacion): Generator<readonly [campo: string, destino: string]> {
+function* ilegibles({ ruta, parametros }: Operation): Generator<readonly [campo: string, destino: string]> {
   for (const malo of ILEGIBLES) {
     for (const { name, in: donde } of parametros) {
       const llena = ruta.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === name ? malo : 'x'))

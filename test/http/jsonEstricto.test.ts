@@ -1,17 +1,17 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ErrorJson, type FallaJson, LIMITES_JSON, leerJson } from '../../server/api/http/strictJson.ts'
+import { JSON_LIMITS, JsonError, type JsonFault, readJson } from '../../server/api/http/strictJson.ts'
 
 /** Not toStrictEqual, which takes an own property named constructor for the type. */
 const igual: (valor: unknown, esperado: unknown) => void = deepStrictEqual
-const leer = (texto: string) => leerJson(Buffer.from(texto))
+const leer = (texto: string) => readJson(Buffer.from(texto))
 
-function fallaDe(cuerpo: string | Uint8Array): FallaJson {
+function fallaDe(cuerpo: string | Uint8Array): JsonFault {
   try {
-    leerJson(typeof cuerpo === 'string' ? Buffer.from(cuerpo) : cuerpo)
+    readJson(typeof cuerpo === 'string' ? Buffer.from(cuerpo) : cuerpo)
   } catch (error) {
-    if (error instanceof ErrorJson) return error.falla
+    if (error instanceof JsonError) return error.fault
     throw error
   }
   throw new Error(`Accepted: ${String(cuerpo).slice(0, 200)}`)
@@ -37,9 +37,9 @@ describe('leerJson accepts', () => {
     ['keys that differ in case or normal form', '{"a":1,"A":2,"\u00e9":3,"e\u0301":4,"":5," ":6}'],
     ['keys that look like indices', '{"2":1,"1":2,"01":3}'],
     ['brackets and colons inside texts', '{"a":"}],:{[\\"","b]":"\\\\"}'],
-    [`${LIMITES_JSON.profundidad} levels`, anidar(32)],
+    [`${JSON_LIMITS.profundidad} levels`, anidar(32)],
     ['depth that is not nested', `[${Array(100).fill(anidar(31)).join()}]`],
-    [`${LIMITES_JSON.propiedades} properties`, conClaves(64)],
+    [`${JSON_LIMITS.propiedades} properties`, conClaves(64)],
     ['a key of 128 characters', `{"${'ñ'.repeat(128)}":1}`],
     ['an escaped key of 128 characters', `{"${'\\u00f1'.repeat(128)}":1}`],
   ])('%s', (_, texto) => {
@@ -48,7 +48,7 @@ describe('leerJson accepts', () => {
 
   it('any Uint8Array, also a view into a larger buffer', () => {
     const bytes = new TextEncoder().encode('xx{"a":"é"}xx')
-    igual(leerJson(bytes.subarray(2, -2)), { a: 'é' })
+    igual(readJson(bytes.subarray(2, -2)), { a: 'é' })
   })
 })
 
@@ -144,15 +144,15 @@ describe('leerJson refuses', () => {
 
 describe('leerJson against JSON.parse', () => {
   /** Our limits, told apart from the scanner: by the value, and by counting the keys in the text. */
-  function cumple(valor: unknown, niveles = LIMITES_JSON.profundidad): boolean {
+  function cumple(valor: unknown, niveles = JSON_LIMITS.profundidad): boolean {
     if (typeof valor === 'string') return valor.isWellFormed() && !valor.includes('\0')
     if (typeof valor === 'number') return Number.isFinite(valor)
     if (typeof valor !== 'object' || valor === null) return true
     if (niveles === 0) return false
     const claves = Array.isArray(valor) ? [] : Object.keys(valor)
     return (
-      claves.length <= LIMITES_JSON.propiedades &&
-      claves.every((clave) => clave !== '__proto__' && clave.length <= LIMITES_JSON.largoDeClave && cumple(clave)) &&
+      claves.length <= JSON_LIMITS.propiedades &&
+      claves.every((clave) => clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && cumple(clave)) &&
       Object.values(valor).every((parte) => cumple(parte, niveles - 1))
     )
   }
@@ -268,9 +268,9 @@ describe('leerJson against JSON.parse', () => {
         if (cuerpo.length > 0) cuerpo[donde % cuerpo.length] = byte
         let valor: unknown
         try {
-          valor = leerJson(cuerpo)
+          valor = readJson(cuerpo)
         } catch (error) {
-          expect(error).toBeInstanceOf(ErrorJson)
+          expect(error).toBeInstanceOf(JsonError)
           return
         }
         const texto = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(cuerpo)
@@ -305,9 +305,9 @@ describe('leerJson stays linear on hostile bodies of 2 MB', () => {
     const contenido = Buffer.from(cuerpo)
     // Measured 4 to 200 ms; something quadratic would take minutes, which a test hasn't.
     try {
-      leerJson(contenido)
+      readJson(contenido)
     } catch (error) {
-      expect(error).toBeInstanceOf(ErrorJson)
+      expect(error).toBeInstanceOf(JsonError)
     }
   })
 })

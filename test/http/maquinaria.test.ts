@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones, type Operacion } from '../../server/api/contract/contract.ts'
+import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
 import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
@@ -20,7 +20,7 @@ const WHATSAPP = {
   WHATSAPP_VERIFY_TOKEN: 'acordada',
 }
 const entorno = usarEntorno({}, () => WHATSAPP)
-const operaciones = leerOperaciones(leerDocumento())
+const operaciones = readOperations(readDocument())
 const conLlave = operaciones.filter(({ seguridad }) => seguridad && !seguridad.enCookie)
 const conSesion = operaciones.filter(({ seguridad }) => seguridad?.enCookie)
 // What wants the bytes as they came looks at their signature before anything else.
@@ -30,9 +30,9 @@ const enFlujo = operaciones.filter((operacion) => operacion.enFlujo)
 let comercio: Comercio
 let movil: Movil
 /** Sessions that nobody has looked at: what needs the database only for the session must not find it remembered. */
-const sinUsar = new Map<Operacion['id'], Movil>()
+const sinUsar = new Map<Operation['id'], Movil>()
 /** Of merchants' operations: what needs the database only for the key must not find the key remembered. */
-const llavesSinUsar = new Map<Operacion['id'], string>()
+const llavesSinUsar = new Map<Operation['id'], string>()
 let guia: string
 let llavePublica: string
 let operador: string
@@ -47,7 +47,7 @@ let foto: string
 let enlace: string
 let etiquetas: string
 /** Guides of their own for what others would leave in no state to be tried. */
-const guias: Partial<Record<Operacion['id'], string>> = {}
+const guias: Partial<Record<Operation['id'], string>> = {}
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   movil = await nuevoMovil(entorno)
@@ -88,7 +88,7 @@ const pedirWebhook = async (ruta: string, cuerpo: unknown) =>
 let urls = 0
 const nuevaUrl = () => `http://127.0.0.1:9/${++urls}`
 
-const rutaDe = ({ id, ruta, parametros }: Operacion) => {
+const rutaDe = ({ id, ruta, parametros }: Operation) => {
   if (id === 'descargarArchivo') return enlace
   if (id === 'descargarEtiquetas') return etiquetas
   const consulta = parametros
@@ -108,21 +108,21 @@ const rutaDe = ({ id, ruta, parametros }: Operacion) => {
     .replace(/\{(entrega|recuperacion)\}/g, (_m, nombre) => ids[nombre]!)
   return consulta.length > 0 ? `${llena}?${consulta.join('&')}` : llena
 }
-const llaveDe = ({ seguridad }: Operacion) =>
+const llaveDe = ({ seguridad }: Operation) =>
   seguridad?.esquema === 'llaveDeOperacion' ? entorno.llaveDeOperacion : comercio.llave
 type Pedido = NonNullable<Parameters<typeof entorno.pedir>[2]>
 /** A request with what its operation wants to know who calls. */
-const pedirA = (operacion: Operacion, { cabeceras = {}, ...opciones }: Pedido = {}, mas = '', de = movil) =>
+const pedirA = (operacion: Operation, { cabeceras = {}, ...opciones }: Pedido = {}, mas = '', de = movil) =>
   entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion) + mas, {
     llave: llaveDe(operacion),
     ...opciones,
     cabeceras: { ...propias(operacion, de), ...cabeceras },
   })
-const propias = ({ seguridad, mismoOrigen }: Operacion, { cookie } = movil): Record<string, string> => ({
+const propias = ({ seguridad, mismoOrigen }: Operation, { cookie } = movil): Record<string, string> => ({
   ...(seguridad?.enCookie ? { Cookie: cookie } : {}),
   ...(mismoOrigen ? { Origin: entorno.url } : {}),
 })
-const tabla = (lista: readonly Operacion[]) => lista.map((operacion) => [operacion.id, operacion] as const)
+const tabla = (lista: readonly Operation[]) => lista.map((operacion) => [operacion.id, operacion] as const)
 
 describe('the machinery answers the same for every operation', () => {
   it.each(tabla(conLlave))('%s: 401 with WWW-Authenticate without a good key', async (_id, operacion) => {
@@ -402,12 +402,12 @@ describe('the machinery answers the same for every operation', () => {
   })
 })
 
-const firmar = ({ crudo }: Operacion, cuerpo: unknown): Record<string, string> => {
+const firmar = ({ crudo }: Operation, cuerpo: unknown): Record<string, string> => {
   const sello = createHmac('sha256', WHATSAPP.WHATSAPP_APP_SECRET).update(JSON.stringify(cuerpo) ?? '')
   return crudo ? { 'X-Hub-Signature-256': `sha256=${sello.digest('hex')}` } : {}
 }
 
-const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
+const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   crearGuia: unaGuia,
   crearLote: () => ({ guias: [unaGuia()] }),
   confirmarUbicacion: () => ({ lat: 14.71889, lng: -90.64417 }),
@@ -428,17 +428,17 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   verificarPrueba: () => ({ sha256: '0'.repeat(64) }),
 }
 /** A body that the operation accepts, if it takes one. */
-const cuerpoDe = ({ id, tipos, enFlujo }: Operacion) =>
+const cuerpoDe = ({ id, tipos, enFlujo }: Operation) =>
   CUERPOS[id]?.() ?? (tipos.length > 0 && !enFlujo ? {} : undefined)
 
 /** That body, or a stream's. */
-const cuerpoBueno = async (operacion: Operacion): Promise<Pedido> =>
+const cuerpoBueno = async (operacion: Operation): Promise<Pedido> =>
   operacion.enFlujo
     ? { crudo: new Uint8Array(await unaFoto()), cabeceras: { 'Content-Type': 'image/jpeg' } }
     : { cuerpo: cuerpoDe(operacion) }
 
 /** A key of the operation's kind, of those scopes. */
-const llaveCon = ({ seguridad }: Operacion, sirve: (alcance: string) => boolean) =>
+const llaveCon = ({ seguridad }: Operation, sirve: (alcance: string) => boolean) =>
   seguridad!.esquema === 'llaveDeOperacion'
     ? entorno.nuevaLlaveDeOperacion(ALCANCES_DE_OPERACION.filter(sirve))
     : entorno.nuevaLlave(comercio, { alcances: ALCANCES.filter(sirve) })

@@ -1,14 +1,14 @@
 // A slow body without waiting for one: the request began as long ago as the test says.
 import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
-import { reautenticar } from '../../server/api/http/authenticate.ts'
-import type { Autenticadores } from '../../server/api/http/identity.ts'
-import { Limites } from '../../server/api/limits/limits.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
+import { reauthenticate } from '../../server/api/http/authenticate.ts'
+import type { Authenticators } from '../../server/api/http/identity.ts'
+import { Limits } from '../../server/api/limits/limits.ts'
 import type { Deps } from '../../server/domain/deps.ts'
 
-const crearOperador = leerOperaciones(leerDocumento()).find(({ id }) => id === 'crearOperador')!
-const deps = { limites: new Limites({ porOperador: 10, porRed: 10 }), ajustes: { demostracion: true } } as Pick<
+const crearOperador = readOperations(readDocument()).find(({ id }) => id === 'crearOperador')!
+const deps = { limites: new Limits({ porOperador: 10, porRed: 10 }), ajustes: { demostracion: true } } as Pick<
   Deps,
   'navegador' | 'limites' | 'ajustes'
 >
@@ -18,14 +18,14 @@ function comprobar(ms: number, ahora: readonly string[] | undefined) {
   const llave = { operadorId: '', operador: 'op_X', llave: 'X', rangos: [] }
   const autenticadores = {
     llaveDeOperacion: async () => ahora && { ...llave, alcances: ahora },
-  } as unknown as Autenticadores
+  } as unknown as Authenticators
   const req = {
     ip: '127.0.0.1',
     headersDistinct: { authorization: ['Bearer x'] },
     solicitud: { inicio: performance.now() - ms, identidad: { ...llave, alcances: ['administrar'] } },
   } as unknown as Request
   return new Promise((resolve) => {
-    reautenticar(crearOperador, autenticadores, deps)(req, {} as Response, (error?: unknown) =>
+    reauthenticate(crearOperador, autenticadores, deps)(req, {} as Response, (error?: unknown) =>
       resolve((error as { codigo?: string } | undefined)?.codigo ?? 'admitted'),
     )
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { redDe } from '../../server/api/http/network.ts'
+import { networkOf } from '../../server/api/http/network.ts'
 
 describe('the network of an address', () => {
   it('is the address itself in IPv4, and the first 64 bits in IPv6, however it is abbreviated', () => {
@@ -10,14 +10,14 @@ describe('the network of an address', () => {
       ['2001:db8:1:2::1', '2001:db8:1:2:3:4:5:6'],
       ['::1', '::2'],
     ] as const)
-      expect([una, redDe(una)]).toEqual([una, redDe(otra)])
+      expect([una, networkOf(una)]).toEqual([una, networkOf(otra)])
     for (const [una, otra] of [
       ['198.51.100.1', '198.51.100.2'],
       ['::ffff:198.51.100.1', '::ffff:198.51.100.2'],
       ['2001:db8::1', '2001:db8:0:1::1'],
       ['2001:db8:1:2::1', '2001:db8:1:3::1'],
     ] as const)
-      expect([una, redDe(una)]).not.toEqual([una, redDe(otra)])
+      expect([una, networkOf(una)]).not.toEqual([una, networkOf(otra)])
     // Some proxies write the port, too, and some systems IPv4 as IPv6.
     for (const [una, otra] of [
       ['198.51.100.1:1024', '198.51.100.1'],
@@ -27,8 +27,8 @@ describe('the network of an address', () => {
       ['::ffff:c633:6401', '198.51.100.1'],
       ['[::FFFF:198.51.100.1]:80', '198.51.100.1'],
     ] as const)
-      expect([una, redDe(una)]).toEqual([una, redDe(otra)])
+      expect([una, networkOf(una)]).toEqual([una, networkOf(otra)])
     // Whatever a proxy says is only a key.
-    for (const rara of ['', 'unknown', '::', '1:2:3:4:5:6:7:8:9::1:2', '[2001:db8::1]:80']) redDe(rara)
+    for (const rara of ['', 'unknown', '::', '1:2:3:4:5:6:7:8:9::1:2', '[2001:db8::1]:80']) networkOf(rara)
   })
 })

@@ -1,6 +1,6 @@
 // A path is an operation, a page or a file only as it is written: every other spelling is the 404 of an unknown path.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { enRuta, entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 
@@ -10,7 +10,7 @@ const entorno = usarEntorno({ relojDeLimites: () => 0 }, () => ({
   MAILBOX: '1',
   SECURITY_CONTACT: 'mailto:seguridad@ejemplo.com',
 }))
-const operaciones = leerOperaciones(leerDocumento())
+const operaciones = readOperations(readDocument())
 
 let comercio: Comercio
 /** Links that open, as paths with their query. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
@@ -7,7 +7,7 @@ import { sinDestino, unaGuia } from '../fabricas.ts'
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
 const entorno = usarEntorno()
 // Every route of merchants that names something, whatever the contract adds later.
-const conId = leerOperaciones(leerDocumento()).filter(
+const conId = readOperations(readDocument()).filter(
   ({ seguridad, ruta }) => seguridad?.esquema === 'llaveDeComercio' && ruta.includes('{'),
 )
 /** Bodies that their operation accepts. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { crearTurnos, crearTurnosRepartidos } from '../../server/api/http/turns.ts'
+import { createSharedTurns, createTurns } from '../../server/api/http/turns.ts'
 
 describe('turns', () => {
   it('go in order, so many at once, and go on after a failure', async () => {
-    const turno = crearTurnos(2)
+    const turno = createTurns(2)
     const pasos: string[] = []
     let enCurso = 0
     const hacer = (nombre: string, falla = false) =>
@@ -24,7 +24,7 @@ describe('turns', () => {
   })
 
   it('are shared evenly: an owner with many has one at a time, and all together few', async () => {
-    const turno = crearTurnosRepartidos({ porDueno: 1, todos: 2 })
+    const turno = createSharedTurns({ porDueno: 1, todos: 2 })
     const enCurso = new Map<string, number>()
     const visto = { suyas: 0, todas: 0 }
     const hechas: string[] = []

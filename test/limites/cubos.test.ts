@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Cubos, RECUERDO } from '../../server/api/limits/buckets.ts'
+import { Buckets, MEMORY_FACTOR } from '../../server/api/limits/buckets.ts'
 
 const RITMO = { porSegundo: 2, rafaga: 10 }
 
 function conReloj(procesos = 1, maximo?: number) {
   const estado = { ms: 0, procesos }
-  const cubos = new Cubos({
+  const cubos = new Buckets({
     reloj: () => estado.ms,
     procesos: () => estado.procesos,
     ...(maximo ? { maximo } : {}),
@@ -19,38 +19,38 @@ const veces = (cuantas: number, hacer: () => number) => Array.from({ length: cua
 describe('a token bucket', () => {
   it('lets a burst through, and then as many as come back', () => {
     const { cubos, estado } = conReloj()
-    expect(veces(12, () => cubos.tomar('a', RITMO))).toEqual([...Array(10).fill(0), 1, 1])
+    expect(veces(12, () => cubos.take('a', RITMO))).toEqual([...Array(10).fill(0), 1, 1])
     estado.ms += 1_000
-    expect(veces(3, () => cubos.tomar('a', RITMO))).toEqual([0, 0, 1])
+    expect(veces(3, () => cubos.take('a', RITMO))).toEqual([0, 0, 1])
     estado.ms += 60_000
-    expect(cubos.quedan('a', RITMO)).toEqual({ quedan: 10, enteroEn: 0 })
+    expect(cubos.remaining('a', RITMO)).toEqual({ quedan: 10, enteroEn: 0 })
   })
 
   it('lets what costs more than is left go, and makes whoever took it wait for all of it', () => {
     const { cubos } = conReloj()
-    expect(cubos.tomar('a', RITMO, 100)).toBe(0)
-    expect(cubos.tomar('a', RITMO)).toBe(46)
-    expect(cubos.quedan('a', RITMO)).toEqual({ quedan: 0, enteroEn: 50 })
-    cubos.devolver('a', 95)
-    expect(cubos.quedan('a', RITMO)).toEqual({ quedan: 5, enteroEn: 3 })
+    expect(cubos.take('a', RITMO, 100)).toBe(0)
+    expect(cubos.take('a', RITMO)).toBe(46)
+    expect(cubos.remaining('a', RITMO)).toEqual({ quedan: 0, enteroEn: 50 })
+    cubos.giveBack('a', 95)
+    expect(cubos.remaining('a', RITMO)).toEqual({ quedan: 5, enteroEn: 3 })
   })
 
   it('is divided among the processes of this moment, and nobody is left without', () => {
     const { cubos, estado } = conReloj(2)
-    expect(veces(6, () => cubos.tomar('a', RITMO))).toEqual([...Array(5).fill(0), 1])
+    expect(veces(6, () => cubos.take('a', RITMO))).toEqual([...Array(5).fill(0), 1])
     estado.procesos = 100
     expect(cubos.parte(RITMO)).toEqual({ porSegundo: 0.02, rafaga: 1 })
     estado.procesos = 1
     estado.ms += 5_000
-    expect(cubos.quedan('a', RITMO).quedan).toBe(10)
+    expect(cubos.remaining('a', RITMO).quedan).toBe(10)
   })
 
   it('gives no tokens to a key that has itself pushed out by others', () => {
     const { cubos, estado } = conReloj(1, 10)
     let tomadas = 0
     for (let vez = 0; vez < 100; vez++) {
-      while (cubos.tomar('a', RITMO, 3) === 0) tomadas += 3
-      for (let otra = 0; otra < 40; otra++) cubos.tomar(`${vez} ${otra}`, RITMO)
+      while (cubos.take('a', RITMO, 3) === 0) tomadas += 3
+      for (let otra = 0; otra < 40; otra++) cubos.take(`${vez} ${otra}`, RITMO)
       estado.ms += 10
     }
     // Its burst, two a second, and what it owes at the end.
@@ -74,8 +74,8 @@ describe('a token bucket', () => {
             clave === null
               ? ([`other ${i}`, { porSegundo: 1_000, rafaga: 2 }] as const)
               : ([`${clave}`, { porSegundo: 1 + (clave % 3), rafaga: 10 }] as const)
-          expect(poco.cubos.tomar(nombre, ritmo, costo)).toBe(todo.cubos.tomar(nombre, ritmo, costo))
-          expect(poco.cubos.quedan(nombre, ritmo)).toEqual(todo.cubos.quedan(nombre, ritmo))
+          expect(poco.cubos.take(nombre, ritmo, costo)).toBe(todo.cubos.take(nombre, ritmo, costo))
+          expect(poco.cubos.remaining(nombre, ritmo)).toEqual(todo.cubos.remaining(nombre, ritmo))
         }
       }),
     )
@@ -87,15 +87,15 @@ describe('a token bucket', () => {
         const { cubos, estado } = conReloj(1, 10)
         for (const [i, ms] of esperas.entries()) {
           // Keys that spend all that they have, and more.
-          while (cubos.tomar(`flood ${i}`, RITMO, 7) === 0);
+          while (cubos.take(`flood ${i}`, RITMO, 7) === 0);
           estado.ms += ms
-          expect(cubos.tomar(`newcomer ${i}`, RITMO)).toBe(0)
-          expect(cubos.tomar(`newcomer ${i}`, RITMO)).toBeLessThanOrEqual(1)
-          expect(cubos.cuantos).toBeLessThanOrEqual(10 * RECUERDO)
+          expect(cubos.take(`newcomer ${i}`, RITMO)).toBe(0)
+          expect(cubos.take(`newcomer ${i}`, RITMO)).toBeLessThanOrEqual(1)
+          expect(cubos.size).toBeLessThanOrEqual(10 * MEMORY_FACTOR)
         }
         // Once whatever was forgotten would be full again, whoever is new has a whole burst.
         estado.ms += 60_000
-        expect(veces(11, () => cubos.tomar('late', RITMO))).toEqual([...Array(10).fill(0), 1])
+        expect(veces(11, () => cubos.take('late', RITMO))).toEqual([...Array(10).fill(0), 1])
       }),
       { numRuns: 20 },
     )
@@ -103,22 +103,22 @@ describe('a token bucket', () => {
 
   it('starts with what the last one that was forgotten too early would have', () => {
     const { cubos, estado } = conReloj(1, 1)
-    for (let i = 0; i <= RECUERDO; i++) cubos.tomar(`${i}`, RITMO, 8)
+    for (let i = 0; i <= MEMORY_FACTOR; i++) cubos.take(`${i}`, RITMO, 8)
     // Eight that two a second bring back: four seconds.
-    expect(cubos.quedan('new', RITMO).quedan).toBe(2)
+    expect(cubos.remaining('new', RITMO).quedan).toBe(2)
     estado.ms += 2_000
-    expect(cubos.quedan('newer', RITMO).quedan).toBe(6)
+    expect(cubos.remaining('newer', RITMO).quedan).toBe(6)
   })
 
   it('forgets those that are full, whatever stands before them', () => {
     const { cubos, estado } = conReloj(1, 10)
     const lento = { porSegundo: 0.01, rafaga: 10 }
-    cubos.tomar('slow', lento, 9)
+    cubos.take('slow', lento, 9)
     for (let i = 0; i < 800; i++) {
       estado.ms += 1_000
-      cubos.tomar(`${i}`, RITMO)
+      cubos.take(`${i}`, RITMO)
     }
-    expect([cubos.cuantos, cubos.quedan('slow', lento).quedan]).toEqual([10, 9])
+    expect([cubos.size, cubos.remaining('slow', lento).quedan]).toEqual([10, 9])
   })
 
   it('keeps what was taken of each, in whatever order they come', () => {
@@ -128,10 +128,10 @@ describe('a token bucket', () => {
         const { cubos } = conReloj(1, 4)
         const modelo = new Map<string, number>()
         for (const clave of claves) {
-          cubos.tomar(clave, RITMO)
+          cubos.take(clave, RITMO)
           modelo.set(clave, Math.max(0, (modelo.get(clave) ?? RITMO.rafaga) - 1))
         }
-        for (const [clave, quedan] of modelo) expect(cubos.quedan(clave, RITMO).quedan).toBe(quedan)
+        for (const [clave, quedan] of modelo) expect(cubos.remaining(clave, RITMO).quedan).toBe(quedan)
       }),
     )
   })

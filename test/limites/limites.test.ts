@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
-import { Limites } from '../../server/api/limits/limits.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
+import { Limits } from '../../server/api/limits/limits.ts'
 import { collectAudit } from '../../server/data/audit.ts'
 import { crearAutenticadores } from '../../server/domain/llaves/autenticadores.ts'
 import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
 import type { RitmosDeComercio } from '../../server/generado/contrato/tipos/index.ts'
-import { nuevoCodigoDeGuia } from '../../server/platform/codes/codes.ts'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { iniciarServicio } from '../../server/startup/service.ts'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { startService } from '../../server/startup/service.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { sinUsos } from '../llaves/administrar.ts'
@@ -41,7 +41,7 @@ async function agotar(pedir: () => ReturnType<typeof entorno.pedir>, maximo = 50
 
 /** The operation `obtenerCuenta`, and who calls it with the key of a new merchant. */
 async function cuentaDeComercio(ritmos: RitmosDeComercio) {
-  const operacion = leerOperaciones(leerDocumento()).find(({ id }) => id === 'obtenerCuenta')!
+  const operacion = readOperations(readDocument()).find(({ id }) => id === 'obtenerCuenta')!
   const { llave } = await entorno.nuevoComercio('test', ritmos)
   const identidad = await crearAutenticadores({ ...entorno, usos: sinUsos }).llaveDeComercio(llave)
   return [operacion, identidad!] as const
@@ -174,15 +174,13 @@ describe('the limits', () => {
     ms += 600_000
     const aLaVez = await Promise.all(
       Array.from({ length: 8 }, () => {
-        const cien = Array.from({ length: 100 }, () => `guia=${nuevoCodigoDeGuia()}`).join('&')
+        const cien = Array.from({ length: 100 }, () => `guia=${newGuideCode()}`).join('&')
         return movil.pedir('GET', `/guias?${cien}`)
       }),
     )
     expect(aLaVez.filter(({ status }) => status === 200)).toHaveLength(1)
     ms += 600_000
-    const unaAUna = await Promise.all(
-      Array.from({ length: 90 }, () => movil.pedir('GET', `/guias/${nuevoCodigoDeGuia()}`)),
-    )
+    const unaAUna = await Promise.all(Array.from({ length: 90 }, () => movil.pedir('GET', `/guias/${newGuideCode()}`)))
     expect(unaAUna.filter(({ status }) => status === 404).length).toBeLessThanOrEqual(60)
     const avisos = entorno.log.filter((linea) => linea.includes('unknown guides'))
     expect(avisos.length).toBeGreaterThan(0)
@@ -276,7 +274,7 @@ describe('the limits', () => {
       PORT: '0',
       DATA_DIR: entorno.dataDir,
     }
-    const otro = await iniciarServicio(leerConfig(variables, process.cwd()), crearLog('silent'), undefined, {
+    const otro = await startService(readConfig(variables, process.cwd()), createLog('silent'), undefined, {
       despedida: 0,
     })
     try {
@@ -315,9 +313,9 @@ describe('the limits', () => {
   })
 
   it('bound what is under way at once, and give it back', async () => {
-    const limites = new Limites({ porOperador: 1, porRed: 1 })
+    const limites = new Limits({ porOperador: 1, porRed: 1 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
-    const admitir = () => limites.admitir(operacion, identidad)
+    const admitir = () => limites.admit(operacion, identidad)
     const admisiones = Array.from({ length: 1_100 }, admitir)
     expect(admitir).toThrow(/1100 a la vez es el máximo/)
     for (const admision of admisiones) admision.terminar()
@@ -325,35 +323,35 @@ describe('the limits', () => {
   })
 
   it('end a request once, however often its end is told', async () => {
-    const limites = new Limites({ porOperador: 1, porRed: 1 })
+    const limites = new Limits({ porOperador: 1, porRed: 1 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
-    const una = limites.admitir(operacion, identidad)
-    limites.admitir(operacion, identidad)
+    const una = limites.admit(operacion, identidad)
+    limites.admit(operacion, identidad)
     for (let i = 0; i < 3; i++) una.terminar()
-    for (let enCurso = 1; enCurso < 1_100; enCurso++) limites.admitir(operacion, identidad)
-    expect(() => limites.admitir(operacion, identidad)).toThrow(/1100 a la vez es el máximo/)
+    for (let enCurso = 1; enCurso < 1_100; enCurso++) limites.admit(operacion, identidad)
+    expect(() => limites.admit(operacion, identidad)).toThrow(/1100 a la vez es el máximo/)
   })
 
   it('tell the policy of this moment, as processes come and go', async () => {
     let procesos = 1
-    const limites = new Limites({ porOperador: 1, porRed: 1, procesos: () => procesos, reloj: () => 0 })
+    const limites = new Limits({ porOperador: 1, porRed: 1, procesos: () => procesos, reloj: () => 0 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
-    const admision = limites.admitir(operacion, identidad)
+    const admision = limites.admit(operacion, identidad)
     const politica = () => admision.cabeceras['RateLimit-Policy']
     expect(politica()).toBe('"solicitudes";q=40;w=4')
     procesos = 4
     expect(politica()).toBe('"solicitudes";q=10;w=4')
-    expect(limites.admitir(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=10;w=4')
+    expect(limites.admit(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=10;w=4')
     procesos = 1
     expect(politica()).toBe('"solicitudes";q=40;w=4')
   })
 
   it('follow the figures as the key is read again', async () => {
-    const limites = new Limites({ porOperador: 1, porRed: 1, reloj: () => 0 })
+    const limites = new Limits({ porOperador: 1, porRed: 1, reloj: () => 0 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
-    expect(limites.admitir(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=40;w=4')
+    expect(limites.admit(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=40;w=4')
     const releida = { ...identidad, ritmos: { solicitudes: 2, guias: 100 } }
-    expect(limites.admitir(operacion, releida).cabeceras).toEqual({
+    expect(limites.admit(operacion, releida).cabeceras).toEqual({
       RateLimit: '"solicitudes";r=7;t=1',
       'RateLimit-Policy': '"solicitudes";q=8;w=4',
     })

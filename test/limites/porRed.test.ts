@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest'
-import { redDe, sitioDe } from '../../server/api/http/network.ts'
-import { LimitePorRed, VECES_DE_SITIO } from '../../server/api/limits/networkLimit.ts'
+import { networkOf, siteOf } from '../../server/api/http/network.ts'
+import { NetworkLimit, SITE_FACTOR } from '../../server/api/limits/networkLimit.ts'
 
 const RITMO = { porSegundo: 1, rafaga: 10 }
-const limite = () => new LimitePorRed(RITMO, { reloj: () => 0 })
+const limite = () => new NetworkLimit(RITMO, { reloj: () => 0 })
 
 describe('a limit by network', () => {
   it('lets all /64 networks of a /48 together do four times as much as one of them', () => {
     const uno = limite()
     let pasaron = 0
-    for (let i = 0; i < 65_536; i++) if (uno.tomar(redDe(`2001:db8:7:${i.toString(16)}::1`)) === 0) pasaron++
-    expect(pasaron).toBe(VECES_DE_SITIO * RITMO.rafaga)
-    expect(uno.tomar(redDe('2001:db8:8::1'))).toBe(0)
-    expect(uno.quedan(redDe('2001:db8:7::1')).quedan).toBe(0)
+    for (let i = 0; i < 65_536; i++) if (uno.take(networkOf(`2001:db8:7:${i.toString(16)}::1`)) === 0) pasaron++
+    expect(pasaron).toBe(SITE_FACTOR * RITMO.rafaga)
+    expect(uno.take(networkOf('2001:db8:8::1'))).toBe(0)
+    expect(uno.remaining(networkOf('2001:db8:7::1')).quedan).toBe(0)
   })
 
   it('keeps one /64 within its own rate without charging the /48 for what it refuses', () => {
     const uno = limite()
-    const red = redDe('2001:db8:7::1')
-    for (let i = 0; i < 100; i++) expect(uno.tomar(red) === 0).toBe(i < RITMO.rafaga)
-    expect(uno.quedan(redDe('2001:db8:7:1::1')).quedan).toBe(RITMO.rafaga)
-    uno.devolver(red, 3)
-    expect(uno.quedan(red).quedan).toBe(3)
+    const red = networkOf('2001:db8:7::1')
+    for (let i = 0; i < 100; i++) expect(uno.take(red) === 0).toBe(i < RITMO.rafaga)
+    expect(uno.remaining(networkOf('2001:db8:7:1::1')).quedan).toBe(RITMO.rafaga)
+    uno.giveBack(red, 3)
+    expect(uno.remaining(red).quedan).toBe(3)
   })
 
   it('counts IPv4 addresses and other texts by themselves', () => {
     const uno = limite()
     for (const clave of ['203.0.113.7', '203.0.113.8', 'dispositivo 1', ''])
-      for (let i = 0; i <= RITMO.rafaga; i++) expect([clave, i, uno.tomar(clave) === 0]).toEqual([clave, i, i < 10])
+      for (let i = 0; i <= RITMO.rafaga; i++) expect([clave, i, uno.take(clave) === 0]).toEqual([clave, i, i < 10])
   })
 })
 
 describe('the /48 of a network', () => {
   it('is told of IPv6 alone', () => {
     expect(
-      ['2001:db8::1', '::1', '203.0.113.7', '::ffff:203.0.113.7', 'dispositivo 1:2'].map(redDe).map(sitioDe),
+      ['2001:db8::1', '::1', '203.0.113.7', '::ffff:203.0.113.7', 'dispositivo 1:2'].map(networkOf).map(siteOf),
     ).toEqual(['2001:db8:0::/48', '0:0:0::/48', undefined, undefined, undefined])
   })
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones, type Operacion } from '../../server/api/contract/contract.ts'
+import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
 
@@ -8,13 +8,13 @@ const entorno = usarEntorno({ relojDeLimites: () => 0 }, () => ({
   REQUESTS_PER_NETWORK: '1',
   REQUESTS_PER_OPERATOR_KEY: '1',
 }))
-const operaciones = leerOperaciones(leerDocumento())
+const operaciones = readOperations(readDocument())
 
 let comercio: Comercio
 let movil: Movil
 
 /** A request of the operation, by somebody who may ask for it. What it says is looked at by nobody. */
-function pedir({ metodo, ruta, seguridad }: Operacion) {
+function pedir({ metodo, ruta, seguridad }: Operation) {
   const llaves: Record<string, string> = {
     llaveDeComercio: comercio.llave,
     llaveDeOperacion: entorno.llaveDeOperacion,

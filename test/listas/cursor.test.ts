@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { crearCursores } from '../../server/api/lists/cursor.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createCursors } from '../../server/api/lists/cursor.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 
 describe('cursors', () => {
   const viejo = randomBytes(32)
-  const cursores = crearCursores(crearSecretos([viejo]))
+  const cursores = createCursors(createSecrets([viejo]))
   const ambito = { operacion: 'listar', dueno: 'uno', filtros: { estado: ['a'], nada: undefined } }
 
   it('come back as they went, and survive a new master key', () => {
@@ -15,10 +15,10 @@ describe('cursors', () => {
         expect(cursores.descifrar(ambito, cursores.cifrar(ambito, posicion))).toEqual(posicion)
       }),
     )
-    const despues = crearCursores(crearSecretos([randomBytes(32), viejo]))
+    const despues = createCursors(createSecrets([randomBytes(32), viejo]))
     expect(despues.descifrar(ambito, cursores.cifrar(ambito, [1]))).toEqual([1])
     expect(() =>
-      crearCursores(crearSecretos([randomBytes(32)])).descifrar(ambito, cursores.cifrar(ambito, [1])),
+      createCursors(createSecrets([randomBytes(32)])).descifrar(ambito, cursores.cifrar(ambito, [1])),
     ).toThrow()
   })
 
@@ -37,7 +37,7 @@ describe('cursors', () => {
   })
 
   it('open as before once they are remembered, and for nothing else, however many there are', () => {
-    const suyos = crearCursores(crearSecretos([viejo]))
+    const suyos = createCursors(createSecrets([viejo]))
     const dados = Array.from({ length: 2_500 }, (_, i) => suyos.cifrar(ambito, [i]))
     expect(dados[0]).toBe(cursores.cifrar(ambito, [0]))
     for (let vuelta = 0; vuelta < 2; vuelta++) {

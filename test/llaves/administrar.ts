@@ -1,9 +1,9 @@
 import { Usos } from '../../server/domain/llaves/usos.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { createLog } from '../../server/platform/log.ts'
 import type { Entorno } from '../entorno.ts'
 
 /** Nobody writes down when keys are used. */
-export const sinUsos = new Usos({ consultar: async () => [] }, crearLog('silent'))
+export const sinUsos = new Usos({ consultar: async () => [] }, createLog('silent'))
 
 export const HORA = 3_600_000
 

@@ -1,13 +1,13 @@
 // Existing keys with `administrar` when the version comes that lets a key grant only scopes that it has.
 import { expect, it } from 'vitest'
-import { encadenar } from '../../server/domain/bitacora/linkChain.ts'
+import { linkChains } from '../../server/domain/bitacora/linkChain.ts'
 import { verificarCadenas } from '../../server/domain/bitacora/verificar.ts'
 import { guardarLlaveDeOperador } from '../../server/domain/llaves/llave.ts'
 import { exigirOperador } from '../../server/domain/operadores/operador.ts'
 import type { AlcanceDeOperacion } from '../../server/generado/contrato/tipos/index.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
-import { leerMigraciones } from '../../server/startup/migrations.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { readMigrations } from '../../server/startup/migrations.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta } from '../fabricas.ts'
 import { administrar, HORA } from './administrar.ts'
@@ -17,7 +17,7 @@ const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
 const { crearOperador } = administrar(entorno)
 
 const migrarOtraVez = async () => {
-  const migracion = (await leerMigraciones()).find(({ nombre }) => nombre.endsWith('_alcances_de_administrar'))
+  const migracion = (await readMigrations()).find(({ nombre }) => nombre.endsWith('_alcances_de_administrar'))
   await entorno.db.pool.query(migracion!.sql)
 }
 const alcancesDe = async (id: string) => {
@@ -82,9 +82,9 @@ it('gives them the scopes that their operator’s keys in force hold together, w
 
   // The line is chained and verified like any other.
   const { db, reloj } = entorno
-  const secretos = crearSecretos([Buffer.from(MASTER_KEY, 'base64')])
+  const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
   await hasta(async () => {
-    await encadenar({ db, reloj, log: crearLog('silent'), secretos, ajustes: ajustesCon() })
+    await linkChains({ db, reloj, log: createLog('silent'), secretos, ajustes: ajustesCon() })
     const { rows } = await db.pool.query(
       "select (select count(*) from bitacora) = (select sum(lineas) from eslabon where registro = 'bitacora') as todo",
     )

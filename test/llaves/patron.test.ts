@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
-const leer = (archivo: string) => readFileSync(new URL(archivo, RAIZ), 'utf8')
+const leer = (archivo: string) => readFileSync(new URL(archivo, ROOT), 'utf8')
 const publicados = ['SECURITY.md', 'openapi/comercios/guia/02-autenticacion.md'].map(
   (archivo) => /`(guia_\([^`]+)`/.exec(leer(archivo))![1]!,
 )

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { crearAutenticadores } from '../../server/domain/llaves/autenticadores.ts'
 import { buscarLlave, leerLlave } from '../../server/domain/llaves/llave.ts'
 import { Usos } from '../../server/domain/llaves/usos.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { crearMetricas } from '../../server/startup/metrics.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createMetrics } from '../../server/startup/metrics.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { administrar } from './administrar.ts'
@@ -13,7 +13,7 @@ const DIA = 86_400_000
 const entorno = usarEntorno()
 const { listar } = administrar(entorno)
 
-const log = crearLog('silent')
+const log = createLog('silent')
 const filaDe = async (llave: string) => (await buscarLlave(entorno.db, leerLlave(llave)!.id))!
 
 /** The entorno's database, and which statements it was asked. */
@@ -97,7 +97,7 @@ describe('a key that ends within a week', () => {
     }
     expect(await cuenta(8)).toEqual([[], 0])
     expect(await cuenta(6)).toEqual([['llave_por_vencer'], 1])
-    const metricas = crearMetricas()
+    const metricas = createMetrics()
     metricas.observar(entorno)
     await hasta(async () => /^guias_llaves_por_vencer 1$/m.test(await metricas.exponer()))
     expect(entorno.log.join()).not.toContain(comercio.llave.slice(22, 40))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ErrorEnlace, leerEnlace } from '../../server/platform/maps/links.ts'
+import { MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
 import { crecimiento } from '../costo.ts'
 import { G, leer, P, tabla } from './tablaDeEnlaces.ts'
 
@@ -199,7 +199,7 @@ describe('configuración y límites', () => {
 /** Reads it and checks that the answer is sound, or else that the refusal is an ErrorEnlace with a whole sentence. */
 function leerSano(texto: string): void {
   try {
-    const leido = leerEnlace(texto)
+    const leido = readMapLink(texto)
     if (leido.tipo !== 'coordenadas') {
       expect(['corto', 'sin_coordenadas']).toContain(leido.tipo)
       return
@@ -210,7 +210,7 @@ function leerSano(texto: string): void {
     expect([lat, lng].map((n) => Number(n.toFixed(7)))).toEqual([lat, lng])
     expect(lat === 0 && lng === 0).toBe(false)
   } catch (error) {
-    if (!(error instanceof ErrorEnlace)) throw error
+    if (!(error instanceof MapLinkError)) throw error
     expect(error.message).toMatch(/^[A-ZÁÉÍÓÚ«][^\p{Cc}]+\.$/u)
   }
 }
@@ -336,9 +336,9 @@ describe('propiedades', () => {
     ]
     const intentar = (texto: string) => {
       try {
-        leerEnlace(texto)
+        readMapLink(texto)
       } catch (error) {
-        if (!(error instanceof ErrorEnlace)) throw error
+        if (!(error instanceof MapLinkError)) throw error
       }
     }
     for (const inicio of inicios) {

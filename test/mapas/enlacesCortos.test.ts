@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { crearResolutorDeEnlaces } from '../../server/platform/maps/shortLinks.ts'
-import type { Direccion } from '../../server/platform/outbound/destination.ts'
+import { createShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
+import type { Address } from '../../server/platform/outbound/destination.ts'
 import { COORDENADAS, CORTO, falla, G, html, PUBLICA, PUNTO, par, publico, SIN, usarMapas } from './mapas.ts'
 
 const { cadena, conexiones, resolver, rutas, sinSockets, visitados, vistos } = usarMapas()
@@ -98,7 +98,7 @@ describe('follows the way', () => {
   })
 
   test('the hosts of the configuration', async () => {
-    const solo = crearResolutorDeEnlaces({ resolver: publico, ca: par.cert, hosts: ['maps.app.goo.gl'] })
+    const solo = createShortLinkResolver({ resolver: publico, ca: par.cert, hosts: ['maps.app.goo.gl'] })
     cadena(CORTO, PUNTO)
     expect(await solo.resolver(CORTO)).toEqual(falla(false, /«www.google.com» no es un mapa admitido/))
   })
@@ -207,8 +207,8 @@ describe('never leaves the maps', () => {
     'a map that resolves to %s is not connected to',
     async (address) => {
       const family = address.includes(':') ? 6 : 4
-      for (const direcciones of [[{ address, family }], [PUBLICA, { address, family }]] as Direccion[][]) {
-        const ajeno = crearResolutorDeEnlaces({ resolver: async () => direcciones, ca: par.cert })
+      for (const direcciones of [[{ address, family }], [PUBLICA, { address, family }]] as Address[][]) {
+        const ajeno = createShortLinkResolver({ resolver: async () => direcciones, ca: par.cert })
         expect(await ajeno.resolver(CORTO)).toEqual(falla(false, /no es pública/))
       }
       expect(conexiones).toEqual([])
@@ -217,7 +217,7 @@ describe('never leaves the maps', () => {
 
   test('rebinding: every hop is resolved once, and what was checked is what is used', async () => {
     const consultas: string[] = []
-    const cambiante = crearResolutorDeEnlaces({
+    const cambiante = createShortLinkResolver({
       ca: par.cert,
       resolver: async (nombre) => {
         consultas.push(nombre)
@@ -233,7 +233,7 @@ describe('never leaves the maps', () => {
   test('certificates are verified, whatever the environment says', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     cadena(CORTO, PUNTO)
-    const sinCa = crearResolutorDeEnlaces({ resolver: publico })
+    const sinCa = createShortLinkResolver({ resolver: publico })
     expect(await sinCa.resolver(CORTO)).toEqual(falla(true, /DEPTH_ZERO_SELF_SIGNED_CERT/))
     rutas.set('https://www.google.es/maps?cid=1', PUNTO)
     expect(await resolver('https://www.google.es/maps?cid=1')).toEqual(falla(true, /ALTNAME/))

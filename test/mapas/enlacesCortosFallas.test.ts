@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type http from 'node:http'
 import net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { crearResolutorDeEnlaces } from '../../server/platform/maps/shortLinks.ts'
-import type { Direccion, Resolver } from '../../server/platform/outbound/destination.ts'
+import { createShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
+import type { Address, HostResolver } from '../../server/platform/outbound/destination.ts'
 import { usarPlazos } from '../plazos.ts'
 import { COORDENADAS, CORTO, falla, G, html, PUBLICA, PUNTO, par, publico, SIN, usarMapas } from './mapas.ts'
 
@@ -45,8 +45,8 @@ describe('failures', () => {
   })
 
   test('the DNS fails or knows no address', async () => {
-    for (const resolver of [() => Promise.reject(new Error('SERVFAIL')), async () => []] as Resolver[]) {
-      expect(await crearResolutorDeEnlaces({ resolver }).resolver(CORTO)).toEqual(falla(true, /DNS/))
+    for (const resolver of [() => Promise.reject(new Error('SERVFAIL')), async () => []] as HostResolver[]) {
+      expect(await createShortLinkResolver({ resolver }).resolver(CORTO)).toEqual(falla(true, /DNS/))
     }
   })
 
@@ -140,15 +140,15 @@ describe('failures', () => {
     expect(plazos.puestos()).toBe(1)
     plazos.vencer()
     expect(await resuelto).toEqual(falla(true, /plazo/))
-    const mudo = crearResolutorDeEnlaces({ resolver: () => new Promise(() => {}) }).resolver(CORTO)
+    const mudo = createShortLinkResolver({ resolver: () => new Promise(() => {}) }).resolver(CORTO)
     await expect.poll(plazos.puestos).toBe(1)
     plazos.vencer()
     expect(await mudo).toEqual(falla(true, /plazo/))
   })
 
   test('a DNS that answers after the deadline opens no connection', async () => {
-    const { promise, resolve } = Promise.withResolvers<Direccion[]>()
-    const tardo = crearResolutorDeEnlaces({ resolver: () => promise, ca: par.cert }).resolver(CORTO)
+    const { promise, resolve } = Promise.withResolvers<Address[]>()
+    const tardo = createShortLinkResolver({ resolver: () => promise, ca: par.cert }).resolver(CORTO)
     await expect.poll(plazos.puestos).toBe(1)
     plazos.vencer()
     expect(await tardo).toEqual(falla(true, /plazo/))
@@ -172,7 +172,7 @@ describe('failures', () => {
 
   test('many at a time leave nothing open', async () => {
     cadena(CORTO, `${G}/a`, PUNTO)
-    const paciente = crearResolutorDeEnlaces({ resolver: publico, ca: par.cert })
+    const paciente = createShortLinkResolver({ resolver: publico, ca: par.cert })
     const todos = await Promise.all(Array.from({ length: 100 }, () => paciente.resolver(CORTO)))
     expect(todos.filter(({ tipo }) => tipo === 'coordenadas').length).toBe(100)
     await sinSockets()

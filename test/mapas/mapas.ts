@@ -4,8 +4,8 @@ import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
-import { crearResolutorDeEnlaces, type ResolutorDeEnlaces } from '../../server/platform/maps/shortLinks.ts'
-import type { Direccion, Resolver } from '../../server/platform/outbound/destination.ts'
+import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
+import type { Address, HostResolver } from '../../server/platform/outbound/destination.ts'
 import { certificado, paraNombre } from '../certificado.ts'
 
 export const CORTO = 'https://maps.app.goo.gl/abc123'
@@ -13,8 +13,8 @@ export const G = 'https://www.google.com/maps'
 export const PUNTO = `${G}/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.5069`
 export const COORDENADAS = { tipo: 'coordenadas', coordenadas: { lat: 14.6349, lng: -90.5069 } }
 export const SIN = { tipo: 'sin_coordenadas' }
-export const PUBLICA: Direccion = { address: '142.250.1.1', family: 4 }
-export const publico: Resolver = async () => [PUBLICA]
+export const PUBLICA: Address = { address: '142.250.1.1', family: 4 }
+export const publico: HostResolver = async () => [PUBLICA]
 export const falla = (pasajera: boolean, motivo: RegExp) => ({
   tipo: 'falla',
   pasajera,
@@ -40,11 +40,11 @@ export function usarMapas() {
   const abiertos = new Set<net.Socket>()
   const rutas = new Map<string, Respuesta>()
   const vistos: http.IncomingMessage[] = []
-  const conexiones: { host: string; port: number; direcciones: Direccion[] }[] = []
+  const conexiones: { host: string; port: number; direcciones: Address[] }[] = []
   const enlaceDe = (req: http.IncomingMessage) => `https://${req.headers.host}${req.url}`
   let servidor: https.Server
   let puerto: number
-  let resolutor: ResolutorDeEnlaces
+  let resolutor: ShortLinkResolver
 
   function atender(req: http.IncomingMessage, res: http.ServerResponse) {
     vistos.push(req)
@@ -64,7 +64,7 @@ export function usarMapas() {
         conexiones.push({
           host: opciones.host!,
           port: Number(opciones.port),
-          direcciones: direcciones as unknown as Direccion[],
+          direcciones: direcciones as unknown as Address[],
         }),
       )
       return original({ ...opciones, socket: net.connect(a, '127.0.0.1') })
@@ -89,7 +89,7 @@ export function usarMapas() {
     vistos.length = 0
     conexiones.length = 0
     desviar()
-    resolutor = crearResolutorDeEnlaces({ resolver: publico, ca: par.cert })
+    resolutor = createShortLinkResolver({ resolver: publico, ca: par.cert })
   })
   afterEach(async () => {
     vi.restoreAllMocks()

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { objetivosDePagina } from '../../server/platform/maps/pageTargets.ts'
+import { pageTargets } from '../../server/platform/maps/pageTargets.ts'
 import { crecimiento } from '../costo.ts'
 import { COORDENADAS, CORTO, G, html, PUNTO, SIN, usarMapas } from './mapas.ts'
 
@@ -101,7 +101,7 @@ describe('pages that carry the target', () => {
     ]) {
       const veces = crecimiento(65_536, (tamano) => {
         const pagina = trozo.repeat(Math.ceil(tamano / trozo.length))
-        expect(objetivosDePagina(pagina, base).length).toBeLessThanOrEqual(20)
+        expect(pageTargets(pagina, base).length).toBeLessThanOrEqual(20)
       })
       expect(veces, trozo).toBeLessThan(20)
     }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { ErrorEnlace, leerEnlace } from '../../server/platform/maps/links.ts'
+import { MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
 
 /** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
 type Caso = [enlace: string, esperado: string | RegExp]
 
 export function leer(enlace: string, hosts?: readonly string[]): string {
-  const leido = leerEnlace(enlace, hosts)
+  const leido = readMapLink(enlace, hosts)
   if (leido.tipo === 'coordenadas') return `${leido.coordenadas.lat},${leido.coordenadas.lng}`
   return leido.tipo === 'corto' ? 'corto' : 'sin'
 }
@@ -15,7 +15,7 @@ export function tabla(titulo: string, casos: Caso[]) {
   describe(titulo, () => {
     it.each(casos)('%s', (enlace, esperado) => {
       if (typeof esperado === 'string') return expect(leer(enlace)).toBe(esperado)
-      expect(() => leer(enlace)).toThrow(ErrorEnlace)
+      expect(() => leer(enlace)).toThrow(MapLinkError)
       expect(() => leer(enlace)).toThrow(esperado)
     })
   })

@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { prepararLogo } from '../../server/platform/brand/logo.ts'
-import { abrirMarca } from '../../server/platform/brand/open.ts'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { prepareLogo } from '../../server/platform/brand/logo.ts'
+import { openBrand } from '../../server/platform/brand/open.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { archivo, dibujo } from './logos.ts'
 
 const liso = (ancho: number, alto: number, background: string) =>
@@ -17,7 +17,7 @@ describe('a logo', () => {
     ['square', 64, 64, { ancho: 144, alto: 144 }],
     ['tall', 50, 400, { ancho: 18, alto: 144 }],
   ])('(%s) is drawn anew as a small PNG, whole', async (_cual, ancho, alto, medida) => {
-    const logo = await prepararLogo(archivo('logo.svg', dibujo(ancho, alto)))
+    const logo = await prepareLogo(archivo('logo.svg', dibujo(ancho, alto)))
     expect(logo).toMatchObject(medida)
     expect(await sharp(logo.png).metadata()).toMatchObject({ format: 'png', width: medida.ancho, height: medida.alto })
     expect(logo.png.length).toBeLessThan(12_000)
@@ -25,7 +25,7 @@ describe('a logo', () => {
   })
 
   it('of pixels isn’t enlarged', async () => {
-    const logo = await prepararLogo(archivo('chico.png', await liso(60, 40, '#003366').png().toBuffer()))
+    const logo = await prepareLogo(archivo('chico.png', await liso(60, 40, '#003366').png().toBuffer()))
     expect(logo).toMatchObject({ ancho: 60, alto: 40 })
   })
 
@@ -38,8 +38,8 @@ describe('a logo', () => {
     ['is white', () => archivo('a.svg', dibujo(90, 90, '#fff').replace('#f5c518', '#fff')), /casi blanca/],
     ['is tiny', async () => archivo('a.png', await liso(9, 9, '#123').png().toBuffer()), /menos de 32 píxeles/],
   ])('that %s is refused at start, with what to do', async (_cual, hacer, motivo) => {
-    await expect(prepararLogo(await hacer())).rejects.toThrow(motivo)
-    await expect(prepararLogo(await hacer())).rejects.toThrow('BRAND_LOGO: ')
+    await expect(prepareLogo(await hacer())).rejects.toThrow(motivo)
+    await expect(prepareLogo(await hacer())).rejects.toThrow('BRAND_LOGO: ')
   })
 
   describe('of an address', () => {
@@ -54,7 +54,7 @@ describe('a logo', () => {
       url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
     })
     afterAll(() => servidor.close())
-    const abrir = (ruta: string) => abrirMarca(leerConfig({ BRAND_LOGO: url + ruta }, '/'), crearLog('silent'))
+    const abrir = (ruta: string) => openBrand(readConfig({ BRAND_LOGO: url + ruta }, '/'), createLog('silent'))
 
     it('is read once; what is no logo is refused, and without an answer the name stands alone', async () => {
       expect((await abrir('/logo.svg')).logo).toMatchObject({ ancho: 576, alto: 144 })

@@ -3,10 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { GuiaIndividual } from '@guias/sdk'
 import { afterAll, expect } from 'vitest'
 import type { FilaMensaje } from '../../server/domain/mensajeria/mensaje.ts'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
-import { iniciarServicio, type Servicio } from '../../server/startup/service.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { type Service, startService } from '../../server/startup/service.ts'
 import { type Comercio, type Entorno, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino } from '../fabricas.ts'
 import { abrirProveedor, aviso, type DatosDeEstado, estado, firmar, mensaje, type Proveedor } from './proveedor.ts'
@@ -60,7 +60,7 @@ export const depsDeMensajes = ({ db, reloj }: Pick<Entorno, 'db' | 'reloj'>) => 
   db,
   reloj,
   log: { info() {}, warn() {}, error() {} } as never,
-  secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+  secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
   avisarTrabajo: () => {},
   ajustes: ajustesCon(),
 })
@@ -69,7 +69,7 @@ export const depsDeMensajes = ({ db, reloj }: Pick<Entorno, 'db' | 'reloj'>) => 
 export function usarCanal({ porTunel = false } = {}) {
   let proveedor: Proveedor
   let tunel: Awaited<ReturnType<typeof abrirTunel>>
-  const otros: Servicio[] = []
+  const otros: Service[] = []
   const apartadas: string[] = []
   const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
     proveedor = await abrirProveedor()
@@ -179,12 +179,12 @@ export function usarCanal({ porTunel = false } = {}) {
     },
     /** One more process over the same database. */
     async otroServicio() {
-      const config = leerConfig(
+      const config = readConfig(
         { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, PORT: '0', ...deProveedor(proveedor) },
         process.cwd(),
       )
-      const log = crearLog('info', { write: (linea) => entorno.log.push(linea) })
-      const otro = await iniciarServicio(config, log, undefined, { reloj: canal.reloj, despedida: 0 })
+      const log = createLog('info', { write: (linea) => entorno.log.push(linea) })
+      const otro = await startService(config, log, undefined, { reloj: canal.reloj, despedida: 0 })
       otros.push(otro)
       return otro
     },

@@ -2,7 +2,11 @@ import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type ClienteDeWhatsapp, crearClienteDeWhatsapp, type Envio } from '../../server/domain/mensajeria/whatsapp.ts'
+import {
+  type ClienteDeWhatsapp,
+  crearClienteDeWhatsapp,
+  type WhatsappResult,
+} from '../../server/domain/mensajeria/whatsapp.ts'
 import { juzgarCodigo } from '../../server/domain/mensajeria/whatsappCodes.ts'
 import { certificado, paraNombre } from '../certificado.ts'
 import { usarPlazos } from '../plazos.ts'
@@ -35,14 +39,14 @@ afterEach(async () => {
 })
 
 /** However it goes, neither phone nor secret may be told. */
-function sinSecretos(envio: Envio): Envio {
+function sinSecretos(envio: WhatsappResult): WhatsappResult {
   const texto = JSON.stringify(envio)
   expect(texto).not.toContain('55551234')
   expect(texto).not.toContain(proveedor.config.token)
   if ('motivo' in envio) expect(envio.motivo).toMatch(/^[A-ZÁÉÍÓÚ].*[.)»]$/s)
   return envio
 }
-async function con(desenlace: Desenlace): Promise<Envio> {
+async function con(desenlace: Desenlace): Promise<WhatsappResult> {
   const antes = proveedor.pedidos.length
   proveedor.siguientes.push(desenlace)
   const enviando = cliente.enviarPlantilla(DATOS)
@@ -445,7 +449,7 @@ async function crudo(atender: (socket: net.Socket) => void) {
   }
 }
 
-async function enviarA(baseUrl: string, opciones: { ca?: string } = {}): Promise<Envio> {
+async function enviarA(baseUrl: string, opciones: { ca?: string } = {}): Promise<WhatsappResult> {
   const otro = crearClienteDeWhatsapp({ ...proveedor.config, baseUrl }, opciones)
   const envio = sinSecretos(await otro.enviarTexto(PETICION))
   await otro.cerrar()

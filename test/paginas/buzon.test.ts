@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { abrirDb, type Db } from '../../server/data/db.ts'
-import { type PostgresEmbebido, tomarPostgres } from '../../server/data/embedded/embedded.ts'
+import { type Db, openDb } from '../../server/data/db.ts'
+import { acquirePostgres, type EmbeddedPostgres } from '../../server/data/embedded/embedded.ts'
 import { nuevoCodigoDeComercio } from '../../server/domain/comercios/comercio.ts'
 import { guardarLlave } from '../../server/domain/llaves/llave.ts'
-import { crearGeneradorDeIds, enGrupos } from '../../server/platform/codes/codes.ts'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { iniciarServicio, type Servicio } from '../../server/startup/service.ts'
+import { createIdGenerator, inGroups } from '../../server/platform/codes/codes.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { type Service, startService } from '../../server/startup/service.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
@@ -24,17 +24,17 @@ const dataDir = mkdtempSync(join(tmpdir(), 'guias-buzon-'))
 chmodSync(dataDir, 0o755) // or root's PostgreSQL would keep its data elsewhere
 const lineas: string[] = []
 const consola: string[] = []
-let servicio: Servicio
-let pg: PostgresEmbebido
+let servicio: Service
+let pg: EmbeddedPostgres
 let db: Db
 
 beforeAll(async () => {
-  const config = leerConfig({ DATA_DIR: dataDir, PORT: '0', MAP_TILES_URL: 'none' }, process.cwd())
-  servicio = await iniciarServicio(config, crearLog('info', { write: (linea) => lineas.push(linea) }), (linea) =>
+  const config = readConfig({ DATA_DIR: dataDir, PORT: '0', MAP_TILES_URL: 'none' }, process.cwd())
+  servicio = await startService(config, createLog('info', { write: (linea) => lineas.push(linea) }), (linea) =>
     consola.push(linea),
   )
-  pg = await tomarPostgres({ dataDir, exclusivo: false })
-  db = abrirDb(pg.url, { conexiones: 2 })
+  pg = await acquirePostgres({ dataDir, exclusivo: false })
+  db = openDb(pg.url, { conexiones: 2 })
 })
 afterAll(async () => {
   await db?.cerrar()
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 async function nuevoComercio(nombre: string) {
-  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const nuevoId = createIdGenerator(() => new Date())
   const comercio = nuevoCodigoDeComercio()
   const { id } = await db.prisma.comercio.create({ data: { ...nuevoId(), comercio, nombre } })
   const { llave } = await guardarLlave(db, new Date(), { comercioId: id, comercio, modo: 'test' })
@@ -123,7 +123,7 @@ describe('/buzon, with telephones and no key,', () => {
 
   it('is off, like webhooks to this machine, where others reach the service, unless it is asked for', () => {
     const leer = (env: Record<string, string>) => {
-      const { buzon, webhooksLoopback } = leerConfig(env, process.cwd())
+      const { buzon, webhooksLoopback } = readConfig(env, process.cwd())
       return [buzon, webhooksLoopback]
     }
     for (const HOST of ['', '127.0.0.1', '127.8.8.8', 'localhost', '::1'])
@@ -174,7 +174,7 @@ describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
     const guia = await nueva(api, { destinatario: 'María José Ajú' })
     await pagina.goto(`${servicio.url}/buzon`)
     expect(await pagina.title()).toBe('Buzón de mensajes')
-    const mensaje = pagina.locator('li').filter({ hasText: enGrupos(guia) })
+    const mensaje = pagina.locator('li').filter({ hasText: inGroups(guia) })
     expect(await mensaje.innerText()).toMatch(/\+50231481676[\s\S]*Zapatería El Paso le envía un paquete a Mixco/)
     await pagina.screenshot({ path: '/tmp/buzon-antes.png' })
     await mensaje.getByRole('link', { name: 'Decir dónde es' }).click()

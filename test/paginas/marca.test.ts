@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enGrupos, nuevoCodigoDeGuia } from '../../server/platform/codes/codes.ts'
+import { inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { archivo, dibujo } from '../marca/logos.ts'
@@ -110,7 +110,7 @@ describe('the first page', () => {
   })
 
   it('leads to the parcel of what was typed, however it was, and says what is wrong with it', async () => {
-    const escritas = [guia, enGrupos(guia).toLowerCase(), ` ${guia.slice(0, 5)} ${guia.slice(5)} `]
+    const escritas = [guia, inGroups(guia).toLowerCase(), ` ${guia.slice(0, 5)} ${guia.slice(5)} `]
     for (const escrita of escritas) {
       const respuesta = await fetch(`${entorno.url}/r?guia=${encodeURIComponent(escrita)}`)
       expect([respuesta.status, respuesta.url]).toEqual([200, `${entorno.url}/r/${guia}`])
@@ -118,7 +118,7 @@ describe('the first page', () => {
     const mala = await leer(`/r?guia=${encodeURIComponent('7K3M "><script>')}`)
     expect(mala).toContain('A ese código le falta o le sobra algo')
     expect(mala).toContain('value="7K3M &quot;&gt;&lt;script&gt;" aria-describedby="error ayuda" aria-invalid="true"')
-    expect((await fetch(`${entorno.url}/r?guia=${nuevoCodigoDeGuia()}`)).status).toBe(404)
+    expect((await fetch(`${entorno.url}/r?guia=${newGuideCode()}`)).status).toBe(404)
   })
 })
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { FONDO_DE_NOCHE } from '../../server/pages/front.ts'
-import { COLOR_DE_SIEMPRE, contraste } from '../../server/platform/brand/color.ts'
+import { DARK_BACKGROUND } from '../../server/pages/front.ts'
+import { contrast, DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
 import { usarEntorno } from '../entorno.ts'
 import { FACHADA, unaGuia } from '../fabricas.ts'
 
@@ -124,9 +124,9 @@ describe('the tokens', () => {
     expect(nombres([base, ...propias.map(leer)].join('\n'), /var\((--[\w-]+)/g)).toEqual(definidos)
     const [claro = '', oscuro = ''] = [...base.matchAll(/:root \{([^}]*)\}/g)].map(([, reglas]) => reglas!)
     expect(nombres(oscuro, /(--[\w-]+): #/g)).toEqual(nombres(claro, /(--[\w-]+): #/g))
-    expect(oscuro).toContain(`--fondo: ${FONDO_DE_NOCHE};`)
+    expect(oscuro).toContain(`--fondo: ${DARK_BACKGROUND};`)
     // The brand's colour at night is made to be read on the lightest ground that there is at night.
-    expect(contraste(FACHADA.marca.colorDeNoche, /--tarjeta: (#\w+);/.exec(oscuro)![1]!)).toBeGreaterThanOrEqual(7)
-    expect(deLaMarca).toContain(`--marca:${COLOR_DE_SIEMPRE}`)
+    expect(contrast(FACHADA.marca.colorDeNoche, /--tarjeta: (#\w+);/.exec(oscuro)![1]!)).toBeGreaterThanOrEqual(7)
+    expect(deLaMarca).toContain(`--marca:${DEFAULT_COLOR}`)
   })
 })

@@ -6,12 +6,12 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Estado } from '../../server/generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
-import type { Envio } from '../../server/pages/rastreo/envio.ts'
+import type { EnvioMostrado } from '../../server/pages/rastreo/envio.ts'
 import { ASPECTOS } from '../../server/pages/rastreo/estados.ts'
 import { servirRastreo } from '../../server/pages/rastreo/route.ts'
 import { SIGUE } from '../../server/pages/rastreo/view.ts'
-import { enGrupos, nuevoCodigoDeGuia, verificador } from '../../server/platform/codes/codes.ts'
-import { crearReloj } from '../../server/platform/time/clock.ts'
+import { checkDigit, inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
+import { createClock } from '../../server/platform/time/clock.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { COMPLETO, FACHADA, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
@@ -44,7 +44,7 @@ const LEJOS_DE_AQUI =
   /41239876|4123|Marisol|Quiñónez|Tzul|7a avenida|14-88|rosada|Timbre|Medicinas|14\.70|90\.49|14\.58|90\.54|SECRETO|Escondida|perro|vecina|destinatario_ausente|com_|evt_/
 
 /** In memory, with a clock and a reader of its own. */
-async function servirAparte(leer: (codigo: string) => Promise<Envio | undefined>) {
+async function servirAparte(leer: (codigo: string) => Promise<EnvioMostrado | undefined>) {
   let ahora = 0
   const app = express()
   app.set('trust proxy', 1)
@@ -62,8 +62,8 @@ async function servirAparte(leer: (codigo: string) => Promise<Envio | undefined>
     },
   }
 }
-const ENVIO: Envio = {
-  guia: nuevoCodigoDeGuia(),
+const ENVIO: EnvioMostrado = {
+  guia: newGuideCode(),
   modo: 'live',
   estado: 'en_ruta',
   comercio: 'Zapatería El Paso',
@@ -92,7 +92,7 @@ describe('the page of a guide', () => {
     expect(JSON.stringify([...respuesta.headers]) + pagina).not.toMatch(LEJOS_DE_AQUI)
     const visto = texto(pagina)
     for (const esperado of [
-      enGrupos(guia),
+      inGroups(guia),
       'Motivo: no había quien recibiera.',
       'Tienda La Ceiba',
       'M.',
@@ -112,7 +112,7 @@ describe('the page of a guide', () => {
     ])
     expect(pasos[0]![3]).toMatch(/^\d+ \w+ 20\d\d, \d\d:\d\d$/)
     expect(visto).toContain('en hora de Guatemala')
-    expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${enGrupos(guia)}`)
+    expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${inGroups(guia)}`)
   })
 
   it('tells times by the clock of the destination', async () => {
@@ -122,7 +122,7 @@ describe('the page of a guide', () => {
     )
     const visto = texto(await html(guia))
     expect(visto).toContain('en hora de Panamá')
-    expect(visto).toContain(crearReloj('America/Panama').corta(creado_en).replace(/\s+/g, ' '))
+    expect(visto).toContain(createClock('America/Panama').corta(creado_en).replace(/\s+/g, ' '))
   })
 
   it('is read as the code is typed', async () => {
@@ -196,7 +196,7 @@ describe('the page of a guide', () => {
 
   it.each(ESTADOS)('says of %s what it is and what comes next', async (estado) => {
     const aparte = await servirAparte(async () => ({ ...ENVIO, estado, comercio: 'Calzado & Más' }))
-    const pagina = await (await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)).text()
+    const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
     aparte.cerrar()
     expect(/<h1>(.*)<\/h1>/.exec(pagina)?.[1]).toBe(ASPECTOS[estado].palabra)
     expect(pagina).toContain(SIGUE[estado]('Calzado & Más').replaceAll('&', '&amp;'))
@@ -209,7 +209,7 @@ describe('the page of a guide', () => {
     for (const parte of ['palabra', 'trazo'] as const) expect(new Set(todos.map((uno) => uno[parte])).size).toBe(11)
     const pasosDe = async (estado: Estado) => {
       const aparte = await servirAparte(async () => ({ ...ENVIO, estado }))
-      const pagina = await (await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)).text()
+      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
       aparte.cerrar()
       const linea = /<ol class="avance"[\s\S]*?<\/ol>/.exec(pagina)?.[0] ?? ''
       return [linea.match(/class="hecho"/g)?.length ?? 0, /aria-current="step">(.*?)</.exec(linea)?.[1]]
@@ -223,10 +223,10 @@ describe('the page of a guide', () => {
   })
 
   it('tells why it failed in plain words, and of a lost parcel nothing', async () => {
-    const con = async (estado: Estado, motivo: Envio['eventos'][number]['motivo']) => {
+    const con = async (estado: Estado, motivo: EnvioMostrado['eventos'][number]['motivo']) => {
       const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo }]
       const aparte = await servirAparte(async () => ({ ...ENVIO, estado, eventos }))
-      const pagina = await (await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)).text()
+      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
       aparte.cerrar()
       return /class="motivo">(.*?)</.exec(pagina)?.[1]
     }
@@ -273,12 +273,12 @@ describe('what names no guide', () => {
   it('gets one and the same helpful page, whatever is wrong with it', async () => {
     const { api } = await entorno.nuevoComercio('live')
     const { guia } = await api.guias.crear(unaGuia())
-    const desconocida = await ver(nuevoCodigoDeGuia())
+    const desconocida = await ver(newGuideCode())
     const cuerpo = await desconocida.text()
     expect(desconocida.status).toBe(404)
     expect(cuerpo).toContain('No encontramos ese envío')
     expect(cuerpo).toMatch(/<form method="get" action="\.\.\/r">/)
-    const otraLetra = guia.slice(0, 11) + (verificador(guia.slice(0, 11)) === '0' ? '1' : '0')
+    const otraLetra = guia.slice(0, 11) + (checkDigit(guia.slice(0, 11)) === '0' ? '1' : '0')
     const malas = [otraLetra, 'corto', 'ñ', '%C3%B1', '%ZZ', 'x'.repeat(5_000), '<script>', guia.slice(1), `${guia}A`]
     for (const mala of malas) {
       const respuesta = await ver(mala)
@@ -308,11 +308,11 @@ describe('what names no guide', () => {
     const desde = (ip: string, codigo: string) =>
       fetch(`${aparte.url}/r/${codigo}`, { headers: { 'X-Forwarded-For': ip } })
     for (let i = 0; i < 120; i++) {
-      const codigo = i % 2 ? nuevoCodigoDeGuia() : 'nada'
+      const codigo = i % 2 ? newGuideCode() : 'nada'
       expect((await desde('198.51.100.7', codigo)).status).toBe(404)
     }
     const cuantas = leidas
-    const negadas = await Promise.all([ENVIO.guia, nuevoCodigoDeGuia(), 'nada'].map((c) => desde('198.51.100.7', c)))
+    const negadas = await Promise.all([ENVIO.guia, newGuideCode(), 'nada'].map((c) => desde('198.51.100.7', c)))
     expect(negadas.map(({ status }) => status)).toEqual([429, 429, 429])
     expect(negadas[0]!.headers.get('retry-after')).toBe('1')
     expect(new Set(await Promise.all(negadas.map((una) => una.text()))).size).toBe(1)
@@ -329,7 +329,7 @@ describe('what names no guide', () => {
 
   it('is not what a fault of ours looks like', async () => {
     const aparte = await servirAparte(() => Promise.reject(new Error('no database for 41239876')))
-    const respuesta = await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)
+    const respuesta = await fetch(`${aparte.url}/r/${newGuideCode()}`)
     expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
     const pagina = await respuesta.text()
     expect(pagina).toContain('Algo nos falló')

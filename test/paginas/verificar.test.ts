@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { PruebaDeEntrega } from '@guias/sdk'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { nuevoCodigoDeGuia } from '../../server/platform/codes/codes.ts'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
@@ -82,7 +82,7 @@ describe('the page of a proof', () => {
   })
 
   it('is one helpful page for what names no guide, and only for reading', async () => {
-    const cuerpo = await (await ver(nuevoCodigoDeGuia())).text()
+    const cuerpo = await (await ver(newGuideCode())).text()
     expect(cuerpo).toContain('No encontramos esa guía')
     for (const mala of ['', 'nada', '%ZZ', '<script>', 'x'.repeat(5_000)]) {
       const respuesta = await ver(mala)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, unaGuia } from '../fabricas.ts'
@@ -12,7 +12,7 @@ const olvidarEn = (dias: number) =>
   olvidarPersonas({
     db: entorno.db,
     reloj: () => new Date(entorno.reloj().getTime() + dias * DIA),
-    log: crearLog('silent'),
+    log: createLog('silent'),
     ajustes: ajustesCon(),
   })
 const PERSONALES = {

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { esRepartida } from '../../server/data/db.ts'
+import { isDistributed } from '../../server/data/db.ts'
 import { Bitacora } from '../../server/domain/bitacora/bitacora.ts'
-import { encadenar } from '../../server/domain/bitacora/linkChain.ts'
+import { linkChains } from '../../server/domain/bitacora/linkChain.ts'
 import { olvidarTelefono } from '../../server/domain/personas/olvidarTelefono.ts'
-import { crearGeneradorDeIds } from '../../server/platform/codes/codes.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { subir } from '../archivos/imagenes.ts'
 import { correrAqui } from '../consola.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
@@ -99,11 +99,11 @@ async function repetirEnRespuestas(guia: string) {
 }
 
 const verificar = async () => {
-  await encadenar({
+  await linkChains({
     db: entorno.db,
     reloj: () => new Date(),
-    log: crearLog('silent'),
-    secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+    log: createLog('silent'),
+    secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
     ajustes: ajustesCon(),
   })
   return admin('bitacora', 'verificar', '--json')
@@ -192,7 +192,7 @@ describe('a person', () => {
     const lineas = json((await admin('bitacora', 'listar', '--json')).salida) as { accion: string }[]
     const suyas = lineas.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
     // What is erased has a line for each place where it was.
-    const borrados = esRepartida(entorno.db) ? 4 : 3
+    const borrados = isDistributed(entorno.db) ? 4 : 3
     expect(suyas.sort()).toEqual([...Array(2).fill('exportarPersona'), ...Array(borrados).fill('olvidarPersona')])
   })
 
@@ -206,8 +206,8 @@ describe('a person', () => {
     await entorno.db.pool.query(`update guia set estado = 'cancelado' where comercio_id = $1`, [id])
     const quedan = async () =>
       Number((await entorno.db.pool.query('select count(*) from guia where telefono = $1', [telefono])).rows[0].count)
-    const nuevoId = crearGeneradorDeIds(() => new Date())
-    const bitacora = new Bitacora({ db: entorno.db, log: crearLog('silent'), nuevoId })
+    const nuevoId = createIdGenerator(() => new Date())
+    const bitacora = new Bitacora({ db: entorno.db, log: createLog('silent'), nuevoId })
     let veces = 0
     const reloj = () => {
       if (++veces === 2) throw new Error('died')

@@ -11,9 +11,9 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/data/embedded/embedded.ts'
-import { migrar } from '../../server/startup/migrations.ts'
-import { crearColas } from '../../server/startup/workers.ts'
+import { acquirePostgres, EmbeddedPostgresError, InstanceError } from '../../server/data/embedded/embedded.ts'
+import { migrate } from '../../server/startup/migrations.ts'
+import { createQueues } from '../../server/startup/workers.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 
 const ES_ROOT = process.getuid?.() === 0
@@ -33,7 +33,7 @@ function carpetaNueva(): string {
 
 beforeAll(async () => {
   plantilla = carpetaNueva()
-  await (await tomarPostgres({ dataDir: join(plantilla, 'datos'), exclusivo: true, flags: SIN_SYNC })).soltar()
+  await (await acquirePostgres({ dataDir: join(plantilla, 'datos'), exclusivo: true, flags: SIN_SYNC })).soltar()
 })
 
 afterAll(() => fs.rmSync(plantilla, { recursive: true, force: true }))
@@ -56,7 +56,7 @@ afterEach(async () => {
 const yaUsado = () => execFileSync('cp', ['-a', join(plantilla, 'datos'), dataDir])
 
 const tomar = (exclusivo = true, carpeta = dataDir) =>
-  tomarPostgres({ dataDir: carpeta, exclusivo, flags: SIN_SYNC, carpetaExterna: join(base, 'externa') })
+  acquirePostgres({ dataDir: carpeta, exclusivo, flags: SIN_SYNC, carpetaExterna: join(base, 'externa') })
 
 async function consultar(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const cliente = new pg.Client(url)
@@ -155,7 +155,7 @@ describe('el servicio no es superusuario', () => {
   test('es dueño de su base y puede crear papeles, y del servidor no puede nada', async () => {
     yaUsado()
     const { url, soltar } = await tomar()
-    await migrar(url)
+    await migrate(url)
     expect(await consultar(url, DEL_SUPERUSUARIO)).toEqual([])
     await consultar(url, 'create role guias_prueba')
     await negado(url, `select pg_read_file('/etc/passwd')`)
@@ -170,17 +170,17 @@ describe('el servicio no es superusuario', () => {
     const viejo = await tomar()
     await consultar(viejo.urlDeSuperusuario, 'alter database guias owner to guias')
     await consultar(viejo.urlDeSuperusuario, 'drop role guias_servicio')
-    await migrar(viejo.urlDeSuperusuario)
+    await migrate(viejo.urlDeSuperusuario)
     const boss = new PgBoss({ connectionString: viejo.urlDeSuperusuario, supervise: false, schedule: false })
     await boss.start()
-    await crearColas(boss)
+    await createQueues(boss)
     await boss.stop({ graceful: false })
     await consultar(viejo.urlDeSuperusuario, 'create table t (n serial, m int generated always as identity)')
     await viejo.soltar()
 
     const { url, soltar } = await tomar()
     expect(await consultar(url, DEL_SUPERUSUARIO)).toEqual([])
-    expect(await migrar(url)).toEqual([])
+    expect(await migrate(url)).toEqual([])
     await consultar(url, 'alter table guia add column nueva int')
     expect(await consultar(url, 'insert into t default values returning n, m')).toEqual([{ n: 1, m: 1 }])
     expect(await consultar(url, 'select count(*)::int as n from pgboss.queue')).toEqual([{ n: expect.any(Number) }])
@@ -268,7 +268,7 @@ describe('una sola instancia', () => {
     )
     expect(await procesos[1 - ganador]!.salida).toBe(0) // nothing keeps it alive
     await consultar(dichos[ganador]!.url!, 'CREATE TABLE t AS SELECT 1 AS n')
-    await expect(tomar()).rejects.toThrow(ErrorInstancia)
+    await expect(tomar()).rejects.toThrow(InstanceError)
     expect(await consultar(dichos[ganador]!.url!, 'SELECT n FROM t')).toEqual([{ n: 1 }])
     const pid = pidEn()!
     expect(await procesos[ganador]!.mandarSoltar()).toBe(0)
@@ -357,7 +357,7 @@ describe('muertes', COMPLETO, () => {
     })
     const admin = otroProceso(false)
     expect((await admin.dice()).url).toBe(servicio.url)
-    await expect(tomar()).rejects.toThrow(ErrorInstancia)
+    await expect(tomar()).rejects.toThrow(InstanceError)
     await admin.mandarSoltar()
     const pid = pidEn()!
     expect(corre(pid)).toBe(true)
@@ -380,7 +380,7 @@ describe('datos y claves', () => {
     fs.writeFileSync(archivo, '{"clave":"otra"}')
     await expect(tomar(false)).rejects.toThrow(/no es la de/)
     fs.writeFileSync(archivo, '')
-    await expect(tomar(false)).rejects.toThrow(ErrorPostgresEmbebido)
+    await expect(tomar(false)).rejects.toThrow(EmbeddedPostgresError)
     fs.rmSync(archivo)
     await expect(tomar(false)).rejects.toThrow(/puede seguir usando/)
     fs.writeFileSync(archivo, bueno)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
-import { crearAlmacenLocal } from '../../server/platform/files/store.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { createLocalStore } from '../../server/platform/files/store.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { enRuta, subir, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
@@ -197,8 +197,8 @@ describe('a failed attempt with photos', () => {
     await fallar(guia, { fotos: [foto] })
     const suelta = await subir(entorno, guia, { bytes: await unaFoto({ color: '#3c3' }) })
     const reloj = () => new Date(entorno.reloj().getTime() + 8 * 86_400_000)
-    const almacen = crearAlmacenLocal(`${entorno.dataDir}/archivos`)
-    await barrerArchivos({ db: entorno.db, almacen, reloj, log: crearLog('silent') })
+    const almacen = createLocalStore(`${entorno.dataDir}/archivos`)
+    await barrerArchivos({ db: entorno.db, almacen, reloj, log: createLog('silent') })
     expect((await Array.fromAsync(almacen.listar())).map(({ clave }) => clave)).not.toContain(suelta.cuerpo.archivo)
     expect((await fetch((await comercio.api.guias.intentos(guia)).datos[0]!.fotos[0]!.url)).status).toBe(200)
   })

@@ -5,15 +5,15 @@ import { Guias, type ManifiestoDePrueba } from '@guias/sdk'
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { aTrabajo } from '../../server/data/queue/jobRows.ts'
+import { toJob } from '../../server/data/queue/jobRows.ts'
 import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
 import { hacerPdf, hacerPdfs, pruebasPendientes } from '../../server/domain/pruebasEntrega/hacerPdf.ts'
 import type { PruebaConQuien } from '../../server/domain/pruebasEntrega/prueba.ts'
-import { crearAlmacenLocal } from '../../server/platform/files/store.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
-import { crearHilos } from '../../server/startup/buildDeps.ts'
-import { crearMetricas } from '../../server/startup/metrics.ts'
+import { createLocalStore } from '../../server/platform/files/store.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { createThreads } from '../../server/startup/buildDeps.ts'
+import { createMetrics } from '../../server/startup/metrics.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { ajustesCon, COMPLETO, unaGuia } from '../fabricas.ts'
@@ -27,14 +27,14 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const contenidoDe = (jws: string): ManifiestoDePrueba =>
   JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())
-const hilos = crearHilos(crearLog('silent'))
-afterAll(() => hilos.detener())
+const hilos = createThreads(createLog('silent'))
+afterAll(() => hilos.stop())
 const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}) => ({
   db: en.db,
-  log: crearLog('silent'),
+  log: createLog('silent'),
   reloj: en.reloj,
-  secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
-  almacen: crearAlmacenLocal(join(en.dataDir, 'archivos')),
+  secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
+  almacen: createLocalStore(join(en.dataDir, 'archivos')),
   hilos,
   ajustes: ajustesCon({ BRAND_NAME: 'Envíos' }),
   ...mas,
@@ -195,7 +195,7 @@ describe('the job', () => {
     expect(hechos.filter(Boolean)).toHaveLength(1)
     expect(await hacerPdf(depsDe(), fila)).toBe(false)
     // Run again as a job, it finds nothing to do.
-    await hacerPdfs(depsDe(), [aTrabajo(fila), aTrabajo(fila)])
+    await hacerPdfs(depsDe(), [toJob(fila), toJob(fila)])
     const archivos = async () =>
       (
         await sinNadie.db.pool.query(
@@ -207,9 +207,9 @@ describe('the job', () => {
     const hallados = await archivos()
     expect(hallados).toHaveLength(5)
     expect(hallados.filter(({ usado_en }) => usado_en).map(({ archivo }) => archivo)).toEqual([pdf])
-    const almacen = crearAlmacenLocal(join(sinNadie.dataDir, 'archivos'))
+    const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
     const reloj = () => new Date(Date.now() + 8 * 86_400_000)
-    await barrerArchivos({ db: sinNadie.db, almacen, reloj, log: crearLog('silent') })
+    await barrerArchivos({ db: sinNadie.db, almacen, reloj, log: createLog('silent') })
     expect((await archivos()).map(({ archivo }) => archivo)).toEqual([pdf])
     const claves = (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave)
     expect(hallados.map(({ archivo }) => archivo).filter((archivo) => claves.includes(archivo))).toEqual([pdf])
@@ -265,9 +265,9 @@ describe('the job', () => {
     const lineas: string[] = []
     const deps = depsDe(sinNadie, {
       reloj: () => new Date(ahora),
-      log: crearLog('warn', { write: (linea) => lineas.push(linea) }),
+      log: createLog('warn', { write: (linea) => lineas.push(linea) }),
     })
-    const metricas = crearMetricas()
+    const metricas = createMetrics()
     metricas.observar(deps)
     const ids = new Set<string>()
     const desde = ahora
@@ -309,27 +309,27 @@ describe('the job', () => {
     const bytes = await readFile(ruta)
     bytes[bytes.length - 3]! ^= 1
     await writeFile(ruta, bytes)
-    await hacerPdfs(depsDe(), [aTrabajo(await filaDe(sinNadie, guia))])
+    await hacerPdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
     expect(await filaDe(sinNadie, guia)).toMatchObject({ pdf: null, intentos: 1 })
   })
 
   it('is not put off when the database takes no writes', async () => {
     const { guia } = await entregada(sinNadie, suyo)
     const pendiente = await filaDe(sinNadie, guia)
-    const almacen = crearAlmacenLocal(join(sinNadie.dataDir, 'archivos'))
+    const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
     for (const code of ['53100', '25006', '58030']) {
       const error = Object.assign(new Error('no writes'), { code })
       const sinEscribir = { ...almacen, guardar: () => Promise.reject(error) }
-      await expect(hacerPdfs(depsDe(sinNadie, { almacen: sinEscribir }), [aTrabajo(pendiente)])).rejects.toBe(error)
+      await expect(hacerPdfs(depsDe(sinNadie, { almacen: sinEscribir }), [toJob(pendiente)])).rejects.toBe(error)
     }
     expect(await filaDe(sinNadie, guia)).toMatchObject({ id: pendiente.id, pdf: null, intentos: 0 })
-    await hacerPdfs(depsDe(), [aTrabajo(pendiente)])
+    await hacerPdfs(depsDe(), [toJob(pendiente)])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
 
   it('stops at the proof in hand when its worker lost its jobs', async () => {
     const { guia } = await entregada(sinNadie, suyo)
-    const trabajo = aTrabajo(await filaDe(sinNadie, guia))
+    const trabajo = toJob(await filaDe(sinNadie, guia))
     await hacerPdfs(depsDe(), [{ ...trabajo, signal: AbortSignal.abort() }])
     expect((await filaDe(sinNadie, guia)).pdf).toBeNull()
     await hacerPdfs(depsDe(), [trabajo])
@@ -339,12 +339,12 @@ describe('the job', () => {
   it('keeps what it can’t store now for later', async () => {
     const { guia } = await entregada(sinNadie, suyo)
     const pendiente = await filaDe(sinNadie, guia)
-    const almacen = crearAlmacenLocal(join(sinNadie.dataDir, 'archivos'))
+    const almacen = createLocalStore(join(sinNadie.dataDir, 'archivos'))
     const lleno = { ...almacen, guardar: () => Promise.reject(new Error('no space left')) }
-    await hacerPdfs(depsDe(sinNadie, { almacen: lleno }), [aTrabajo(pendiente)])
+    await hacerPdfs(depsDe(sinNadie, { almacen: lleno }), [toJob(pendiente)])
     const fila = await filaDe(sinNadie, guia)
     expect(fila).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
-    await hacerPdfs(depsDe(), [aTrabajo(fila)])
+    await hacerPdfs(depsDe(), [toJob(fila)])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import type { Archivo, DatosDePrueba } from '../../server/domain/pruebasEntrega/contenidoDelPdf.ts'
-import { prepararImagen } from '../../server/platform/images/prepareImage.ts'
+import { prepareImage } from '../../server/platform/images/prepareImage.ts'
 
 export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
@@ -13,7 +13,7 @@ export const imagen = (width: number, height: number, background = '#7fa6c9') =>
 /** A file as a proof shows it. */
 export const archivo = async (nombre: string, bytes: Buffer): Promise<Archivo> => ({
   nombre,
-  imagen: await prepararImagen(bytes, 1_400, 78),
+  imagen: await prepareImage(bytes, 1_400, 78),
   sha256: sha256(bytes),
   capturado_en: '2026-11-14T21:03:00.000Z',
 })

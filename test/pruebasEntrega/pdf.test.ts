@@ -3,13 +3,13 @@ import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { componerPdf } from '../../server/domain/pruebasEntrega/componerPdf.ts'
 import type { DatosDePrueba } from '../../server/domain/pruebasEntrega/contenidoDelPdf.ts'
-import { prepararImagen } from '../../server/platform/images/prepareImage.ts'
+import { prepareImage } from '../../server/platform/images/prepareImage.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { leerPdf } from './leerPdf.ts'
 import { archivo, bytesDeFoto, datos, firma, foto, hito, imagen, sha256 } from './muestra.ts'
 
 test('the map stands where there is room for it, and costs no page', async () => {
-  const conMapa = { mapa: { imagen: (await prepararImagen(bytesDeFoto, 640, 78))!, atribucion: '© Calles de Todos' } }
+  const conMapa = { mapa: { imagen: (await prepareImage(bytesDeFoto, 640, 78))!, atribucion: '© Calles de Todos' } }
   for (const cambios of [{}, { fotos: [], firma: null }, { fotos: [foto, foto, foto] }]) {
     const [sin, con] = [
       leerPdf(await componerPdf(datos(cambios))),
@@ -150,7 +150,7 @@ const fecha = (texto: Textos) =>
     fc.date({ noInvalidDate: true }).map((d) => d.toISOString()),
     texto(10),
   )
-const preparar = async (...medida: [number, number]) => prepararImagen(await imagen(...medida), 720, 78)
+const preparar = async (...medida: [number, number]) => prepareImage(await imagen(...medida), 720, 78)
 const imagenes = fc.constantFrom(await preparar(40, 30), await preparar(9, 16), undefined, await preparar(900, 7))
 const unArchivo = (texto: Textos) =>
   fc.record({ nombre: texto(60), imagen: imagenes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })

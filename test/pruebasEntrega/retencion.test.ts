@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { guardarArchivo } from '../../server/domain/archivos/archivo.ts'
 import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
 import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
-import { crearAlmacenLocal } from '../../server/platform/files/store.ts'
-import { crearLog } from '../../server/platform/log.ts'
+import { createLocalStore } from '../../server/platform/files/store.ts'
+import { createLog } from '../../server/platform/log.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { ajustesCon } from '../fabricas.ts'
@@ -18,9 +18,9 @@ beforeAll(async () => {
 })
 
 const reloj = () => entorno.reloj()
-const log = crearLog('silent')
+const log = createLog('silent')
 const borrar = () => borrarPruebas({ db: entorno.db, reloj, log, ajustes: ajustesCon(env) })
-const almacen = () => crearAlmacenLocal(`${entorno.dataDir}/archivos`)
+const almacen = () => createLocalStore(`${entorno.dataDir}/archivos`)
 const barrer = () => barrerArchivos({ db: entorno.db, almacen: almacen(), reloj, log })
 const guardados = async (archivos: string[]) => {
   const claves = (await Array.fromAsync(almacen().listar())).map(({ clave }) => clave)

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../../server/api/contract/contract.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { unaGuia } from '../fabricas.ts'
 import { entrar, type Movil, nuevoMovil } from './movil.ts'
 import { conocida, usarSesiones } from './sesiones.ts'
@@ -7,7 +7,7 @@ import { conocida, usarSesiones } from './sesiones.ts'
 const { entorno } = usarSesiones()
 
 describe('what another site’s page makes a browser send', () => {
-  const operaciones = leerOperaciones(leerDocumento()).filter(({ ruta }) => ruta.startsWith('/repartidor/'))
+  const operaciones = readOperations(readDocument()).filter(({ ruta }) => ruta.startsWith('/repartidor/'))
   const queCambian = operaciones.filter(({ metodo }) => metodo !== 'get')
   let movil: Movil
   let guia: string

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
-import { leerConfig } from '../../server/platform/config/config.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { iniciarServicio, type Servicio, type SustitutosDeServicio } from '../../server/startup/service.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { type Service, type ServiceOverrides, startService } from '../../server/startup/service.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { puertoLibre } from '../puertos.ts'
 import type { Movil } from './movil.ts'
@@ -20,17 +20,17 @@ export const conocida = (movil: Movil) => movil.pedir('GET', '/sesion')
 
 export function usarSesiones() {
   const entorno = usarEntorno()
-  const otros: Servicio[] = []
+  const otros: Service[] = []
   afterAll(async () => {
     await Promise.all(otros.map((otro) => otro.detener()))
   })
   /** Another process over the same database, with other settings. */
-  async function otroServicio(env: Record<string, string> = {}, sustitutos: SustitutosDeServicio = {}) {
+  async function otroServicio(env: Record<string, string> = {}, sustitutos: ServiceOverrides = {}) {
     const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
     const PORT = `${await puertoLibre()}`
-    const config = leerConfig({ ...base, MESSAGING: 'buzon', PORT, WORKERS: '0', ...env }, process.cwd())
+    const config = readConfig({ ...base, MESSAGING: 'buzon', PORT, WORKERS: '0', ...env }, process.cwd())
     otros.push(
-      await iniciarServicio(config, crearLog('silent'), undefined, {
+      await startService(config, createLog('silent'), undefined, {
         reloj: entorno.reloj,
         despedida: 0,
         ...sustitutos,

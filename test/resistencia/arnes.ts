@@ -4,11 +4,11 @@ import { type AddressInfo, connect, createServer as crearServidorTcp, type Socke
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
-import { abrirDb, type Db } from '../../server/data/db.ts'
+import { type Db, openDb } from '../../server/data/db.ts'
 import { columnasDe, nuevoCodigoDeComercio } from '../../server/domain/comercios/comercio.ts'
 import { guardarLlave } from '../../server/domain/llaves/llave.ts'
-import { crearGeneradorDeIds } from '../../server/platform/codes/codes.ts'
-import { migrar } from '../../server/startup/migrations.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
+import { migrate } from '../../server/startup/migrations.ts'
 import { llenarDisco } from '../disco.ts'
 import { conPasos, type Paso } from './pasos.ts'
 import { iniciarPostgres } from './postgres.ts'
@@ -69,8 +69,8 @@ export const conArnes = <T>(hacer: (arnes: Arnes) => Promise<T>, opciones: Opcio
 
 async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArnes): Promise<Arnes> {
   const postgres = await iniciarPostgres(pasos, propios, disco)
-  await migrar(postgres.url)
-  const db = abrirDb(postgres.url, { conexiones: 3 })
+  await migrate(postgres.url)
+  const db = openDb(postgres.url, { conexiones: 3 })
   pasos.push(() => db.cerrar())
   const receptor = await abrirReceptor(pasos)
   const quejas: string[] = []
@@ -146,7 +146,7 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArne
 }
 
 export async function crearComercio(db: Db) {
-  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const nuevoId = createIdGenerator(() => new Date())
   const fila = await db.prisma.comercio.create({
     data: {
       ...nuevoId(),

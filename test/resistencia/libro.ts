@@ -1,4 +1,4 @@
-import { entregasDeWebhookSinArriendo } from '../../server/domain/webhooks/due.ts'
+import { unleasedDeliveries } from '../../server/domain/webhooks/due.ts'
 import type { webhook_entrega } from '../../server/generado/contrato/prisma/client.ts'
 import { type Arnes, esperar } from './arnes.ts'
 import type { Carga } from './carga.ts'
@@ -153,7 +153,7 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
 
   // The queue: somebody holds the endpoint of what is due, and no lease waits for nobody.
   const sinArriendo = await esperar(
-    async () => (await entregasDeWebhookSinArriendo({ db, reloj: () => new Date() })) === 0,
+    async () => (await unleasedDeliveries({ db, reloj: () => new Date() })) === 0,
     aparte.length > 0 ? 5_000 : 2_000,
   )
   exigir(sinArriendo === true, 'deliveries are due of endpoints that nobody holds')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { opcionesDeProceso, prepararInstalacion } from '../../server/data/embedded/installation.ts'
+import { prepareInstallation, processOptions } from '../../server/data/embedded/installation.ts'
 import { puertoLibre } from '../puertos.ts'
 import type { Paso } from './pasos.ts'
 
@@ -21,7 +21,7 @@ const VIGIA = `
 const PROPIOS = ['max_connections=120', 'shared_buffers=64MB']
 
 /**
- * With pg_ctl and not with `tomarPostgres`, whose holder starts a server that is gone by itself: here the scenario says
+ * With pg_ctl and not with `acquirePostgres`, whose holder starts a server that is gone by itself: here the scenario says
  * when. Everything durable, as in production.
  * @param propios its settings
  * @param disco size in bytes of a disk of its own, which a test may fill; only root can mount one
@@ -31,7 +31,7 @@ export async function iniciarPostgres(pasos: Paso[], propios: readonly string[] 
   if (disco && spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${disco}`, 'tmpfs', carpeta]).status !== 0)
     throw new Error('no disk could be mounted')
   chmodSync(carpeta, 0o755) // or root's PostgreSQL user could not pass
-  const { pgdata, binarios, usuario, clave } = await prepararInstalacion(join(carpeta, 'datos'), '/var/lib/guias', true)
+  const { pgdata, binarios, usuario, clave } = await prepareInstallation(join(carpeta, 'datos'), '/var/lib/guias', true)
   const quien = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
   const vigia = spawn(process.execPath, ['-e', VIGIA, binarios.pg_ctl, pgdata, carpeta, ...quien], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -48,7 +48,7 @@ export async function iniciarPostgres(pasos: Paso[], propios: readonly string[] 
     promisify(execFile)(
       binarios.pg_ctl,
       [...args, '-D', pgdata, '-w', '-t', '60', '-l', join(pgdata, 'postgres.log')],
-      opcionesDeProceso(usuario, pgdata),
+      processOptions(usuario, pgdata),
     )
   await pgCtl('start', '-o', ajustes.map((ajuste) => `-c ${ajuste}`).join(' '))
   const en = (base: string) => `postgres://guias:${clave}@127.0.0.1:${puerto}/${base}`

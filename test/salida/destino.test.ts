@@ -2,44 +2,46 @@ import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
-import { crearEnviador } from '../../server/domain/webhooks/sender.ts'
+import { createSender } from '../../server/domain/webhooks/sender.ts'
 import {
-  DestinoNoPermitido,
-  type Direccion,
-  leerDestino,
-  type Resolver,
-  resolverDelSistema,
-  resolverDestino,
+  type Address,
+  ForbiddenDestination,
+  type HostResolver,
+  readDestination,
+  resolveDestination,
+  systemResolver,
 } from '../../server/platform/outbound/destination.ts'
 import { usarPlazos } from '../plazos.ts'
 
-const rechazo = (texto: string, loopback = false): DestinoNoPermitido | null => {
+const rechazo = (texto: string, loopback = false): ForbiddenDestination | null => {
   try {
-    leerDestino(texto, { loopback })
+    readDestination(texto, { loopback })
     return null
   } catch (error) {
-    expect(error).toBeInstanceOf(DestinoNoPermitido)
-    return error as DestinoNoPermitido
+    expect(error).toBeInstanceOf(ForbiddenDestination)
+    return error as ForbiddenDestination
   }
 }
 
-const direccion = (address: string): Direccion => ({ address, family: address.includes(':') ? 6 : 4 })
+const direccion = (address: string): Address => ({ address, family: address.includes(':') ? 6 : 4 })
 const responde =
-  (...direcciones: string[]): Resolver =>
+  (...direcciones: string[]): HostResolver =>
   async () =>
     direcciones.map(direccion)
-const nunca: Resolver = () => {
+const nunca: HostResolver = () => {
   throw new Error('it must not ask the DNS')
 }
-const motivoDe = (url: string, resolver: Resolver, loopback = false) =>
-  resolverDestino(new URL(url), { resolver, loopback }).then(
+const motivoDe = (url: string, resolver: HostResolver, loopback = false) =>
+  resolveDestination(new URL(url), { resolver, loopback }).then(
     (direcciones) => direcciones,
-    (error: DestinoNoPermitido) => error.motivo,
+    (error: ForbiddenDestination) => error.motivo,
   )
 
 test('a host is one name, however it is written', () => {
   for (const nombre of ['recibe.ejemplo.com', 'recibe.ejemplo.com.', 'Recibe.EJEMPLO.com.'])
-    expect(leerDestino(`https://${nombre}:8443/a`, { loopback: false }).href).toBe('https://recibe.ejemplo.com:8443/a')
+    expect(readDestination(`https://${nombre}:8443/a`, { loopback: false }).href).toBe(
+      'https://recibe.ejemplo.com:8443/a',
+    )
 })
 
 describe('what is admitted', () => {
@@ -74,7 +76,7 @@ describe('what is admitted', () => {
   ])('%s', (texto) => {
     expect(rechazo(texto)).toBeNull()
     // What was admitted is admitted again in its normal form.
-    expect(rechazo(leerDestino(texto, { loopback: false }).href)).toBeNull()
+    expect(rechazo(readDestination(texto, { loopback: false }).href)).toBeNull()
   })
 })
 
@@ -370,7 +372,7 @@ describe('what the DNS answers', () => {
 
   test('the name is asked for without its final dot', async () => {
     const preguntas: string[] = []
-    const resolver: Resolver = async (nombre) => {
+    const resolver: HostResolver = async (nombre) => {
       preguntas.push(nombre)
       return [direccion('8.8.8.8')]
     }
@@ -386,7 +388,7 @@ describe('what the DNS answers', () => {
     ['something else', ['ejemplo.com']],
     ['a number', ['0x8.8.8.8']],
   ])('%s is refused, and not told which', async (_caso, direcciones) => {
-    const error = await resolverDestino(new URL(url), { resolver: responde(...direcciones), loopback: false }).catch(
+    const error = await resolveDestination(new URL(url), { resolver: responde(...direcciones), loopback: false }).catch(
       (causa: unknown) => causa,
     )
     expect(error).toMatchObject({ motivo: 'url_no_permitida', message: expect.stringContaining('recibe.ejemplo.com') })
@@ -400,8 +402,8 @@ describe('what the DNS answers', () => {
   })
 
   test('the system resolves localhost, and knows no invalid name', async () => {
-    expect((await resolverDelSistema('localhost')).map(({ address }) => address)).toContain('127.0.0.1')
-    await expect(resolverDelSistema('no-existe.invalid')).rejects.toThrow()
+    expect((await systemResolver('localhost')).map(({ address }) => address)).toContain('127.0.0.1')
+    await expect(systemResolver('no-existe.invalid')).rejects.toThrow()
   })
 })
 
@@ -425,10 +427,10 @@ describe('rebinding', () => {
   test('public when registered, loopback when sent: 0 connections', async () => {
     await using local = await trampa()
     const respuestas = ['8.8.8.8', '127.0.0.1', '127.0.0.1']
-    const resolver: Resolver = async () => [direccion(respuestas.shift()!)]
+    const resolver: HostResolver = async () => [direccion(respuestas.shift()!)]
     const url = `https://gira.ejemplo.com:${local.port}/`
     expect(await motivoDe(url, resolver)).toEqual([direccion('8.8.8.8')])
-    const enviador = crearEnviador({ resolver })
+    const enviador = createSender({ resolver })
     const respuesta = await enviador.enviar({ ...solicitud, url })
     await enviador.cerrar()
     expect(respuesta).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null })
@@ -439,7 +441,7 @@ describe('rebinding', () => {
   test('public at first and loopback at the next question: it is asked only once a connection', async () => {
     await using local = await trampa()
     let preguntas = 0
-    const resolver: Resolver = async () => [direccion(++preguntas === 1 ? '8.8.8.8' : '127.0.0.1')]
+    const resolver: HostResolver = async () => [direccion(++preguntas === 1 ? '8.8.8.8' : '127.0.0.1')]
     const destinos: unknown[] = []
     // Whatever it does with its name, the socket can learn no address but the one that was checked.
     const conectar = vi.spyOn(tls, 'connect').mockImplementation((opciones) => {
@@ -447,7 +449,7 @@ describe('rebinding', () => {
       lookup!(host!, { all: true }, (_error, direcciones) => destinos.push(direcciones))
       return new net.Socket().destroy(new Error('nobody there')) as tls.TLSSocket
     })
-    const enviador = crearEnviador({ resolver })
+    const enviador = createSender({ resolver })
     const respuesta = await enviador.enviar({ ...solicitud, url: `https://gira.ejemplo.com:${local.port}/` })
     await enviador.cerrar()
     conectar.mockRestore()
@@ -459,8 +461,8 @@ describe('rebinding', () => {
 
   test('an answer that comes after the deadline leads nowhere', async () => {
     await using local = await trampa()
-    const { promise, resolve } = Promise.withResolvers<Direccion[]>()
-    const enviador = crearEnviador({ resolver: () => promise })
+    const { promise, resolve } = Promise.withResolvers<Address[]>()
+    const enviador = createSender({ resolver: () => promise })
     const url = `http://localhost:${local.port}/`
     const enviando = enviador.enviar({ ...solicitud, url, loopback: true })
     await expect.poll(plazos.puestos).toBe(1)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { Conexiones } from '../../server/data/connections.ts'
+import { Connections } from '../../server/data/connections.ts'
 import { usarEntorno } from '../entorno.ts'
 import { EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
@@ -139,9 +139,9 @@ describe('a database that takes no writes', EN_POSTGRES, () => {
 })
 
 describe('a connection whose server lacks something', EN_POSTGRES, () => {
-  let pool: Conexiones
+  let pool: Connections
   beforeAll(() => {
-    pool = new Conexiones(entorno.databaseUrl, 1, 'prueba')
+    pool = new Connections(entorno.databaseUrl, 1, 'prueba')
   })
   afterAll(() => pool.end())
 

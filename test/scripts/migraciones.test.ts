@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 
-const enRaiz = (ruta: string) => fileURLToPath(new URL(ruta, RAIZ))
+const enRaiz = (ruta: string) => fileURLToPath(new URL(ruta, ROOT))
 
 /** The rules that a migration breaks. */
 function faltas(sql: string): string[] {

@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RAIZ } from '../../server/platform/root.ts'
+import { ROOT } from '../../server/platform/root.ts'
 import { correr } from '../docs/correr.ts'
 
 const leerJson = async (ruta: string | URL) => JSON.parse(await readFile(ruta, 'utf8'))
@@ -55,7 +55,7 @@ describe('scripts/preparar.mjs', () => {
 
   beforeAll(async () => {
     proyecto = await mkdtemp(join(tmpdir(), 'guias-preparar-'))
-    const guion = await readFile(new URL('scripts/preparar.mjs', RAIZ), 'utf8')
+    const guion = await readFile(new URL('scripts/preparar.mjs', ROOT), 'utf8')
     await escribir('scripts/preparar.mjs', guion)
     const [, entradas = ''] = /contrato: huella\(\[([^\]]+)\]/.exec(guion) ?? []
     expect(entradas).toContain("'openapi'")
@@ -178,7 +178,7 @@ describe('scripts/preparar.mjs', () => {
 
 describe('package.json', () => {
   it('has what only tests and checks need in their workspaces, all of it to be found from the root', async () => {
-    const leer = (ruta: string) => leerJson(new URL(ruta, RAIZ))
+    const leer = (ruta: string) => leerJson(new URL(ruta, ROOT))
     const [raiz, pruebas, banco, { packages }] = await Promise.all(
       ['package.json', 'test/package.json', 'bench/package.json', 'package-lock.json'].map(leer),
     )
@@ -191,8 +191,8 @@ describe('package.json', () => {
   })
 
   it('takes no generator into production', async () => {
-    const { packages } = await leerJson(new URL('package-lock.json', RAIZ))
-    const { devDependencies } = await leerJson(new URL('package.json', RAIZ))
+    const { packages } = await leerJson(new URL('package-lock.json', ROOT))
+    const { devDependencies } = await leerJson(new URL('package.json', ROOT))
     const llegan = Object.keys(devDependencies).filter((nombre) => !packages[`node_modules/${nombre}`].dev)
     // An optional peer of @prisma/client's, and of many: npm doesn't tell those from dependencies.
     expect(llegan).toEqual(['typescript'])

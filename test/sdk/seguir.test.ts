@@ -1,6 +1,6 @@
 import { ErrorAbortado, ErrorNoEncontrado, ErrorRespuesta, type Guia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento } from '../../server/api/contract/contract.ts'
+import { readDocument } from '../../server/api/contract/contract.ts'
 import { conProblema, falla, GUIA, json, texto, usarServidor } from './servidor.ts'
 
 const { cliente, contestar, recibidas } = usarServidor()
@@ -34,7 +34,7 @@ describe('guias.seguir', () => {
   })
 
   it('ends in the states that the contract calls final, and in no other', async () => {
-    const { enum: todos, 'x-transiciones': reglas } = leerDocumento().components.schemas.Estado as {
+    const { enum: todos, 'x-transiciones': reglas } = readDocument().components.schemas.Estado as {
       enum: string[]
       'x-transiciones': { finales: string[] }
     }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ErrorFirma, verificarWebhook } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { leerDocumento } from '../../server/api/contract/contract.ts'
-import { bytesDe, claveDe, firmar } from '../../server/domain/webhooks/signature.ts'
+import { readDocument } from '../../server/api/contract/contract.ts'
+import { secretBytes, signingKeyOf, signWebhook } from '../../server/domain/webhooks/signature.ts'
 import { hasta } from '../fabricas.ts'
 import { NODE_20, PHP, PYTHON } from '../interpretes.ts'
 import { puertoLibre } from '../puertos.ts'
@@ -18,7 +18,7 @@ interface Vectores {
   secreto_nuevo: string
   casos: { nombre: string; id: string; timestamp: number; cuerpo: string; firma: string; motivo: string | null }[]
 }
-const vectores = leerDocumento().components.schemas.FirmaDeWebhook!['x-vectores'] as Vectores
+const vectores = readDocument().components.schemas.FirmaDeWebhook!['x-vectores'] as Vectores
 const { ahora, secreto, secreto_nuevo, casos } = vectores
 const ejemplos = fileURLToPath(new URL('../../sdk/ejemplos/', import.meta.url))
 const esperado = casos.map(({ nombre, motivo }) => [nombre, motivo === null])
@@ -35,10 +35,10 @@ describe('the vectors of a signature', () => {
   })
 
   it('are what the server signs, but for those that were altered', () => {
-    const claves = [secreto_nuevo, secreto].map((uno) => claveDe(bytesDe(uno)))
+    const claves = [secreto_nuevo, secreto].map((uno) => signingKeyOf(secretBytes(uno)))
     for (const caso of casos.filter(({ nombre }) => !/^alterada|otra versión/.test(nombre))) {
       const posibles = [claves, claves.slice(0, 1), claves.slice(1)].map((unas) =>
-        firmar(caso.id, caso.timestamp, caso.cuerpo, unas),
+        signWebhook(caso.id, caso.timestamp, caso.cuerpo, unas),
       )
       expect(posibles, caso.nombre).toContainEqual(cabeceras(caso))
     }

@@ -1,14 +1,14 @@
 import { ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { compartirEntorno, MASTER_KEY } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { problemaDe, tiposDe } from './simular.ts'
 
 const entorno = compartirEntorno()
-const secretos = crearSecretos([Buffer.from(MASTER_KEY, 'base64')])
+const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 /** The link that the guide's newest message carries. */
 const enlaceDe = async (guia: string) => {
   const { rows } = await entorno.db.pool.query(

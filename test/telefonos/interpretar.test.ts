@@ -2,8 +2,8 @@ import { leerTelefono as leerSinLlamar } from '@guias/sdk/telefono'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { describe, expect, it } from 'vitest'
 import { PLANES } from '../../server/generado/contrato/planes.ts'
-import { esFijo, interpretar } from '../../server/platform/telephones/interpret.ts'
-import { leerTelefono } from '../../server/platform/telephones/telephone.ts'
+import { isLandlineOf, parseTelephone } from '../../server/platform/telephones/interpret.ts'
+import { readTelephone } from '../../server/platform/telephones/telephone.ts'
 import { azarDe } from '../azar.ts'
 import { COMPLETO } from '../fabricas.ts'
 
@@ -41,7 +41,7 @@ function compararConLaBiblioteca(cuantos: number, semilla: number) {
     // What it gives and reads as yet another number is none for us.
     const seLeeIgual = suyo && parsePhoneNumberFromString(suyo.number)?.number === suyo.number
     const ella = seLeeIgual && suyo.isPossible() ? { e164: suyo.number, dudoso: !suyo.isValid() } : 'error'
-    const nuestra = leerTelefono(texto)
+    const nuestra = readTelephone(texto)
     if (!('error' in nuestra) && !nuestra.dudoso) validos++
     const igual =
       'error' in nuestra
@@ -60,8 +60,8 @@ function compararConElSdk(cuantos: number, semilla: number) {
     const texto = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.codigo, nacional)
     const pais = [plan.pais, plan.pais, 'GT', undefined][azar(4)]
     // Of other countries only the server's library knows the plans.
-    if ('ajeno' in interpretar(texto, pais)) continue
-    const servidor = leerTelefono(texto, pais)
+    if ('ajeno' in parseTelephone(texto, pais)) continue
+    const servidor = readTelephone(texto, pais)
     const sdk = leerSinLlamar(texto, pais)
     if ('error' in servidor || 'error' in sdk) {
       if (JSON.stringify(servidor) !== JSON.stringify(sdk)) distintos.push(texto)
@@ -103,7 +103,7 @@ describe('numbers of the served countries', () => {
       if (!numero?.isValid() || numero.number !== texto) continue
       const fijo = numero.getType() === 'FIXED_LINE'
       if (fijo) fijos++
-      if (fijo !== esFijo(texto)) distintos.push(texto)
+      if (fijo !== isLandlineOf(texto)) distintos.push(texto)
     }
     expect(distintos).toEqual([])
     expect(fijos).toBeGreaterThan(300)
@@ -126,7 +126,7 @@ describe('a number in every writing', () => {
     ' +50231481676 ',
     '\u202a+502 3148-1676\u202c',
   ])('%s is one of Guatemala', (texto) =>
-    expect(interpretar(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false }),
+    expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false }),
   )
 
   it.each([
@@ -139,11 +139,13 @@ describe('a number in every writing', () => {
     ['+52 1 55 1234 5678', 'GT', '+525512345678'],
     ['+503 7123 4567', 'GT', '+50371234567'],
     ['00503 7123 4567', 'GT', '+50371234567'],
-  ])('%s from %s is %s', (texto, pais, e164) => expect(interpretar(texto, pais)).toMatchObject({ e164, dudoso: false }))
+  ])('%s from %s is %s', (texto, pais, e164) =>
+    expect(parseTelephone(texto, pais)).toMatchObject({ e164, dudoso: false }),
+  )
 
   it('that is in no plan is doubtful, if it has the length of a mobile there', () => {
     for (const texto of ['1111 1111', '502 1111 1111', '+502 1111 1111'])
-      expect(interpretar(texto, 'GT')).toEqual({ e164: '+50211111111', pais: 'GT', dudoso: true })
+      expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50211111111', pais: 'GT', dudoso: true })
   })
 
   it.each([
@@ -160,27 +162,29 @@ describe('a number in every writing', () => {
     ['31+481676', /solo puede llevar/],
     ['\u202e67618413', /solo puede llevar/],
   ])('%o says why it is none', (texto, porque) =>
-    expect(interpretar(texto, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
+    expect(parseTelephone(texto, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
   )
 
   it.each([
     ['+57 00776234567', 'GT', /le sobran dígitos/],
     ['0551235678', 'CO', /le faltan dígitos: un número de Colombia tiene 10/],
   ])('%s is none, for what would be kept of it would read as another number', (texto, pais, porque) =>
-    expect(interpretar(texto, pais)).toEqual({ error: expect.stringMatching(porque) }),
+    expect(parseTelephone(texto, pais)).toEqual({ error: expect.stringMatching(porque) }),
   )
 
   it('is looked for in time that grows with its length alone', () => {
     for (const relleno of [' ', '(', ' (', '1', '-'])
-      expect(interpretar(`${relleno.repeat(100_000)}x`, 'GT')).toEqual({ error: expect.stringMatching(/solo puede/) })
+      expect(parseTelephone(`${relleno.repeat(100_000)}x`, 'GT')).toEqual({
+        error: expect.stringMatching(/solo puede/),
+      })
   })
 
   it('needs + or 00 where no country is known', () => {
     for (const pais of [undefined, 'US', 'gt', ''])
-      expect(interpretar('3148 1676', pais)).toEqual({
+      expect(parseTelephone('3148 1676', pais)).toEqual({
         error: expect.stringMatching(/con \+ y su código.*diga el pais/),
       })
-    expect(interpretar('00502 3148 1676')).toMatchObject({ e164: '+50231481676' })
+    expect(parseTelephone('00502 3148 1676')).toMatchObject({ e164: '+50231481676' })
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leerTelefono } from '../../server/platform/telephones/telephone.ts'
+import { readTelephone } from '../../server/platform/telephones/telephone.ts'
 
 describe('phones', () => {
   it.each([
@@ -8,7 +8,7 @@ describe('phones', () => {
     ['+1 (212) 555-0100', '+12125550100', false],
     ['+5215512345678', '+525512345678', false],
     ['+50211111111', '+50211111111', true],
-  ])('reads %s', (texto, e164, dudoso) => expect(leerTelefono(texto)).toMatchObject({ e164, dudoso }))
+  ])('reads %s', (texto, e164, dudoso) => expect(readTelephone(texto)).toMatchObject({ e164, dudoso }))
 
   it.each([
     '55551234',
@@ -26,5 +26,5 @@ describe('phones', () => {
     'tel:+50255551234',
     '＋50255551234',
     '+502٥٥٥٥١٢٣٤',
-  ])('refuses %s', (texto) => expect(leerTelefono(texto)).toHaveProperty('error'))
+  ])('refuses %s', (texto) => expect(readTelephone(texto)).toHaveProperty('error'))
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { iso, leerInstante } from '../../server/platform/time/instant.ts'
+import { iso, readInstant } from '../../server/platform/time/instant.ts'
 
 describe('instants', () => {
   it('are shown as they are, from a Date and from any text of PostgreSQL', () => {
@@ -24,7 +24,7 @@ describe('instants', () => {
     ['2026-11-20T15:04:05.123456789-06:00', '2026-11-20T21:04:05.123Z'],
     ['2024-02-29T00:00:00+00:00', '2024-02-29T00:00:00.000Z'],
     ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.000Z'],
-  ])('reads %s', (texto, iso) => expect(leerInstante(texto)?.toISOString()).toBe(iso))
+  ])('reads %s', (texto, iso) => expect(readInstant(texto)?.toISOString()).toBe(iso))
 
   it.each([
     '2026-02-30T00:00:00Z',
@@ -37,5 +37,5 @@ describe('instants', () => {
     '2026-11-20T24:00:00Z',
     '20261120T150405Z',
     '',
-  ])('refuses %s', (texto) => expect(leerInstante(texto)).toBeUndefined())
+  ])('refuses %s', (texto) => expect(readInstant(texto)).toBeUndefined())
 })

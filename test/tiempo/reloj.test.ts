@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { crearReloj } from '../../server/platform/time/clock.ts'
+import { createClock } from '../../server/platform/time/clock.ts'
 
 test('tells times by the zone as it is at that instant; what is no instant or no zone breaks nothing', () => {
-  const madrid = crearReloj('Europe/Madrid')
+  const madrid = createClock('Europe/Madrid')
   expect(madrid.zona('2026-07-01T12:00:00Z')).toBe('hora de Madrid (UTC+2)')
   expect(madrid.zona('2026-12-01T12:00:00Z')).toBe('hora de Madrid (UTC+1)')
-  expect(crearReloj('Asia/Kolkata').zona('2026-12-01T12:00:00Z')).toBe('hora de Kolkata (UTC+5:30)')
-  expect(crearReloj('America/Guatemala').corta('2026-01-01T05:59:59Z')).toBe('31 dic 2025, 23:59')
-  expect(crearReloj('Marte/Olimpo').larga('2026-01-01T05:59:59Z')).toBe('1 de enero de 2026, 05:59')
-  expect(crearReloj('UTC').larga('ayer')).toBe('—')
+  expect(createClock('Asia/Kolkata').zona('2026-12-01T12:00:00Z')).toBe('hora de Kolkata (UTC+5:30)')
+  expect(createClock('America/Guatemala').corta('2026-01-01T05:59:59Z')).toBe('31 dic 2025, 23:59')
+  expect(createClock('Marte/Olimpo').larga('2026-01-01T05:59:59Z')).toBe('1 de enero de 2026, 05:59')
+  expect(createClock('UTC').larga('ayer')).toBe('—')
 })
 
 test('names the zone as people do', () => {
@@ -20,7 +20,7 @@ test('names the zone as people do', () => {
     'America/Costa_Rica',
     'UTC',
   ]
-  expect(nombres.map((zona) => crearReloj(zona).nombre)).toEqual([
+  expect(nombres.map((zona) => createClock(zona).nombre)).toEqual([
     'hora de Guatemala',
     'hora de El Salvador',
     'hora del centro de México',
@@ -31,6 +31,6 @@ test('names the zone as people do', () => {
 })
 
 test('tells the hour of an instant', () => {
-  const { hora } = crearReloj('America/Guatemala')
+  const { hora } = createClock('America/Guatemala')
   expect(['18:05', '05:59'].map((utc) => hora(`2026-11-21T${utc}:00Z`))).toEqual(['12:05', '23:59'])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { enTransaccion } from '../../server/data/db.ts'
+import { inTransaction } from '../../server/data/db.ts'
 import { darPaso } from '../../server/domain/eventos/evento.ts'
 import { buscarGuia } from '../../server/domain/guias/guia.ts'
 import { enviarAlBuzon, type Suyo, vencerSolicitudes } from '../../server/domain/mensajeria/mensaje.ts'
@@ -99,7 +99,7 @@ describe('at the same time', () => {
       const fila = await buscarGuia(entorno.db, 'todos', guia)
       const ahora = new Date()
       let envio: Promise<void> | undefined
-      await enTransaccion(entorno.db.de(fila.comercio_id), async (consultar) => {
+      await inTransaction(entorno.db.de(fila.comercio_id), async (consultar) => {
         const lugar = { enlace: null, ...ALLA, precision_m: null, referencia: null, origen: 'comercio' as const }
         await darPaso(
           { db: { consultar }, avisarTrabajo: () => {} },

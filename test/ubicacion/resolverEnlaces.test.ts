@@ -4,7 +4,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { enlacesPendientes, resolverEnlaces } from '../../server/domain/ubicacion/resolverEnlaces.ts'
-import { crearResolutorDeEnlaces, type ResolutorDeEnlaces } from '../../server/platform/maps/shortLinks.ts'
+import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import { certificado, paraNombre } from '../certificado.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
@@ -39,7 +39,7 @@ const servidor = https.createServer(par, async (req, res) => {
   if (typeof respuesta === 'number') res.writeHead(respuesta).end()
   else res.writeHead(302, { location: respuesta }).end()
 })
-let resolutor: ResolutorDeEnlaces
+let resolutor: ShortLinkResolver
 beforeAll(async () => {
   await once(servidor.listen(0, '127.0.0.1'), 'listening')
 })
@@ -55,7 +55,7 @@ beforeEach(() => {
   const { port } = servidor.address() as net.AddressInfo
   vi.spyOn(tls, 'connect').mockImplementation(((opciones: tls.ConnectionOptions) =>
     original({ ...opciones, socket: net.connect(port, '127.0.0.1') })) as typeof tls.connect)
-  resolutor = crearResolutorDeEnlaces({
+  resolutor = createShortLinkResolver({
     resolver: async () => [{ address: '142.250.1.1', family: 4 }],
     plazo: 2_000,
     ca: par.cert,

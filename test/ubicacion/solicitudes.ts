@@ -1,12 +1,12 @@
 import type { Evento, Guia, GuiaIndividual } from '@guias/sdk'
 import { expect } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { type Comercio, type Entorno, MASTER_KEY } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
 
 export const HORA = 3_600_000
-export const SECRETOS = crearSecretos([Buffer.from(MASTER_KEY, 'base64')])
+export const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 
 /** What tests of location requests do again and again. */
 export function usarSolicitudes(entorno: Entorno) {

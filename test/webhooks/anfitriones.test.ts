@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
-  Anfitriones,
-  type Envio,
-  POR_ANFITRION,
-  POR_DESCONOCIDO,
-  POR_MINUTO,
+  type HostSend,
+  Hosts,
+  PER_HOST,
+  PER_UNKNOWN_HOST,
+  SENDS_PER_MINUTE,
 } from '../../server/domain/webhooks/hosts.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
@@ -16,11 +16,11 @@ const nuevoReceptor = usarReceptores()
 /** Hosts on a clock of the test's own. */
 function nuevos() {
   let ms = 0
-  const anfitriones = new Anfitriones<string>(() => ms)
+  const anfitriones = new Hosts<string>(() => ms)
   /** Begins as many of that as may begin. */
-  const empezar = (envio: Envio, cuantos = 1_000, linea = 'una') => {
+  const empezar = (envio: HostSend, cuantos = 1_000, linea = 'una') => {
     let hechos = 0
-    for (; hechos < cuantos && anfitriones.puede(envio, linea); hechos++) anfitriones.empezar(envio)
+    for (; hechos < cuantos && anfitriones.maySend(envio, linea); hechos++) anfitriones.start(envio)
     return hechos
   }
   const pasar = (cuantos: number) => {
@@ -28,7 +28,7 @@ function nuevos() {
   }
   return { anfitriones, empezar, pasar }
 }
-const envio = (cambios: Partial<Envio> = {}): Envio => ({
+const envio = (cambios: Partial<HostSend> = {}): HostSend => ({
   anfitrion: 'tienda.ejemplo.com',
   comercio: 'tienda',
   comprobado: false,
@@ -39,18 +39,18 @@ const envio = (cambios: Partial<Envio> = {}): Envio => ({
 describe('what one host is sent', () => {
   it('is little at once while it has taken nothing, and so many a minute, whoever’s endpoints they are', () => {
     const { anfitriones, empezar, pasar } = nuevos()
-    expect(empezar(envio())).toBe(POR_DESCONOCIDO)
-    let enviados = POR_DESCONOCIDO
+    expect(empezar(envio())).toBe(PER_UNKNOWN_HOST)
+    let enviados = PER_UNKNOWN_HOST
     for (let i = 0; i < 1_000; i++) {
       const de = envio({ comercio: `tienda ${i}` })
-      anfitriones.terminar(de, false)
+      anfitriones.finish(de, false)
       enviados += empezar(de, 1, `linea ${i}`)
     }
-    expect(enviados).toBe(POR_MINUTO)
+    expect(enviados).toBe(SENDS_PER_MINUTE)
     pasar(10_000)
-    expect(empezar(envio())).toBe(POR_DESCONOCIDO)
+    expect(empezar(envio())).toBe(PER_UNKNOWN_HOST)
     // Another host isn't touched.
-    expect(empezar(envio({ anfitrion: 'otra.ejemplo.com' }))).toBe(POR_DESCONOCIDO)
+    expect(empezar(envio({ anfitrion: 'otra.ejemplo.com' }))).toBe(PER_UNKNOWN_HOST)
   })
 
   it('is little of one merchant’s, whatever names he gives a host', () => {
@@ -60,37 +60,37 @@ describe('what one host is sent', () => {
         .map((anfitrion) => envio({ anfitrion, ...(comercio ? { comercio } : {}) }))
         .reduce((suma, uno) => {
           const hechos = empezar(uno, 1)
-          if (hechos > 0) anfitriones.terminar(uno, false)
+          if (hechos > 0) anfitriones.finish(uno, false)
           return suma + hechos
         }, 0)
     const comodin = Array.from({ length: 500 }, (_, i) => `n${i}.ejemplo.com`)
-    expect(cuantos(comodin)).toBe(POR_MINUTO)
+    expect(cuantos(comodin)).toBe(SENDS_PER_MINUTE)
     // Another's have what is his, at the same names.
     expect(cuantos(['n0.ejemplo.com'], 'otra')).toBe(1)
     pasar(10_000)
     expect(cuantos(comodin)).toBe(10)
     // What is proved isn't bounded so.
-    expect(empezar(envio({ comprobado: true }))).toBe(POR_ANFITRION)
+    expect(empezar(envio({ comprobado: true }))).toBe(PER_HOST)
   })
 
   it('is much once it has taken something, or an endpoint of it was proved, but for tests', () => {
     const { anfitriones, empezar } = nuevos()
-    expect(empezar(envio({ comprobado: true }))).toBe(POR_ANFITRION)
+    expect(empezar(envio({ comprobado: true }))).toBe(PER_HOST)
     const otra = { anfitrion: 'otra.ejemplo.com' }
     expect(empezar(envio(otra), 1)).toBe(1)
-    anfitriones.terminar(envio(otra), true)
-    expect(empezar(envio(otra))).toBe(POR_ANFITRION)
+    anfitriones.finish(envio(otra), true)
+    expect(empezar(envio(otra))).toBe(PER_HOST)
     const tercera = envio({ anfitrion: 'tercera.ejemplo.com', comercio: 'otra', comprobado: true, esPrueba: true })
-    expect(empezar(tercera)).toBe(POR_MINUTO)
+    expect(empezar(tercera)).toBe(SENDS_PER_MINUTE)
   })
 
   it('goes on with whoever waited as soon as something of it ends', () => {
     const { anfitriones, empezar } = nuevos()
     empezar(envio())
-    for (const linea of ['una', 'otra', 'ida']) expect(anfitriones.puede(envio(), linea)).toBe(false)
-    anfitriones.olvidar('ida')
-    expect([...anfitriones.terminar(envio(), true)]).toEqual(['una', 'otra'])
-    expect([...anfitriones.terminar(envio(), true)]).toEqual([])
+    for (const linea of ['una', 'otra', 'ida']) expect(anfitriones.maySend(envio(), linea)).toBe(false)
+    anfitriones.forget('ida')
+    expect([...anfitriones.finish(envio(), true)]).toEqual(['una', 'otra'])
+    expect([...anfitriones.finish(envio(), true)]).toEqual([])
   })
 })
 
@@ -103,7 +103,7 @@ it('many merchants’ endpoints at a host that hangs send it little, and hold up
       const { webhook } = await api.webhooks.crear({ url: `${victima.url}/${i}` })
       await api.webhooks.probar(webhook)
     }
-  await hasta(async () => victima.recibidos.length === POR_DESCONOCIDO)
+  await hasta(async () => victima.recibidos.length === PER_UNKNOWN_HOST)
   const { api } = await entorno.nuevoComercio()
   const receptor = await nuevoReceptor(contestar(204))
   await api.webhooks.crear({ url: receptor.url })
@@ -111,7 +111,7 @@ it('many merchants’ endpoints at a host that hangs send it little, and hold up
     await api.guias.crear(unaGuia())
     await hasta(async () => receptor.recibidos.length === i)
   }
-  expect([victima.recibidos.length, retenedor.abandonadas]).toEqual([POR_DESCONOCIDO, 0])
+  expect([victima.recibidos.length, retenedor.abandonadas]).toEqual([PER_UNKNOWN_HOST, 0])
   // It answers after all: what waited goes.
   retenedor.soltar()
   await hasta(async () => victima.recibidos.length === 20)

@@ -1,10 +1,10 @@
 import { PgBoss } from 'pg-boss'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Db } from '../../server/data/db.ts'
-import { type Arriendo, Arriendos } from '../../server/domain/webhooks/leases.ts'
-import { COLA_DE_ARRIENDOS } from '../../server/domain/webhooks/pumps.ts'
+import { type Lease, Leases } from '../../server/domain/webhooks/leases.ts'
+import { LEASE_QUEUE } from '../../server/domain/webhooks/pumps.ts'
 import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
-import { TRABAJOS } from '../../server/startup/jobs.ts'
+import { JOBS } from '../../server/startup/jobs.ts'
 import { usarEntorno } from '../entorno.ts'
 
 /** The service makes the queue; it has no endpoint, so it takes no lease by itself but of what is asked for here. */
@@ -13,7 +13,7 @@ const COMERCIO = '00000000-0000-7000-8000-000000000000'
 let serie = 0
 const nueva = (): ClaveDeWebhook => ({ comercio_id: COMERCIO, modo: 'test', webhook: `wh_${++serie}` })
 
-const OPCIONES = TRABAJOS.find(({ cola }) => cola === COLA_DE_ARRIENDOS)!.opciones
+const OPCIONES = JOBS.find(({ cola }) => cola === LEASE_QUEUE)!.opciones
 
 const abiertos: PgBoss[] = []
 afterEach(async () => {
@@ -25,13 +25,13 @@ afterEach(async () => {
 async function proceso() {
   const { pool } = entorno.db
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.ejecutar(text, values) },
+    db: { executeSql: (text, values) => pool.run(text, values) },
     ...{ schedule: false, supervise: false },
   })
   abiertos.push(boss)
   await boss.start()
-  await boss.createQueue(COLA_DE_ARRIENDOS, { ...OPCIONES, policy: 'exclusive', partition: true })
-  const tomados: Arriendo[] = []
+  await boss.createQueue(LEASE_QUEUE, { ...OPCIONES, policy: 'exclusive', partition: true })
+  const tomados: Lease[] = []
   const perdidos: string[] = []
   const ajenos: string[] = []
   const sentencias: string[] = []
@@ -48,14 +48,14 @@ async function proceso() {
       throw new Error('the answer was lost')
     },
   }
-  const arriendos = new Arriendos(boss, contando, {
+  const arriendos = new Leases(boss, contando, {
     alTomar: (suyos) => void tomados.push(...suyos),
-    alPerder: ({ clave }) => void perdidos.push(clave.webhook),
+    alPerder: ({ key }) => void perdidos.push(key.webhook),
     alNoTomar: (claves) => void ajenos.push(...claves.map(({ webhook }) => webhook)),
   })
   const pedir = async (clave: ClaveDeWebhook, deOtro = false) => {
-    arriendos.pedir(clave, deOtro)
-    await arriendos.tomar()
+    arriendos.request(clave, deOtro)
+    await arriendos.take()
   }
   return { boss, arriendos, tomados, perdidos, ajenos, sentencias, perderRespuesta, pedir }
 }
@@ -63,7 +63,7 @@ async function proceso() {
 /** As if nobody had looked for dead processes lately. */
 async function rescatar({ arriendos }: Awaited<ReturnType<typeof proceso>>): Promise<number> {
   await entorno.db.pool.query(`delete from webhook_bomba where id = '00000000-0000-0000-0000-000000000000'`)
-  return arriendos.rescatar()
+  return arriendos.rescue()
 }
 
 /** All processes that are there by now gave their last sign of life so long ago. */
@@ -74,10 +74,10 @@ const callarTodas = (segundos: number) =>
 const callarTrabajo = ({ webhook }: ClaveDeWebhook, segundos: number) =>
   entorno.db.pool.query(
     `update pgboss.job set heartbeat_on = now() - $3 * interval '1 second' where name = $1 and singleton_key = $2`,
-    [COLA_DE_ARRIENDOS, webhook, segundos],
+    [LEASE_QUEUE, webhook, segundos],
   )
 
-const nombres = (arriendos: readonly Arriendo[]) => arriendos.map(({ clave }) => clave.webhook)
+const nombres = (arriendos: readonly Lease[]) => arriendos.map(({ key }) => key.webhook)
 
 describe('a lease of an endpoint', () => {
   it('is one process’s alone; who asks in vain says that there is work, once', async () => {
@@ -89,7 +89,7 @@ describe('a lease of an endpoint', () => {
     // What another process says needn't be said again.
     await otro.pedir(clave, true)
     expect(otro.ajenos).toEqual([clave.webhook])
-    await uno.arriendos.soltar(uno.arriendos.todos())
+    await uno.arriendos.release(uno.arriendos.all())
     await otro.pedir(clave)
     expect(nombres(otro.tomados)).toEqual([clave.webhook])
   })
@@ -99,10 +99,10 @@ describe('a lease of an endpoint', () => {
     const clave = nueva()
     for (let vez = 1; vez <= 20; vez++) {
       await uno.pedir(clave)
-      const soltado = uno.arriendos.soltar(uno.arriendos.todos())
+      const soltado = uno.arriendos.release(uno.arriendos.all())
       await Promise.all([soltado, uno.pedir(clave)])
-      expect(nombres(uno.arriendos.todos())).toEqual([clave.webhook])
-      await uno.arriendos.soltar(uno.arriendos.todos())
+      expect(nombres(uno.arriendos.all())).toEqual([clave.webhook])
+      await uno.arriendos.release(uno.arriendos.all())
     }
   })
 
@@ -111,10 +111,12 @@ describe('a lease of an endpoint', () => {
     const clave = nueva()
     await uno.pedir(clave)
     const [arriendo] = uno.tomados
-    await uno.arriendos.latir(performance.now() + 5_000)
-    expect([uno.perdidos, arriendo!.vale(arriendo!.latido + 9_990), arriendo!.vale(arriendo!.latido + 10_010)]).toEqual(
-      [[], true, false],
-    )
+    await uno.arriendos.beat(performance.now() + 5_000)
+    expect([
+      uno.perdidos,
+      arriendo!.isValid(arriendo!.latido + 9_990),
+      arriendo!.isValid(arriendo!.latido + 10_010),
+    ]).toEqual([[], true, false])
     // Its job's own heartbeat may be as old as it likes, and the process's for as long as a lease lasts.
     await callarTrabajo(clave, 500)
     await callarTodas(24)
@@ -122,41 +124,41 @@ describe('a lease of an endpoint', () => {
     await callarTodas(26)
     expect(await rescatar(otro)).toBe(1)
     await otro.pedir(clave)
-    await otro.arriendos.latir(performance.now())
+    await otro.arriendos.beat(performance.now())
     expect(nombres(otro.tomados)).toEqual([clave.webhook])
-    await uno.arriendos.latir(performance.now() + 10_000)
-    expect([uno.perdidos, uno.arriendos.todos()]).toEqual([[clave.webhook], []])
+    await uno.arriendos.beat(performance.now() + 10_000)
+    expect([uno.perdidos, uno.arriendos.all()]).toEqual([[clave.webhook], []])
     // What the old holder gives up is not what the new one holds.
-    await uno.arriendos.soltar([arriendo!])
-    await otro.arriendos.latir(performance.now() + 20_000)
-    expect([otro.perdidos, nombres(otro.arriendos.todos())]).toEqual([[], [clave.webhook]])
+    await uno.arriendos.release([arriendo!])
+    await otro.arriendos.beat(performance.now() + 20_000)
+    expect([otro.perdidos, nombres(otro.arriendos.all())]).toEqual([[], [clave.webhook]])
   })
 
   it('is told from one that was taken over, though it is the same job', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     const clave = nueva()
     await uno.pedir(clave)
-    await uno.arriendos.latir(performance.now())
-    const [{ trabajo }] = uno.tomados as [Arriendo]
-    await uno.boss.fail(COLA_DE_ARRIENDOS, [trabajo], { message: 'by somebody' })
+    await uno.arriendos.beat(performance.now())
+    const [{ jobId }] = uno.tomados as [Lease]
+    await uno.boss.fail(LEASE_QUEUE, [jobId], { message: 'by somebody' })
     await otro.pedir(clave)
-    await otro.arriendos.latir(performance.now())
-    expect(otro.tomados[0]!.trabajo).toEqual({ id: trabajo.id, retryCount: trabajo.retryCount + 1 })
-    await uno.arriendos.latir(performance.now() + 5_000)
-    await otro.arriendos.latir(performance.now() + 5_000)
+    await otro.arriendos.beat(performance.now())
+    expect(otro.tomados[0]!.jobId).toEqual({ id: jobId.id, retryCount: jobId.retryCount + 1 })
+    await uno.arriendos.beat(performance.now() + 5_000)
+    await otro.arriendos.beat(performance.now() + 5_000)
     expect([uno.perdidos, otro.perdidos]).toEqual([[clave.webhook], []])
   })
 
   it('costs no statement of its own: of any number there is one every four seconds', async () => {
     const uno = await proceso()
     const claves = Array.from({ length: 500 }, nueva)
-    for (const clave of claves) uno.arriendos.pedir(clave, false)
-    await uno.arriendos.tomar()
+    for (const clave of claves) uno.arriendos.request(clave, false)
+    await uno.arriendos.take()
     const inicio = Math.ceil(performance.now())
-    for (let ms = 0; ms <= 20_000; ms += 500) await uno.arriendos.latir(inicio + ms)
+    for (let ms = 0; ms <= 20_000; ms += 500) await uno.arriendos.beat(inicio + ms)
     expect(uno.sentencias).toEqual(['bombas.latir', 'bombas.anotar', ...Array(5).fill('bombas.latir')])
-    expect([uno.perdidos, uno.arriendos.todos().length]).toEqual([[], 500])
-    expect(uno.arriendos.todos().every((uno) => uno.vale(inicio + 29_000))).toBe(true)
+    expect([uno.perdidos, uno.arriendos.all().length]).toEqual([[], 500])
+    expect(uno.arriendos.all().every((uno) => uno.isValid(inicio + 29_000))).toBe(true)
   })
 
   it('that isn’t noted yet is given back when its process died right after it was taken', async () => {
@@ -167,7 +169,7 @@ describe('a lease of an endpoint', () => {
     expect(await rescatar(otro)).toBe(0)
     await callarTrabajo(clave, 26)
     expect(await rescatar(otro)).toBe(1)
-    await uno.arriendos.latir(performance.now())
+    await uno.arriendos.beat(performance.now())
     expect(uno.perdidos).toEqual([clave.webhook])
   })
 
@@ -176,8 +178,8 @@ describe('a lease of an endpoint', () => {
     const clave = nueva()
     await uno.pedir(clave)
     uno.tomados[0]!.latido -= 10_000
-    await uno.arriendos.latir(performance.now())
-    expect([uno.perdidos, uno.arriendos.todos()]).toEqual([[clave.webhook], []])
+    await uno.arriendos.beat(performance.now())
+    expect([uno.perdidos, uno.arriendos.all()]).toEqual([[clave.webhook], []])
     const { rows } = await entorno.db.pool.query('select from pgboss.job where singleton_key = $1', [clave.webhook])
     expect(rows).toEqual([])
   })
@@ -186,13 +188,13 @@ describe('a lease of an endpoint', () => {
     const uno = await proceso()
     const clave = nueva()
     await uno.pedir(clave)
-    await uno.arriendos.latir(performance.now())
+    await uno.arriendos.beat(performance.now())
     await entorno.db.pool.query('delete from pgboss.job where singleton_key = $1', [clave.webhook])
-    await uno.arriendos.latir(performance.now() + 5_000)
+    await uno.arriendos.beat(performance.now() + 5_000)
     expect(uno.perdidos).toEqual([clave.webhook])
     await uno.pedir(clave)
-    await uno.arriendos.latir(performance.now() + 10_000)
-    expect([uno.perdidos.length, nombres(uno.arriendos.todos())]).toEqual([1, [clave.webhook]])
+    await uno.arriendos.beat(performance.now() + 10_000)
+    expect([uno.perdidos.length, nombres(uno.arriendos.all())]).toEqual([1, [clave.webhook]])
   })
 
   it('whose job could not be deleted when it was given up is deleted at the next sign of life', async () => {
@@ -200,12 +202,12 @@ describe('a lease of an endpoint', () => {
     const [clave, otra] = [nueva(), nueva()]
     await uno.pedir(clave)
     await uno.pedir(otra)
-    await uno.arriendos.latir(performance.now())
+    await uno.arriendos.beat(performance.now())
     const borrar = uno.boss.deleteJob
     uno.boss.deleteJob = () => Promise.reject(new Error('the database is away'))
-    await expect(uno.arriendos.soltar([uno.tomados[0]!])).rejects.toThrow('away')
+    await expect(uno.arriendos.release([uno.tomados[0]!])).rejects.toThrow('away')
     uno.boss.deleteJob = borrar
-    await uno.arriendos.latir(performance.now() + 5_000)
+    await uno.arriendos.beat(performance.now() + 5_000)
     const { rows } = await entorno.db.pool.query('select singleton_key as webhook from pgboss.job')
     expect(rows).toEqual([{ webhook: otra.webhook }])
   })
@@ -215,9 +217,9 @@ describe('a lease of an endpoint', () => {
     const clave = nueva()
     await uno.pedir(clave)
     uno.perderRespuesta('bombas.anotar')
-    await expect(uno.arriendos.latir(performance.now())).rejects.toThrow('lost')
-    await uno.arriendos.latir(performance.now() + 5_000)
-    expect([uno.perdidos, nombres(uno.arriendos.todos())]).toEqual([[], [clave.webhook]])
+    await expect(uno.arriendos.beat(performance.now())).rejects.toThrow('lost')
+    await uno.arriendos.beat(performance.now() + 5_000)
+    expect([uno.perdidos, nombres(uno.arriendos.all())]).toEqual([[], [clave.webhook]])
     expect(uno.tomados[0]!.anotado).toBe(true)
   })
 
@@ -225,16 +227,16 @@ describe('a lease of an endpoint', () => {
     const [vieja, otro] = [await proceso(), await proceso()]
     const clave = nueva()
     // Made by the one, taken by the other: it has the heartbeat of the old queue.
-    await vieja.boss.insert(COLA_DE_ARRIENDOS, [{ data: clave, singletonKey: clave.webhook, heartbeatSeconds: 25 }])
-    await vieja.arriendos.tomar()
-    const [arriendo] = vieja.tomados as [Arriendo]
+    await vieja.boss.insert(LEASE_QUEUE, [{ data: clave, singletonKey: clave.webhook, heartbeatSeconds: 25 }])
+    await vieja.arriendos.take()
+    const [arriendo] = vieja.tomados as [Lease]
     await callarTrabajo(clave, 60)
-    await vieja.boss.touch(COLA_DE_ARRIENDOS, [arriendo.trabajo])
+    await vieja.boss.touch(LEASE_QUEUE, [arriendo.jobId])
     expect(await rescatar(otro)).toBe(0)
     await callarTrabajo(clave, 26)
     expect(await rescatar(otro)).toBe(1)
     // A process of this version renews such a one in time, and its own rarely.
-    await otro.arriendos.tomar()
+    await otro.arriendos.take()
     await otro.pedir(nueva())
     const tocados: number[] = []
     const touch = otro.boss.touch.bind(otro.boss)
@@ -243,7 +245,7 @@ describe('a lease of an endpoint', () => {
       return touch(cola, trabajos)
     }
     const inicio = Math.ceil(performance.now())
-    for (let s = 0; s <= 204; s += 4) await otro.arriendos.latir(inicio + s * 1_000)
+    for (let s = 0; s <= 204; s += 4) await otro.arriendos.beat(inicio + s * 1_000)
     // The one every 12 s, the other after 200 s.
     expect([tocados, otro.perdidos]).toEqual([Array(17 + 1).fill(1), []])
   })
@@ -256,15 +258,15 @@ describe('a search for dead processes', () => {
     await uno.pedir(clave)
     await callarTrabajo(clave, 26)
     await entorno.db.pool.query(`delete from webhook_bomba`)
-    const halladas = await Promise.all([otro, uno, otro, uno].map(({ arriendos }) => arriendos.rescatar()))
+    const halladas = await Promise.all([otro, uno, otro, uno].map(({ arriendos }) => arriendos.rescue()))
     expect(halladas.sort()).toEqual([0, 0, 0, 1])
-    expect(await otro.arriendos.rescatar()).toBe(0)
+    expect(await otro.arriendos.rescue()).toBe(0)
   })
 
   it('leaves nothing of them behind', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     await uno.pedir(nueva())
-    await uno.arriendos.latir(performance.now())
+    await uno.arriendos.beat(performance.now())
     await callarTodas(26)
     await rescatar(otro)
     const filas = async (tabla: string) => (await entorno.db.pool.query(`select from ${tabla}`)).rowCount

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Conexiones } from '../../server/data/connections.ts'
-import { consultarCon, type Db } from '../../server/data/db.ts'
-import { leerVencidas } from '../../server/domain/webhooks/due.ts'
-import type { Resultado } from '../../server/domain/webhooks/settleAttempts.ts'
-import { asentarExitos } from '../../server/domain/webhooks/settleSuccesses.ts'
+import { Connections } from '../../server/data/connections.ts'
+import { type Db, queryWith } from '../../server/data/db.ts'
+import { readDue } from '../../server/domain/webhooks/due.ts'
+import type { AttemptResult } from '../../server/domain/webhooks/settleAttempts.ts'
+import { settleSuccesses } from '../../server/domain/webhooks/settleSuccesses.ts'
 import { usarEntorno } from '../entorno.ts'
 import { nadie } from './webhooks.ts'
 
@@ -15,8 +15,8 @@ describe('settling what went well', () => {
     const { api, id } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear(nadie())
     const vecino = await api.webhooks.crear(nadie())
-    const pool = new Conexiones(entorno.databaseUrl, 1, 'prueba')
-    const consultar = consultarCon(pool)
+    const pool = new Connections(entorno.databaseUrl, 1, 'prueba')
+    const consultar = queryWith(pool)
     const clave = { comercio_id: id, modo: 'test', webhook } as const
     const poner = (suyo: string, cuantas: number, estado = 'pendiente') =>
       pool.query(
@@ -35,7 +35,7 @@ describe('settling what went well', () => {
     }
     const asentar = async () => {
       await poner(webhook, 20)
-      const [leidas] = await leerVencidas(entorno.db, [{ ...clave, cuantas: 20, salvo: [] }], new Date())
+      const [leidas] = await readDue(entorno.db, [{ ...clave, cuantas: 20, salvo: [] }], new Date())
       const resultados = leidas!.map(
         ({ entrega }, n) =>
           ({
@@ -45,10 +45,10 @@ describe('settling what went well', () => {
             secretos: [1],
             iniciado_en: new Date(),
             respuesta: { status: 204 },
-          }) as never as Resultado,
+          }) as never as AttemptResult,
       )
       const antes = await leidasHastaAhora()
-      expect(await asentarExitos({ consultar, pool: {} } as Db, resultados, new Date())).toEqual([])
+      expect(await settleSuccesses({ consultar, pool: {} } as Db, resultados, new Date())).toEqual([])
       return (await leidasHastaAhora()) - antes
     }
     try {

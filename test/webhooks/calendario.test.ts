@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ESPERAS, leerRetryAfter, proximoIntento } from '../../server/domain/webhooks/schedule.ts'
+import { nextAttempt, RETRY_WAITS, readRetryAfter } from '../../server/domain/webhooks/schedule.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'
@@ -13,25 +13,25 @@ const AHORA = new Date('2026-11-21T12:00:00.000Z')
 
 describe('the schedule', () => {
   it('is the one that was decided: 11 attempts in 75.6 hours', () => {
-    expect(ESPERAS.map((ms) => ms / SEGUNDO)).toEqual([
+    expect(RETRY_WAITS.map((ms) => ms / SEGUNDO)).toEqual([
       0, 5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
     ])
-    expect(ESPERAS.reduce((suma, ms) => suma + ms, 0) / HORA).toBeCloseTo(75.6, 1)
+    expect(RETRY_WAITS.reduce((suma, ms) => suma + ms, 0) / HORA).toBeCloseTo(75.6, 1)
   })
 
   it('adds up to 20 %, never takes away, and ends after the eleventh', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 }), fc.double({ min: 0, max: 1, noNaN: true }), (hechos, azar) => {
-        const espera = proximoIntento(hechos, AHORA, null, azar)!.getTime() - AHORA.getTime()
-        expect(espera).toBeGreaterThanOrEqual(ESPERAS[hechos]!)
-        expect(espera).toBeLessThanOrEqual(ESPERAS[hechos]! * 1.2)
+        const espera = nextAttempt(hechos, AHORA, null, azar)!.getTime() - AHORA.getTime()
+        expect(espera).toBeGreaterThanOrEqual(RETRY_WAITS[hechos]!)
+        expect(espera).toBeLessThanOrEqual(RETRY_WAITS[hechos]! * 1.2)
       }),
     )
-    expect(proximoIntento(1, AHORA, null, 0)!.getTime() - AHORA.getTime()).toBe(5_000)
-    expect(proximoIntento(1, AHORA, null, 1)!.getTime() - AHORA.getTime()).toBe(6_000)
+    expect(nextAttempt(1, AHORA, null, 0)!.getTime() - AHORA.getTime()).toBe(5_000)
+    expect(nextAttempt(1, AHORA, null, 1)!.getTime() - AHORA.getTime()).toBe(6_000)
     fc.assert(
       fc.property(fc.integer({ min: 11, max: 1_000 }), fc.string(), (hechos, pedido) => {
-        expect(proximoIntento(hechos, AHORA, pedido, 0.5)).toBeUndefined()
+        expect(nextAttempt(hechos, AHORA, pedido, 0.5)).toBeUndefined()
       }),
     )
   })
@@ -49,14 +49,14 @@ describe('the schedule', () => {
         pedido,
         fc.double({ min: 0, max: 1, noNaN: true }),
         (n, que, azar) => {
-          const espera = proximoIntento(n, AHORA, que, azar)!.getTime() - AHORA.getTime()
-          expect(espera).toBeGreaterThanOrEqual(ESPERAS[n]!)
-          expect(espera).toBeLessThanOrEqual(Math.max(ESPERAS[n]! * 1.2, DIA))
+          const espera = nextAttempt(n, AHORA, que, azar)!.getTime() - AHORA.getTime()
+          expect(espera).toBeGreaterThanOrEqual(RETRY_WAITS[n]!)
+          expect(espera).toBeLessThanOrEqual(Math.max(RETRY_WAITS[n]! * 1.2, DIA))
         },
       ),
       { numRuns: 1_000 },
     )
-    const espera = (que: string, hechos = 1) => proximoIntento(hechos, AHORA, que, 0)!.getTime() - AHORA.getTime()
+    const espera = (que: string, hechos = 1) => nextAttempt(hechos, AHORA, que, 0)!.getTime() - AHORA.getTime()
     expect(espera('3600')).toBe(HORA)
     expect(espera('86400')).toBe(DIA)
     expect(espera('86401')).toBe(DIA)
@@ -77,20 +77,20 @@ describe('the schedule', () => {
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
     ['Fri, 31 Dec 9999 23:59:59 GMT', (Date.UTC(9999, 11, 31, 23, 59, 59) - AHORA.getTime()) / 1_000],
   ])('understands «%s»', (texto, segundos) => {
-    expect(leerRetryAfter(texto, AHORA)).toBe(segundos * SEGUNDO)
+    expect(readRetryAfter(texto, AHORA)).toBe(segundos * SEGUNDO)
   })
 
   it('takes a huge number for 24 hours', () => {
     for (const huge of ['99999999999', '9'.repeat(40)])
-      expect(proximoIntento(1, AHORA, huge, 0)!.getTime() - AHORA.getTime()).toBe(DIA)
+      expect(nextAttempt(1, AHORA, huge, 0)!.getTime() - AHORA.getTime()).toBe(DIA)
   })
 
   it('reads every date as GMT, wherever the server stands', () => {
     const antes = process.env.TZ
     process.env.TZ = 'America/Guatemala'
     try {
-      expect(leerRetryAfter('Sat Nov 21 12:30:00 2026', AHORA)).toBe(1_800_000)
-      expect(leerRetryAfter('Sat, 21 Nov 2026 12:30:00 GMT', AHORA)).toBe(1_800_000)
+      expect(readRetryAfter('Sat Nov 21 12:30:00 2026', AHORA)).toBe(1_800_000)
+      expect(readRetryAfter('Sat, 21 Nov 2026 12:30:00 GMT', AHORA)).toBe(1_800_000)
     } finally {
       if (antes === undefined) delete process.env.TZ
       else process.env.TZ = antes
@@ -119,7 +119,7 @@ describe('the schedule', () => {
     'Sunset',
     '٣٦٠٠',
   ])('makes nothing of «%s»', (texto) => {
-    expect(leerRetryAfter(texto, AHORA)).toBeUndefined()
+    expect(readRetryAfter(texto, AHORA)).toBeUndefined()
   })
 })
 
@@ -164,8 +164,8 @@ describe('a delivery', () => {
       const leida = await tras(creado, entrega, n)
       expect([leida.intentos, leida.estado, leida.terminado_en]).toEqual([n, 'pendiente', null])
       const espera = esperaDe(leida)
-      expect(espera).toBeGreaterThanOrEqual(ESPERAS[n]!)
-      expect(espera).toBeLessThanOrEqual(ESPERAS[n]! * 1.2)
+      expect(espera).toBeGreaterThanOrEqual(RETRY_WAITS[n]!)
+      expect(espera).toBeLessThanOrEqual(RETRY_WAITS[n]! * 1.2)
       // Just before.
       adelantar(espera - 1)
       await entorno.quietud()

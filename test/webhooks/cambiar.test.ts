@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { VENTANA } from '../../server/domain/webhooks/admission.ts'
+import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestar } from './receptor.ts'
 import { type Api, entregaDe, falla, nadie, terminada, tras, usarWebhooks } from './webhooks.ts'
@@ -116,6 +116,6 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     const puesto = new Map(receptor.recibidos.map(({ json }, n) => [json.datos.guia.guia, n]))
     expect(puesto.size).toBe(152)
     const corridas = guias.map((guia, n) => Math.abs(puesto.get(guia)! - n))
-    expect(corridas.reduce((suma, corrida) => suma + corrida) / corridas.length).toBeLessThan(VENTANA / 2)
+    expect(corridas.reduce((suma, corrida) => suma + corrida) / corridas.length).toBeLessThan(READ_WINDOW / 2)
   })
 })

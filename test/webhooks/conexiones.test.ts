@@ -1,8 +1,8 @@
 import http from 'node:http'
 import net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { crearEnviador } from '../../server/domain/webhooks/sender.ts'
-import type { Resolver } from '../../server/platform/outbound/destination.ts'
+import { createSender } from '../../server/domain/webhooks/sender.ts'
+import type { HostResolver } from '../../server/platform/outbound/destination.ts'
 import { conHttp, crudo, escuchar, resolverLocal, responder, usarEnviador, VACIA } from './enviador.ts'
 
 const { enviar, plazos } = usarEnviador()
@@ -59,7 +59,7 @@ describe('connections', () => {
 
   test('a name with several addresses: the next one when the first does not answer', async () => {
     await using receptor = await conHttp(responder(204))
-    const varios = crearEnviador({
+    const varios = createSender({
       resolver: async () => [
         { address: '::1', family: 6 },
         { address: '127.0.0.1', family: 4 },
@@ -172,7 +172,7 @@ test('of the idle ones of many endpoints, the latest stay open; those in use all
     res.writeHead(204).end()
   })
   // As many as stay are few here: they would be closed for their age before thousands are made on a slow machine.
-  const paciente = crearEnviador({ resolver: resolverLocal, ociosas: 20 })
+  const paciente = createSender({ resolver: resolverLocal, ociosas: 20 })
   await enviar(receptor.url, { canal: 'lenta' }, paciente)
   const lenta = enviar(new URL('/lenta', receptor.url).href, { canal: 'lenta' }, paciente)
   const todas = Array.from({ length: 30 }, (_, i) => enviar(receptor.url, { canal: `c${i}` }, paciente))
@@ -190,7 +190,7 @@ test('of the idle ones of many endpoints, the latest stay open; those in use all
 
 describe('closing', () => {
   test('what is under way ends, and no socket is left', async () => {
-    const otro = crearEnviador({ resolver: resolverLocal })
+    const otro = createSender({ resolver: resolverLocal })
     await using colgado = await crudo((socket) => socket.write('HTTP/1.1 '))
     await using rapido = await conHttp(responder(204))
     for (let i = 0; i < 20; i++) await enviar(rapido.url, { canal: `r${i}` }, otro)
@@ -207,8 +207,8 @@ describe('closing', () => {
 
   test('also what is still looking up a name, and nothing starts afterwards', async () => {
     await using receptor = await conHttp(responder(204))
-    const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<Resolver>>>()
-    const otro = crearEnviador({ resolver: () => promise })
+    const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<HostResolver>>>()
+    const otro = createSender({ resolver: () => promise })
     const pendiente = enviar(`http://localhost:${receptor.port}/`, {}, otro)
     await otro.cerrar()
     expect(await pendiente).toMatchObject({ status: null, error: 'conexion' })

@@ -1,38 +1,38 @@
 import { describe, expect, it } from 'vitest'
 import {
-  Cupos,
-  EN_ESPERA,
-  EN_ESPERA_POR_COMERCIO,
-  EN_VUELO,
-  EN_VUELO_MAXIMO,
-  type EnEspera,
-  LENTO,
-  Linea,
-  POR_COMERCIO,
-  POR_WEBHOOK,
-  type Turno,
-  VENTANA,
+  Admission,
+  type AdmissionTurn,
+  DeliveryLine,
+  IN_FLIGHT,
+  IN_FLIGHT_PER_MERCHANT,
+  IN_FLIGHT_PER_WEBHOOK,
+  MAX_IN_FLIGHT,
+  MAX_WAITING,
+  READ_WINDOW,
+  SLOW_AFTER,
+  WAITING_PER_MERCHANT,
+  type Waiting,
 } from '../../server/domain/webhooks/admission.ts'
 
-type Suyo = Turno<EnEspera, Linea>
+type Suyo = AdmissionTurn<Waiting, DeliveryLine>
 
 /** Quotas on a clock of the test's own. */
 function nuevo() {
-  const cupos = new Cupos<EnEspera, Linea>()
+  const cupos = new Admission<Waiting, DeliveryLine>()
   let serie = 0
-  const pendiente = (guia_id = `guia ${++serie}`, secuencia = 1): EnEspera => ({
+  const pendiente = (guia_id = `guia ${++serie}`, secuencia = 1): Waiting => ({
     evento: `${guia_id} ${secuencia}`,
     guia_id,
     secuencia,
     desde: 0,
   })
   const linea = (comercio: string, cuantas = 0) => {
-    const suya = new Linea(cupos.abrir(comercio))
+    const suya = new DeliveryLine(cupos.abrir(comercio))
     for (let i = 0; i < cuantas; i++) cupos.poner(suya, pendiente())
     return suya
   }
   /** All that may begin at that instant. */
-  const empezar = (ahora: number, puede: (linea: Linea) => boolean = () => true): Suyo[] => {
+  const empezar = (ahora: number, puede: (linea: DeliveryLine) => boolean = () => true): Suyo[] => {
     const empezados: Suyo[] = []
     for (let turno = cupos.tomar(ahora, puede); turno; turno = cupos.tomar(ahora, puede)) empezados.push(turno)
     return empezados
@@ -40,15 +40,15 @@ function nuevo() {
   return { cupos, pendiente, linea, empezar }
 }
 
-const de = (linea: Linea) => (turno: Suyo) => turno.linea === linea
+const de = (linea: DeliveryLine) => (turno: Suyo) => turno.linea === linea
 
 describe('who may send now', () => {
   it('an endpoint has four exchanges under way, and begins another when one ends', () => {
     const { cupos, linea, empezar } = nuevo()
     const una = linea('a', 10)
     const turnos = empezar(0)
-    expect(turnos).toHaveLength(POR_WEBHOOK)
-    expect([una.enVuelo, una.espera.length, cupos.enVuelo, cupos.enEspera]).toEqual([4, 6, 4, 6])
+    expect(turnos).toHaveLength(IN_FLIGHT_PER_WEBHOOK)
+    expect([una.inFlight, una.waiting.length, cupos.enVuelo, cupos.enEspera]).toEqual([4, 6, 4, 6])
     cupos.terminar(turnos[2]!, 5)
     expect(empezar(5)).toHaveLength(1)
     // The end of the same exchange counts once.
@@ -66,10 +66,10 @@ describe('who may send now', () => {
     const { cupos, linea, empezar } = nuevo()
     const suyas = Array.from({ length: 20 }, () => linea('a', 10))
     const turnos = empezar(0)
-    expect(turnos).toHaveLength(POR_COMERCIO)
+    expect(turnos).toHaveLength(IN_FLIGHT_PER_MERCHANT)
     const vecina = linea('b', 3)
     expect(empezar(1).every(de(vecina))).toBe(true)
-    expect(vecina.enVuelo).toBe(3)
+    expect(vecina.inFlight).toBe(3)
     for (const turno of turnos.slice(0, 5)) cupos.terminar(turno, 2)
     expect(empezar(2).map((turno) => suyas.includes(turno.linea))).toEqual(Array(5).fill(true))
   })
@@ -78,9 +78,9 @@ describe('who may send now', () => {
     const { linea, empezar } = nuevo()
     for (let i = 0; i < 300; i++) linea(`comercio ${i}`, 10)
     let total = 0
-    for (let vez = 0; total < EN_VUELO_MAXIMO; vez++) {
-      const empezados = empezar(vez * (LENTO + 1)).length
-      expect(empezados).toBe(EN_VUELO)
+    for (let vez = 0; total < MAX_IN_FLIGHT; vez++) {
+      const empezados = empezar(vez * (SLOW_AFTER + 1)).length
+      expect(empezados).toBe(IN_FLIGHT)
       total += empezados
     }
     expect(empezar(1e9)).toEqual([])
@@ -88,19 +88,19 @@ describe('who may send now', () => {
 
   it('the fuller it is the less a merchant may have under way, but never fewer than an endpoint', () => {
     const { linea, empezar } = nuevo()
-    for (let i = 0; i < 110; i++) linea(`comercio ${i}`, POR_WEBHOOK)
-    for (let vez = 0; vez < 7; vez++) empezar(vez * (LENTO + 1))
+    for (let i = 0; i < 110; i++) linea(`comercio ${i}`, IN_FLIGHT_PER_WEBHOOK)
+    for (let vez = 0; vez < 7; vez++) empezar(vez * (SLOW_AFTER + 1))
     const llena = Array.from({ length: 20 }, () => linea('tarde', 10))
     empezar(1e9)
-    const enVuelo = llena.reduce((suma, una) => suma + una.enVuelo, 0)
-    expect(enVuelo).toBeGreaterThanOrEqual(POR_WEBHOOK)
-    expect(enVuelo).toBeLessThan(POR_COMERCIO)
+    const enVuelo = llena.reduce((suma, una) => suma + una.inFlight, 0)
+    expect(enVuelo).toBeGreaterThanOrEqual(IN_FLIGHT_PER_WEBHOOK)
+    expect(enVuelo).toBeLessThan(IN_FLIGHT_PER_MERCHANT)
   })
 
   it('a failing endpoint has one under way, its probe', () => {
     const { cupos, linea, empezar } = nuevo()
     const una = linea('a')
-    una.tope = 1
+    una.limit = 1
     expect(cupos.cabida(una)).toBe(1)
     cupos.poner(una, { evento: 'e', guia_id: 'g', secuencia: 1, desde: 0 })
     expect(cupos.cabida(una)).toBe(0)
@@ -138,17 +138,28 @@ describe('who may send now', () => {
 describe('what is in memory', () => {
   it('is bounded for an endpoint, a merchant and all, and leaves room for whoever comes', () => {
     const { cupos, linea, pendiente } = nuevo()
-    const llenar = (una: Linea) => {
-      const cuantas = cupos.reservar(una, VENTANA)
+    const llenar = (una: DeliveryLine) => {
+      const cuantas = cupos.reservar(una, READ_WINDOW)
       for (let i = 0; i < cuantas; i++) cupos.poner(una, pendiente())
       cupos.liberar(una, cuantas)
       return cuantas
     }
     const de_uno = Array.from({ length: 10 }, () => linea('a'))
-    expect(de_uno.map(llenar)).toEqual([VENTANA, VENTANA, EN_ESPERA_POR_COMERCIO - 2 * VENTANA, 0, 0, 0, 0, 0, 0, 0])
+    expect(de_uno.map(llenar)).toEqual([
+      READ_WINDOW,
+      READ_WINDOW,
+      WAITING_PER_MERCHANT - 2 * READ_WINDOW,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+    ])
     for (let i = 0; i < 200; i++) llenar(linea(`comercio ${i}`))
-    expect(cupos.enEspera).toBeLessThan(EN_ESPERA + 200 * POR_WEBHOOK)
-    expect(llenar(linea('el último'))).toBe(POR_WEBHOOK)
+    expect(cupos.enEspera).toBeLessThan(MAX_WAITING + 200 * IN_FLIGHT_PER_WEBHOOK)
+    expect(llenar(linea('el último'))).toBe(IN_FLIGHT_PER_WEBHOOK)
   })
 
   it('counts what is being read', () => {
@@ -157,10 +168,10 @@ describe('what is in memory', () => {
     const otra = linea('a')
     expect(cupos.reservar(otra, 3)).toBe(3)
     cupos.liberar(otra, 3)
-    for (const una of unas) expect(cupos.reservar(una, VENTANA)).toBe(VENTANA)
-    expect(cupos.reservar(otra, VENTANA)).toBe(0)
-    for (const una of unas) cupos.liberar(una, VENTANA)
-    expect(cupos.cabida(otra)).toBe(VENTANA)
+    for (const una of unas) expect(cupos.reservar(una, READ_WINDOW)).toBe(READ_WINDOW)
+    expect(cupos.reservar(otra, READ_WINDOW)).toBe(0)
+    for (const una of unas) cupos.liberar(una, READ_WINDOW)
+    expect(cupos.cabida(otra)).toBe(READ_WINDOW)
   })
 
   it('goes when it is taken out, or with its line', () => {
@@ -169,11 +180,11 @@ describe('what is in memory', () => {
     const otra = linea('a', 2)
     expect(cupos.sacar(una, ({ evento }) => evento < 'guia 3')).toHaveLength(2)
     cupos.cerrar(otra)
-    expect([cupos.enEspera, una.parte.enEspera]).toEqual([4, 4])
+    expect([cupos.enEspera, una.share.enEspera]).toEqual([4, 4])
     expect(empezar(0).every(de(una))).toBe(true)
     cupos.cerrar(una)
     expect(cupos.enEspera).toBe(0)
-    expect(cupos.abrir('a')).not.toBe(una.parte)
+    expect(cupos.abrir('a')).not.toBe(una.share)
   })
 
   it('an endpoint hangs when all its exchanges wait for too long', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Cupos } from '../../server/domain/webhooks/admission.ts'
-import { leerVencidas } from '../../server/domain/webhooks/due.ts'
-import { aLista, Endpoint, type Lista } from '../../server/domain/webhooks/endpoint.ts'
-import { Arriendo } from '../../server/domain/webhooks/leases.ts'
+import { Admission } from '../../server/domain/webhooks/admission.ts'
+import { readDue } from '../../server/domain/webhooks/due.ts'
+import { Endpoint, type ReadyDelivery, toReady } from '../../server/domain/webhooks/endpoint.ts'
+import { Lease } from '../../server/domain/webhooks/leases.ts'
 import type { Receptor } from '../../server/domain/webhooks/receptor.ts'
 import { usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
@@ -18,12 +18,12 @@ describe('what is due of an endpoint', () => {
     for (let n = 0; n < 2; n++) await api.guias.crear(unaGuia())
     const prueba = await api.webhooks.probar(webhook)
     const clave = { comercio_id: id, modo: 'test', webhook } as const
-    const [leidas] = await leerVencidas(entorno.db, [{ ...clave, cuantas: 10, salvo: [] }], new Date())
-    const cupos = new Cupos<Lista, Endpoint>()
-    const endpoint = new Endpoint(new Arriendo(clave, { id: '', retryCount: 0 }, 0), cupos.abrir(id), 0, new Set())
+    const [leidas] = await readDue(entorno.db, [{ ...clave, cuantas: 10, salvo: [] }], new Date())
+    const cupos = new Admission<ReadyDelivery, Endpoint>()
+    const endpoint = new Endpoint(new Lease(clave, { id: '', retryCount: 0 }, 0), cupos.abrir(id), 0, new Set())
     const admitidas = (receptor: Partial<Receptor>) => {
       endpoint.conocer({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receptor, 0)
-      const listas = leidas!.map((contenido) => aLista(contenido, 0))
+      const listas = leidas!.map((contenido) => toReady(contenido, 0))
       return listas.filter((lista) => endpoint.admite(lista, new Date())).map(({ evento }) => evento)
     }
     expect(admitidas({ estado: 'activo' })).toHaveLength(3)
@@ -37,8 +37,8 @@ describe('an event that its own process has just committed', () => {
   const evento = 'evt_00000000000A_1'
   const tomado = () =>
     new Endpoint(
-      new Arriendo({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
-      new Cupos<Lista, Endpoint>().abrir(''),
+      new Lease({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
+      new Admission<ReadyDelivery, Endpoint>().abrir(''),
       100,
       new Set(),
     )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Db } from '../../server/data/db.ts'
-import { crearEnsayos, type PorEnsayar } from '../../server/domain/webhooks/dryRun.ts'
+import { createDryRuns, type DryRunInput } from '../../server/domain/webhooks/dryRun.ts'
 import { RECOGIDA, unaGuia } from '../fabricas.ts'
 import { nadie, usarWebhooks } from './webhooks.ts'
 
@@ -17,7 +17,7 @@ async function muchos() {
   const { webhook } = await registrar(comercio, nadie())
   const hasta = new Date(entorno.reloj().getTime() + 1_000)
   const { id: comercio_id, modo } = comercio
-  const pedida: PorEnsayar = { comercio_id, modo, webhook, tipos: ['*'], desde, hasta, todas: false }
+  const pedida: DryRunInput = { comercio_id, modo, webhook, tipos: ['*'], desde, hasta, todas: false }
   return { comercio, webhook, desde, pedida }
 }
 
@@ -50,7 +50,7 @@ describe('a dry run', () => {
   it('counts in steps, one at a time for a merchant and two for all, and stops when it takes too long', async () => {
     const [uno, otro, tercero] = [await muchos(), await muchos(), await muchos()]
     const { db, visto } = contada()
-    const ensayar = crearEnsayos(db)
+    const ensayar = createDryRuns(db)
     const todos = await Promise.all(
       [uno, otro, tercero].flatMap(({ pedida }) => Array.from({ length: 5 }, () => ensayar(pedida, SIN_PRISA))),
     )
@@ -60,7 +60,7 @@ describe('a dry run', () => {
       await uno.comercio.api.webhooks.ensayarRecuperacion(uno.webhook, { desde: uno.desde.toISOString() }),
     ).toEqual(EXACTO)
     let ms = 0
-    const lento = crearEnsayos(db, () => (ms += 1_000))
+    const lento = createDryRuns(db, () => (ms += 1_000))
     expect(await lento(uno.pedida, SIN_PRISA)).toEqual({ eventos: 1_000, entregas: 1_000, exacto: false })
   })
 
@@ -70,7 +70,7 @@ describe('a dry run', () => {
       await abierta.query('begin')
       await abierta.query('select pg_current_xact_id()')
       const { pedida } = await muchos()
-      expect(await crearEnsayos(entorno.db)(pedida, SIN_PRISA)).toEqual(EXACTO)
+      expect(await createDryRuns(entorno.db)(pedida, SIN_PRISA)).toEqual(EXACTO)
     } finally {
       await abierta.query('rollback')
       abierta.release()
@@ -80,7 +80,7 @@ describe('a dry run', () => {
   it('is never begun for who went away', async () => {
     const { pedida } = await muchos()
     const { db, visto } = contada()
-    await expect(crearEnsayos(db)(pedida, AbortSignal.abort())).rejects.toMatchObject({ codigo: 'no_disponible' })
+    await expect(createDryRuns(db)(pedida, AbortSignal.abort())).rejects.toMatchObject({ codigo: 'no_disponible' })
     expect(visto.consultas).toBe(0)
   })
 })

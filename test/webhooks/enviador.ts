@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { afterEach, beforeEach, vi } from 'vitest'
-import type { Respuesta } from '../../server/domain/webhooks/response.ts'
-import { crearEnviador, type Enviador, type Solicitud } from '../../server/domain/webhooks/sender.ts'
-import type { Resolver } from '../../server/platform/outbound/destination.ts'
+import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
+import { createSender, type Sender, type SendRequest } from '../../server/domain/webhooks/sender.ts'
+import type { HostResolver } from '../../server/platform/outbound/destination.ts'
 import { usarPlazos } from '../plazos.ts'
 
-export const resolverLocal: Resolver = async () => [{ address: '127.0.0.1', family: 4 }]
+export const resolverLocal: HostResolver = async () => [{ address: '127.0.0.1', family: 4 }]
 
 interface Receptor extends AsyncDisposable {
   url: string
@@ -70,16 +70,16 @@ const PLAZO = 15_000
 /** A sender for each test. Its deadlines pass when they are told to, and never by themselves. */
 export function usarEnviador() {
   const { puestos: plazos, vencer } = usarPlazos(PLAZO)
-  let enviador: Enviador
+  let enviador: Sender
   beforeEach(() => {
-    enviador = crearEnviador({ resolver: resolverLocal })
+    enviador = createSender({ resolver: resolverLocal })
   })
   afterEach(async () => {
     vi.restoreAllMocks()
     vi.unstubAllEnvs()
     await enviador.cerrar()
   })
-  const enviar = (url: string, cambios: Partial<Solicitud> = {}, por = enviador): Promise<Respuesta> =>
+  const enviar = (url: string, cambios: Partial<SendRequest> = {}, por = enviador): Promise<ExchangeResult> =>
     por.enviar({ canal: 'uno', url, cabeceras: {}, cuerpo: '{"a":1}', loopback: true, ...cambios })
   return { enviar, plazos, vencer }
 }

@@ -1,7 +1,7 @@
 import type net from 'node:net'
 import { describe, expect, test } from 'vitest'
-import type { Respuesta } from '../../server/domain/webhooks/response.ts'
-import { crearEnviador } from '../../server/domain/webhooks/sender.ts'
+import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
+import { createSender } from '../../server/domain/webhooks/sender.ts'
 import { conHttp, crudo, goteo, responder, usarEnviador, VACIA } from './enviador.ts'
 
 const { enviar, plazos, vencer } = usarEnviador()
@@ -36,7 +36,7 @@ test('the request arrives as it was signed, byte by byte', async () => {
 })
 
 describe('bounded in time', () => {
-  const agotado = (respuesta: Respuesta) =>
+  const agotado = (respuesta: ExchangeResult) =>
     expect(respuesta).toMatchObject({ status: null, error: 'tiempo_agotado', cabeceras: null, cuerpo: null })
   /** What a receiver does that goes on for ever; the deadline passes once five drops have had time to arrive. */
   const gotear =
@@ -66,7 +66,7 @@ describe('bounded in time', () => {
   })
 
   test('a name that takes too long', async () => {
-    const lento = crearEnviador({ resolver: () => new Promise(() => {}) })
+    const lento = createSender({ resolver: () => new Promise(() => {}) })
     const pendiente = enviar('http://localhost:9/', {}, lento)
     vencer()
     const respuesta = await pendiente
@@ -204,7 +204,7 @@ test('it never rejects, whatever it is given', async () => {
       error: 'conexion',
     })
   }
-  const fallido = crearEnviador({ resolver: () => Promise.reject(new Error('SERVFAIL')) })
+  const fallido = createSender({ resolver: () => Promise.reject(new Error('SERVFAIL')) })
   const respuesta = await enviar('https://recibe.ejemplo.com/', {}, fallido)
   expect(respuesta).toMatchObject({ status: null, error: 'dns', detalle: expect.stringContaining('DNS') })
 })

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { describe, expect, it } from 'vitest'
-import { entregasDeWebhookSinArriendo } from '../../server/domain/webhooks/due.ts'
+import { unleasedDeliveries } from '../../server/domain/webhooks/due.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, lote100, sinDestino, unaGuia } from '../fabricas.ts'
 import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
@@ -72,7 +72,7 @@ describe('a webhook', () => {
     expect(new Svix(secreto).verify(recibido.cuerpo, cabeceras)).toEqual(recibido.json)
     expect(() => new Webhook(secreto).verify(`${recibido.cuerpo} `, cabeceras)).toThrow()
     await hasta(async () =>
-      (await entregasDeWebhookSinArriendo({ db: entorno.db, reloj: () => new Date() })) === 0 ? true : undefined,
+      (await unleasedDeliveries({ db: entorno.db, reloj: () => new Date() })) === 0 ? true : undefined,
     )
   })
 

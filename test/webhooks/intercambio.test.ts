@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { intercambiar } from '../../server/domain/webhooks/exchange.ts'
+import { exchange } from '../../server/domain/webhooks/exchange.ts'
 import type { Receptor } from '../../server/domain/webhooks/receptor.ts'
-import type { Respuesta } from '../../server/domain/webhooks/response.ts'
+import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
 
 const CONTESTADA = {
   status: 503,
@@ -10,23 +10,23 @@ const CONTESTADA = {
   cabeceras: { server: 'interno/1.2', 'set-cookie': '***' },
   cuerpo: 'secreto',
   cuerpo_truncado: false,
-} as unknown as Respuesta
+} as unknown as ExchangeResult
 
 /** Sends a test event to the address and returns the part of the answer that is stored. */
-async function guardada(url: string, respuesta: Respuesta) {
+async function guardada(url: string, respuesta: ExchangeResult) {
   const deps = {
     reloj: () => new Date(),
     nuevoId: () => ({ id: 'x', creado_en: new Date() }),
     destinos: { loopback: true },
     enviador: { enviar: async () => respuesta },
-  } as unknown as Parameters<typeof intercambiar>[0]
+  } as unknown as Parameters<typeof exchange>[0]
   const receptor = {
     ...{ webhook: 'wh_X', modo: 'test', url, direccion: new URL(url) },
     ...{ versiones: [1], vencen_en: [null], claves: [createSecretKey(Buffer.alloc(32))] },
   } as unknown as Receptor
   const entrega = { evento: 'evt_1', tipo: 'webhook.prueba', creado_en: new Date(), datos: {} }
-  const { respuesta: visible } = await intercambiar(deps, receptor, { entrega } as unknown as Parameters<
-    typeof intercambiar
+  const { respuesta: visible } = await exchange(deps, receptor, { entrega } as unknown as Parameters<
+    typeof exchange
   >[2])
   return visible
 }

@@ -1,6 +1,6 @@
 import { limpiarWebhooks } from '../../server/domain/webhooks/sweeper.ts'
-import { crearLog } from '../../server/platform/log.ts'
-import { crearSecretos } from '../../server/platform/secrets.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
 import { type Entorno, MASTER_KEY } from '../entorno.ts'
 import { ajustesCon } from '../fabricas.ts'
 
@@ -8,8 +8,8 @@ import { ajustesCon } from '../fabricas.ts'
 export const limpiarAhora = ({ db, reloj }: Entorno, claves: readonly string[] = [MASTER_KEY]) =>
   limpiarWebhooks({
     db,
-    log: crearLog('silent'),
+    log: createLog('silent'),
     reloj,
-    secretos: crearSecretos(claves.map((clave) => Buffer.from(clave, 'base64'))),
+    secretos: createSecrets(claves.map((clave) => Buffer.from(clave, 'base64'))),
     ajustes: ajustesCon(),
   })

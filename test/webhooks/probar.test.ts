@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { VENTANA } from '../../server/domain/webhooks/admission.ts'
+import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestar, retener } from './receptor.ts'
@@ -79,7 +79,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     const antes = receptor.recibidos.length
     retenedor.soltar()
     await hasta(async () => receptor.recibidos.length >= 301)
-    expect(receptor.recibidos.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(2 * VENTANA)
+    expect(receptor.recibidos.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(2 * READ_WINDOW)
   })
 
   it('is one at a time: who asks again before it has left is told of that one', async () => {

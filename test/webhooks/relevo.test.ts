@@ -1,7 +1,7 @@
 import { PgBoss } from 'pg-boss'
 import { describe, expect, it } from 'vitest'
-import { Arriendos } from '../../server/domain/webhooks/leases.ts'
-import { COLA_DE_ARRIENDOS } from '../../server/domain/webhooks/pumps.ts'
+import { Leases } from '../../server/domain/webhooks/leases.ts'
+import { LEASE_QUEUE } from '../../server/domain/webhooks/pumps.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { retener } from './receptor.ts'
 import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
@@ -16,7 +16,7 @@ describe('a service that loses its lease in the middle of an exchange', COMPLETO
     await hasta(async () => receptor.recibidos.length === 1)
     const { pool } = entorno.db
     const arriendos = async () =>
-      (await pool.query<{ id: string }>('select id from pgboss.job where name = $1', [COLA_DE_ARRIENDOS])).rows
+      (await pool.query<{ id: string }>('select id from pgboss.job where name = $1', [LEASE_QUEUE])).rows
     const [antes] = await arriendos()
     await pool.query('delete from pgboss.job')
     await hasta(async () => (await arriendos()).some(({ id }) => id !== antes!.id))
@@ -33,21 +33,21 @@ describe('a service beside another process that holds an endpoint', COMPLETO, ()
     const { comercio, api, webhook, receptor } = await nuevo()
     const { pool } = entorno.db
     const boss = new PgBoss({
-      db: { executeSql: (text, values) => pool.ejecutar(text, values) },
+      db: { executeSql: (text, values) => pool.run(text, values) },
       ...{ schedule: false, supervise: false },
     })
     await boss.start()
-    const otro = new Arriendos(boss, entorno.db, { alTomar() {}, alPerder() {}, alNoTomar() {} })
-    otro.pedir({ comercio_id: comercio.id, modo: 'test', webhook }, false)
+    const otro = new Leases(boss, entorno.db, { alTomar() {}, alPerder() {}, alNoTomar() {} })
+    otro.request({ comercio_id: comercio.id, modo: 'test', webhook }, false)
     await hasta(async () => {
-      await otro.tomar()
-      return otro.todos().length === 1
+      await otro.take()
+      return otro.all().length === 1
     })
-    const latidos = setInterval(() => void otro.latir(performance.now()), 500)
+    const latidos = setInterval(() => void otro.beat(performance.now()), 500)
     const { guia } = await api.guias.crear(unaGuia())
     // Its job has been silent for long; the process hasn't.
     await pool.query(`update pgboss.job set heartbeat_on = now() - interval '500 seconds' where name = $1`, [
-      COLA_DE_ARRIENDOS,
+      LEASE_QUEUE,
     ])
     const desde = new Date()
     await hasta(async () => {
@@ -61,8 +61,8 @@ describe('a service beside another process that holds an endpoint', COMPLETO, ()
     await pool.query(`update webhook_bomba set latido_en = now() - interval '26 seconds'`)
     await terminada(api, webhook, entregaDe(webhook, guia))
     expect(entorno.log.some((linea) => linea.includes('"endpoints":1,"msg":"endpoints of a lost worker"'))).toBe(true)
-    await otro.latir(performance.now() + 5_000)
-    expect(otro.todos()).toEqual([])
+    await otro.beat(performance.now() + 5_000)
+    expect(otro.all()).toEqual([])
     await boss.stop({ graceful: false })
   })
 })

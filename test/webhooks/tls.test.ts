@@ -2,8 +2,8 @@ import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
-import { crearEnviador } from '../../server/domain/webhooks/sender.ts'
-import type { Resolver } from '../../server/platform/outbound/destination.ts'
+import { createSender } from '../../server/domain/webhooks/sender.ts'
+import type { HostResolver } from '../../server/platform/outbound/destination.ts'
 import { certificado, type Par, paraIp, paraNombre } from '../certificado.ts'
 import { crudo, escuchar, responder, usarEnviador, VACIA } from './enviador.ts'
 
@@ -26,7 +26,7 @@ describe('TLS', () => {
     }) as typeof tls.connect)
     return destinos
   }
-  const publico: Resolver = async () => [{ address: '8.8.8.8', family: 4 }]
+  const publico: HostResolver = async () => [{ address: '8.8.8.8', family: 4 }]
 
   async function probar(par: Par, opciones: { url?: string; ca?: string | undefined } = {}) {
     const { url = `https://${NOMBRE}/hooks`, ca = bueno.cert } = opciones
@@ -38,7 +38,7 @@ describe('TLS', () => {
     servidor.on('tlsClientError', () => {})
     await using receptor = await escuchar(servidor)
     const destinos = desviar(receptor.port)
-    const seguro = crearEnviador({ resolver: publico, ca })
+    const seguro = createSender({ resolver: publico, ca })
     const respuestas = [await enviar(url, { loopback: false }, seguro), await enviar(url, { loopback: false }, seguro)]
     await seguro.cerrar()
     return { respuesta: respuestas[0]!, segunda: respuestas[1]!, vistos, destinos, conexiones: receptor.conexiones() }
@@ -82,7 +82,7 @@ describe('TLS', () => {
   })
 
   test('without a `ca`, the well-known authorities alone are trusted', async () => {
-    const seguro = crearEnviador({ resolver: publico })
+    const seguro = createSender({ resolver: publico })
     await using receptor = await escuchar(https.createServer(bueno, responder(204)).on('tlsClientError', () => {}))
     desviar(receptor.port)
     expect((await enviar(`https://${NOMBRE}/`, {}, seguro)).error).toBe('tls')
@@ -97,7 +97,7 @@ describe('TLS', () => {
     await using receptor = await escuchar(servidor)
     // As if it had come together with the end of the handshake.
     desviar(receptor.port, (socket) => socket.once('secureConnect', () => socket.unshift(Buffer.from(bytes))))
-    const seguro = crearEnviador({ resolver: publico, ca: bueno.cert })
+    const seguro = createSender({ resolver: publico, ca: bueno.cert })
     const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
     await seguro.cerrar()
     expect(respuesta).toMatchObject({ status: null, error: 'respuesta_invalida' })
@@ -115,7 +115,7 @@ describe('TLS', () => {
     desviar(receptor.port, (socket) => {
       suyo = socket
     })
-    const seguro = crearEnviador({ resolver: publico, ca: bueno.cert })
+    const seguro = createSender({ resolver: publico, ca: bueno.cert })
     const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
     await seguro.cerrar()
     expect(respuesta).toMatchObject({ status: null, error: 'tls', detalle: expect.stringContaining('certificado') })
@@ -126,7 +126,7 @@ describe('TLS', () => {
     ['closing in the middle of the handshake', (socket) => socket.end(), 'tls'],
     ['hanging in the handshake', () => vencer(), 'tiempo_agotado'],
   ])('%s on a port of https', async (_caso, atender, error) => {
-    const seguro = crearEnviador({ resolver: publico })
+    const seguro = createSender({ resolver: publico })
     await using receptor = await crudo(atender)
     desviar(receptor.port)
     const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)

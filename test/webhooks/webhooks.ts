@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, expect } from 'vitest'
-import { type Direccion, type Resolver, resolverDelSistema } from '../../server/platform/outbound/destination.ts'
+import { type Address, type HostResolver, systemResolver } from '../../server/platform/outbound/destination.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'
@@ -13,10 +13,10 @@ export const NOMBRES: Record<string, string[]> = {
   'mixto.ejemplo.com': ['8.8.8.8', '127.0.0.1'],
   'metadatos.ejemplo.com': ['169.254.169.254'],
 }
-const resolver: Resolver = async (nombre) => {
-  if (nombre === 'localhost') return resolverDelSistema(nombre)
+const resolver: HostResolver = async (nombre) => {
+  if (nombre === 'localhost') return systemResolver(nombre)
   if (!NOMBRES[nombre]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
-  return NOMBRES[nombre].map((address): Direccion => ({ address, family: address.includes(':') ? 6 : 4 }))
+  return NOMBRES[nombre].map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
 export const HORA = 3_600_000
 export type Api = Comercio['api']

@@ -1,41 +1,41 @@
 import { readFileSync } from 'node:fs'
 import type { Operaciones } from '../../generado/contrato/operaciones.ts'
-import type { Codigo } from '../../platform/errors.ts'
-import { RAIZ } from '../../platform/root.ts'
-import type { Clase } from '../limits/rates.ts'
+import type { ProblemCode } from '../../platform/errors.ts'
+import { ROOT } from '../../platform/root.ts'
+import type { RateClass } from '../limits/rates.ts'
 
 export type OperationId = keyof Operaciones
-export type Esquema = Readonly<Record<string, unknown>>
+export type JsonSchema = Readonly<Record<string, unknown>>
 
-export interface Parametro {
+export interface ContractParameter {
   name: string
   in: 'path' | 'query' | 'header'
   required?: boolean
-  schema: Esquema
+  schema: JsonSchema
 }
 interface OperacionDelDocumento {
   operationId: OperationId
-  parameters?: readonly (Parametro | { $ref: string })[]
-  requestBody?: { required?: boolean; content: Readonly<Record<string, { schema: Esquema }>> }
+  parameters?: readonly (ContractParameter | { $ref: string })[]
+  requestBody?: { required?: boolean; content: Readonly<Record<string, { schema: JsonSchema }>> }
   responses: Readonly<Record<string, { content?: Readonly<Record<string, unknown>> }>>
   security?: readonly Readonly<Record<string, readonly string[]>>[]
   'x-limite-bytes'?: number
   'x-cuerpo-crudo'?: boolean
   'x-cuerpo-en-flujo'?: boolean
-  'x-rechazo'?: Codigo
+  'x-rechazo'?: ProblemCode
   'x-mismo-origen'?: boolean
-  'x-ritmo'?: { clase: Clase; por?: string }
+  'x-ritmo'?: { clase: RateClass; por?: string }
 }
-export interface Documento {
+export interface OpenApiDocument {
   openapi: string
   paths: Readonly<Record<string, Readonly<Record<string, OperacionDelDocumento>>>>
   components: Readonly<
-    Record<'schemas' | 'parameters' | 'responses' | 'securitySchemes', Readonly<Record<string, Esquema>>>
+    Record<'schemas' | 'parameters' | 'responses' | 'securitySchemes', Readonly<Record<string, JsonSchema>>>
   >
 }
 
 /** Operation of the contract, with the properties that the server needs. */
-export interface Operacion {
+export interface Operation {
   id: OperationId
   metodo: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** Path as in the contract: `/api/v1/guias/{guia}`. */
@@ -43,7 +43,7 @@ export interface Operacion {
   seguridad: { esquema: string; alcances: readonly string[]; enCookie: boolean } | undefined
   /** True if only pages of the service may call the operation, because browsers send cookies on their own. */
   mismoOrigen: boolean
-  parametros: readonly Parametro[]
+  parametros: readonly ContractParameter[]
   /** Declared media types of the body; empty if the operation takes no body. */
   tipos: readonly string[]
   cuerpoObligatorio: boolean
@@ -52,7 +52,7 @@ export interface Operacion {
   /**
    * Rate that a request spends besides `solicitudes`. The cost is 1, or the length of the list that `ritmoPor` names.
    */
-  ritmo: Clase | undefined
+  ritmo: RateClass | undefined
   /** Name of the list in the body whose length is the cost. */
   ritmoPor: string | undefined
   /** True if the operation takes the raw bytes of the body, because a signature covers them. */
@@ -60,7 +60,7 @@ export interface Operacion {
   /** True if the operation reads the body itself, as a stream of bytes of any type. */
   enFlujo: boolean
   /** Problem code for every invalid parameter, if the answer must not reveal what was invalid. */
-  rechazo: Codigo | undefined
+  rechazo: ProblemCode | undefined
   /** HTTP statuses of the declared answers. */
   estados: readonly number[]
   /** True if a client that names the current entity tag of the JSON (`If-None-Match`) gets a 304. */
@@ -68,27 +68,29 @@ export interface Operacion {
 }
 
 /** Default of the maximum size of a body, in bytes. */
-export const LIMITE_DE_JSON = 256 * 1024
+export const MAX_JSON_BYTES = 256 * 1024
 
 const METODOS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /** Returns the text of the bundled contract that `npm run generar` wrote: the union of the three documents. */
-export const leerTextoDelContrato = (): string =>
-  readFileSync(new URL('server/generado/contrato/contrato.json', RAIZ), 'utf8')
+export const readContractText = (): string =>
+  readFileSync(new URL('server/generado/contrato/contrato.json', ROOT), 'utf8')
 
 /** Returns the bundled contract as an object. */
-export const leerDocumento = (texto = leerTextoDelContrato()): Documento => JSON.parse(texto)
+export const readDocument = (texto = readContractText()): OpenApiDocument => JSON.parse(texto)
 
 /** Returns all operations of a contract. References in the parameters and their schemas are resolved. */
-export function leerOperaciones(documento: Documento): Operacion[] {
-  const esquema = (dado: Esquema): Esquema => {
+export function readOperations(documento: OpenApiDocument): Operation[] {
+  const esquema = (dado: JsonSchema): JsonSchema => {
     if (typeof dado.$ref === 'string') return esquema(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
-    const { items, anyOf, ...resto } = dado as Esquema & { items?: Esquema; anyOf?: Esquema[] }
+    const { items, anyOf, ...resto } = dado as JsonSchema & { items?: JsonSchema; anyOf?: JsonSchema[] }
     return { ...resto, ...(items && { items: esquema(items) }), ...(anyOf && { anyOf: anyOf.map(esquema) }) }
   }
-  const resolver = (dado: Parametro | { $ref: string }): Parametro => {
+  const resolver = (dado: ContractParameter | { $ref: string }): ContractParameter => {
     const parametro =
-      '$ref' in dado ? (documento.components.parameters[dado.$ref.split('/').at(-1)!] as unknown as Parametro) : dado
+      '$ref' in dado
+        ? (documento.components.parameters[dado.$ref.split('/').at(-1)!] as unknown as ContractParameter)
+        : dado
     return { ...parametro, schema: esquema(parametro.schema) }
   }
   return Object.entries(documento.paths).flatMap(([ruta, porMetodo]) =>
@@ -108,7 +110,7 @@ export function leerOperaciones(documento: Documento): Operacion[] {
         parametros: (operacion.parameters ?? []).map(resolver),
         tipos: Object.keys(operacion.requestBody?.content ?? {}),
         cuerpoObligatorio: operacion.requestBody?.required ?? false,
-        limite: operacion['x-limite-bytes'] ?? LIMITE_DE_JSON,
+        limite: operacion['x-limite-bytes'] ?? MAX_JSON_BYTES,
         ritmo: operacion['x-ritmo']?.clase,
         ritmoPor: operacion['x-ritmo']?.por,
         crudo: operacion['x-cuerpo-crudo'] ?? false,

@@ -1,10 +1,10 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Documento, Parametro } from './contract.ts'
-import { explicar, type Fallas, SIN_FALLAS } from './faults.ts'
-import { FORMATOS } from './formats.ts'
-import { admitirTelefonos, type Remitente } from './telephones.ts'
+import type { ContractParameter, OpenApiDocument } from './contract.ts'
+import { explainErrors, type Faults, NO_FAULTS } from './faults.ts'
+import { FORMATS } from './formats.ts'
+import { addTelephoneKeyword, type PhoneContext } from './telephones.ts'
 
 /** Length to which lists are cut. No list of a request may be as long (the contract's largest `maxItems` is 100). */
 const LISTA_LARGA = 101
@@ -21,18 +21,18 @@ function acortar(valor: unknown): unknown {
 
 function admitirFormatos(ajv: Ajv2020): void {
   addFormats.default(ajv)
-  for (const [nombre, { validate }] of Object.entries(FORMATOS)) ajv.addFormat(nombre, validate)
+  for (const [nombre, { validate }] of Object.entries(FORMATS)) ajv.addFormat(nombre, validate)
 }
 
 /** Explains the faults of a refused request, with Ajv instances that report all faults instead of the first. */
-export class Explicador {
-  readonly #documento: () => Documento
+export class Explainer {
+  readonly #documento: () => OpenApiDocument
   /** Created at the first fault, because loading the contract takes a fortieth of a second. */
   #deCuerpos: Ajv2020 | undefined
   readonly #deParametros = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
 
   /** @param documento returns the contract with which requests are validated */
-  constructor(documento: () => Documento) {
+  constructor(documento: () => OpenApiDocument) {
     this.#documento = documento
     admitirFormatos(this.#deParametros)
   }
@@ -42,13 +42,13 @@ export class Explicador {
    * @param ref JSON pointer to the schema
    * @param maximo maximum number of reported faults
    */
-  fallas(ref: string, valor: unknown, maximo: number, remitente: Remitente | undefined): Fallas {
+  faults(ref: string, valor: unknown, maximo: number, remitente: PhoneContext | undefined): Faults {
     const validar = this.#compilado(ref)
-    return validar.call(remitente, acortar(valor)) ? SIN_FALLAS : explicar(validar.errors as ErrorObject[], maximo)
+    return validar.call(remitente, acortar(valor)) ? NO_FAULTS : explainErrors(validar.errors as ErrorObject[], maximo)
   }
 
   /** Reports whether the schema of a parameter accepts a value, given as text. */
-  admite({ schema }: Parametro, valor: unknown): boolean {
+  admits({ schema }: ContractParameter, valor: unknown): boolean {
     return this.#deParametros.validate(schema, valor)
   }
 
@@ -68,7 +68,7 @@ export class Explicador {
       // Ajv passes the caller as `this` down to the keywords.
       passContext: true,
     })
-    admitirTelefonos(ajv)
+    addTelephoneKeyword(ajv)
     admitirFormatos(ajv)
     return ajv.addSchema(this.#documento(), 'contrato')
   }

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { Advertencia, Falla } from '../../generado/contrato/tipos/index.ts'
-import type { Parametro } from './contract.ts'
-import { FORMATOS } from './formats.ts'
+import type { ContractParameter } from './contract.ts'
+import { FORMATS } from './formats.ts'
 
 type Esquema = Record<string, unknown> & {
   properties?: Record<string, unknown>
@@ -42,12 +42,12 @@ const escapar = (clave: string) => clave.replace(/~/g, '~0').replace(/\//g, '~1'
 const recortar = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
 
 /** Faults of a value: the reported faults (`dichas`), and the number of errors left out (`omitidas`). */
-export interface Fallas {
+export interface Faults {
   dichas: Falla[]
   omitidas: number
 }
 
-export const SIN_FALLAS: Fallas = { dichas: [], omitidas: 0 }
+export const NO_FAULTS: Faults = { dichas: [], omitidas: 0 }
 
 /**
  * Translates Ajv's errors to faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` takes
@@ -55,7 +55,7 @@ export const SIN_FALLAS: Fallas = { dichas: [], omitidas: 0 }
  * @param maximo maximum number of reported faults; later errors are only counted, because the client controls their
  * number
  */
-export function explicar(errores: readonly ErrorObject[], maximo: number): Fallas {
+export function explainErrors(errores: readonly ErrorObject[], maximo: number): Faults {
   // An `anyOf` or `oneOf` with its own `x-mensaje` replaces the errors of its branches.
   const mudas = errores
     .filter(
@@ -118,7 +118,7 @@ function explicarUno(error: ErrorObject): Falla {
     case 'x-telefono':
       return falla(error.instancePath, error.message!)
     case 'format': {
-      const formato = FORMATOS[params.format as string]
+      const formato = FORMATS[params.format as string]
       return falla(
         error.instancePath,
         formato && typeof data === 'string'
@@ -167,7 +167,7 @@ const buscarParecida = (clave: string, conocidas: readonly string[]) =>
   conocidas.find((otra) => seParecen(clave.toLowerCase(), otra, Math.max(1, Math.floor(otra.length / 4))))
 
 /** Returns the warning for an unknown member that need not fail the request. */
-export const advertirDesconocido = (clave: string, conocidas: readonly string[]): Advertencia => ({
+export const unknownMemberFault = (clave: string, conocidas: readonly string[]): Advertencia => ({
   codigo: 'campo_desconocido',
   campo: recortar(`/${escapar(clave)}`, 300),
   mensaje: recortar(desconocido(clave, conocidas, 'no existe y no se tomó en cuenta'), 500),
@@ -194,11 +194,11 @@ function seParecen(a: string, b: string, cuantas: number): boolean {
 /**
  * Returns the fault of a refused parameter. `parametro` is undefined if the operation has no parameter of that name.
  */
-export function explicarParametro(
+export function explainParameter(
   nombre: string,
-  parametro: Parametro | undefined,
+  parametro: ContractParameter | undefined,
   valor: unknown,
-  declarados: readonly Parametro[],
+  declarados: readonly ContractParameter[],
 ): Falla {
   if (!parametro) {
     const consulta = declarados.filter((p) => p.in === 'query').map((p) => p.name)
@@ -213,7 +213,7 @@ export function explicarParametro(
   }
   if (valor === '')
     return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
-  const formato = FORMATOS[esquema.format as string]
+  const formato = FORMATS[esquema.format as string]
   const elementos = (esquema.items as Esquema | undefined)?.enum ?? esquema.enum
   const mensaje =
     formato && typeof valor === 'string' && !formato.validate(valor)

@@ -1,6 +1,6 @@
-import { ErrorEnlace, leerEnlace } from '../../platform/maps/links.ts'
-import { leerTelefono } from '../../platform/telephones/telephone.ts'
-import { leerInstante } from '../../platform/time/instant.ts'
+import { MapLinkError, readMapLink } from '../../platform/maps/links.ts'
+import { readTelephone } from '../../platform/telephones/telephone.ts'
+import { readInstant } from '../../platform/time/instant.ts'
 
 /** String format of the contract: its check, and the Spanish explanation for a text that fails the check. */
 interface Formato {
@@ -10,20 +10,20 @@ interface Formato {
 
 const errorDeEnlace = (texto: string): string | undefined => {
   try {
-    leerEnlace(texto)
+    readMapLink(texto)
     return undefined
   } catch (error) {
-    if (error instanceof ErrorEnlace) return error.message
+    if (error instanceof MapLinkError) return error.message
     throw error
   }
 }
 
 /** String formats of the contract, by name. */
-export const FORMATOS: Readonly<Record<string, Formato>> = {
+export const FORMATS: Readonly<Record<string, Formato>> = {
   telefono: {
-    validate: (texto) => 'e164' in leerTelefono(texto),
+    validate: (texto) => 'e164' in readTelephone(texto),
     explicar: (texto) => {
-      const telefono = leerTelefono(texto)
+      const telefono = readTelephone(texto)
       return 'error' in telefono ? telefono.error : 'no vale'
     },
   },
@@ -32,7 +32,7 @@ export const FORMATOS: Readonly<Record<string, Formato>> = {
     explicar: (texto) => errorDeEnlace(texto) ?? 'no vale',
   },
   'date-time': {
-    validate: (texto) => leerInstante(texto) !== undefined,
+    validate: (texto) => readInstant(texto) !== undefined,
     explicar: () => 'debe ser una fecha y hora según RFC 3339, por ejemplo 2026-11-20T15:04:05.000Z',
   },
 }

@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream'
 import type { Operaciones } from '../../generado/contrato/operaciones.ts'
-import type { Identidades } from '../http/identity.ts'
-import type { Flujo } from '../http/stream.ts'
+import type { Identities } from '../http/identity.ts'
+import type { ByteStream } from '../http/stream.ts'
 import type { OperationId } from './contract.ts'
 
 type Datos<O extends OperationId> = Operaciones[O]['data']
 type Campo<D, C extends string> = D extends { [K in C]?: infer V } ? (V extends undefined ? undefined : V) : undefined
 
-type Identidad<O extends OperationId> = Operaciones[O]['seguridad'] extends keyof Identidades
-  ? Identidades[Operaciones[O]['seguridad']]
+type Identidad<O extends OperationId> = Operaciones[O]['seguridad'] extends keyof Identities
+  ? Identities[Operaciones[O]['seguridad']]
   : null
 
 /** Input of a handler: the parts of a request, which the contract has validated, and the caller. */
-export interface Entrada<O extends OperationId> {
+export interface HandlerInput<O extends OperationId> {
   path: Campo<Datos<O>, 'path'>
   query: Campo<Datos<O>, 'query'>
   /** Declared header parameters, by their lower-case names; absent if the operation declares none. */
@@ -51,14 +51,14 @@ type Cabeceras<O extends OperationId, S> = S extends keyof Operaciones[O]['cabec
  */
 type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O>
   ? Cuerpos<O>[S] extends Blob
-    ? Flujo
+    ? ByteStream
     : Cuerpos<O>[S]
   : undefined
 
 /**
  * Answer that the contract declares: its status, its body and exactly its headers. Any other answer is a compile error.
  */
-export type Respuesta<O extends OperationId> = {
+export type DeclaredResponse<O extends OperationId> = {
   [S in keyof Operaciones[O]['cabeceras']]: { status: S; body: Cuerpo<O, S> } & ([Cabeceras<O, S>] extends [never]
     ? { headers?: undefined }
     : { headers: Readonly<Record<Cabeceras<O, S> & string, string | string[]>> })
@@ -68,7 +68,7 @@ export type Respuesta<O extends OperationId> = {
  * Implementation of an operation: takes a request and the service's dependencies, and returns a declared answer or
  * throws a `Problema`.
  */
-export type HandlerWith<D, O extends OperationId> = (entrada: Entrada<O>, deps: D) => Promise<Respuesta<O>>
+export type HandlerWith<D, O extends OperationId> = (entrada: HandlerInput<O>, deps: D) => Promise<DeclaredResponse<O>>
 
 /** Handlers of all operations of the contract. An operation without a handler is a compile error. */
 export type HandlersWith<D> = { readonly [O in OperationId]: HandlerWith<D, O> }

@@ -1,38 +1,38 @@
 import { hash } from 'node:crypto'
 import { CONTRATO_SHA256 } from '../../generado/contrato/validadores.mjs'
-import { leerDocumento, leerOperaciones, leerTextoDelContrato } from './contract.ts'
-import { crearAutocomprobacion } from './selfCheck.ts'
-import { crearValidacion } from './validation.ts'
+import { readContractText, readDocument, readOperations } from './contract.ts'
+import { createSelfCheck } from './selfCheck.ts'
+import { createValidation } from './validation.ts'
 
 /**
  * Refuses to serve a contract if the validators were compiled from another contract.
  * @param texto contract as the process reads it
  * @throws Error
  */
-export function exigirCompilado(texto: string): void {
+export function requireCompiled(texto: string): void {
   if (hash('sha256', texto) !== CONTRATO_SHA256)
     throw new Error('the validators were compiled from another contract: run npm run generar')
 }
 
 function compilarContrato() {
-  const texto = leerTextoDelContrato()
-  exigirCompilado(texto)
-  const documento = leerDocumento(texto)
-  const operaciones = leerOperaciones(documento)
-  const validacion = crearValidacion(documento, operaciones)
-  return { operaciones, validacion, comprobar: crearAutocomprobacion(validacion) }
+  const texto = readContractText()
+  requireCompiled(texto)
+  const documento = readDocument(texto)
+  const operaciones = readOperations(documento)
+  const validacion = createValidation(documento, operaciones)
+  return { operaciones, validacion, comprobar: createSelfCheck(validacion) }
 }
 
 /** Operations of the contract, their validation, and the check that the validation is active. */
-export type Contrato = ReturnType<typeof compilarContrato>
+export type Contract = ReturnType<typeof compilarContrato>
 
-let contrato: Contrato | undefined
+let contrato: Contract | undefined
 
 /**
  * Returns the contract, read once in a process. An operation is prepared for validation when `comprobar` first checks
  * it.
  */
-export function cargarContrato(): Contrato {
+export function loadContract(): Contract {
   contrato ??= compilarContrato()
   return contrato
 }
@@ -45,7 +45,7 @@ const RESPIRO = 10
  * fails the check is also refused when it is called.
  * @param alFallar called with the error of each failed operation
  */
-export async function calentarContrato({ operaciones, comprobar }: Contrato, alFallar: (error: unknown) => void) {
+export async function warmContract({ operaciones, comprobar }: Contract, alFallar: (error: unknown) => void) {
   for (const operacion of operaciones) {
     await comprobar(operacion).catch(alFallar)
     await new Promise((resolve) => setTimeout(resolve, RESPIRO).unref())

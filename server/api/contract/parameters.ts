@@ -1,11 +1,11 @@
 import type { Request, RequestHandler } from 'express'
 import { CABECERAS, CONSULTAS, RUTAS } from '../../generado/contrato/validadores.mjs'
-import type { Operacion, OperationId, Parametro } from './contract.ts'
-import { FORMATOS } from './formats.ts'
-import { conParametros } from './schemas.ts'
+import type { ContractParameter, Operation, OperationId } from './contract.ts'
+import { FORMATS } from './formats.ts'
+import { withParameters } from './schemas.ts'
 
 /** Error that express-openapi-validator throws. */
-export interface Rechazo {
+export interface ParameterRejection {
   status: number
   errors?: readonly { path: string; message?: string; errorCode?: string }[]
 }
@@ -16,31 +16,31 @@ const ENTERO = /^-?(0|[1-9]\d{0,14})$/
  * Reports whether the value of an integer parameter is written in plain decimal digits; true for other types. Ajv's
  * coercion also accepts `1e1`, `0x10` and `Infinity`, which is past every maximum.
  */
-export const bienEscrito = ({ schema }: Parametro, valor: unknown) =>
+export const isWellWritten = ({ schema }: ContractParameter, valor: unknown) =>
   schema.type !== 'integer' || typeof valor !== 'string' || ENTERO.test(valor)
 
 /**
  * Validates the parameters of requests. Compiled schemas admit requests that are plainly valid;
  * express-openapi-validator reads and validates all others.
  */
-export class Parametros {
+export class ParameterValidators {
   /**
    * First operation for each list of parameters. express-openapi-validator treats operations with equal parameters as
    * the same operation.
    */
-  readonly #primeras = new Map<string, Operacion>()
+  readonly #primeras = new Map<string, Operation>()
   readonly #preparadas = new Map<OperationId, RequestHandler>()
   #piezas: Promise<Piezas> | undefined
 
-  constructor(operaciones: readonly Operacion[]) {
+  constructor(operaciones: readonly Operation[]) {
     for (const operacion of operaciones.toReversed()) this.#primeras.set(firmaDe(operacion), operacion)
   }
 
   /**
    * Loads express-openapi-validator and finds an operation there. Called once for each operation, before any request.
    */
-  async preparar(operacion: Operacion): Promise<void> {
-    this.#piezas ??= crearMiddlewares([...this.#primeras.values()]).then(separar)
+  async prepare(operacion: Operation): Promise<void> {
+    this.#piezas ??= createValidatorMiddlewares([...this.#primeras.values()]).then(separar)
     const { metadataMiddleware, requestMiddleware } = await this.#piezas
     const openapi = await hallar(metadataMiddleware, this.#primeras.get(firmaDe(operacion))!)
     this.#preparadas.set(operacion.id, (req, res, next) => {
@@ -50,8 +50,8 @@ export class Parametros {
   }
 
   /** Returns the middleware that refuses requests with invalid parameters for an operation. */
-  juzgar(operacion: Operacion): RequestHandler {
-    const basta = crearJuezRapido(operacion)
+  judge(operacion: Operation): RequestHandler {
+    const basta = createFastJudge(operacion)
     return (req, res, next) => {
       if (basta(req)) return next()
       const juez = this.#preparadas.get(operacion.id)
@@ -61,7 +61,7 @@ export class Parametros {
   }
 }
 
-const firmaDe = ({ parametros }: Operacion) => JSON.stringify(parametros)
+const firmaDe = ({ parametros }: Operation) => JSON.stringify(parametros)
 
 /**
  * Matches a query string that all parsers read alike: each name has a value, and no unescaped character has a second
@@ -75,7 +75,7 @@ const LLANA = /^[\w.~%-]+=[\w.~%-]+(?:&[\w.~%-]+=[\w.~%-]+)*$/
  * leaves integers in the query as numbers and fills in defaults.
  * @returns false if express-openapi-validator must check the request
  */
-export function crearJuezRapido({ id, parametros }: Operacion): (req: Request) => boolean {
+export function createFastJudge({ id, parametros }: Operation): (req: Request) => boolean {
   const [deRuta, deConsulta, deCabeceras] = [RUTAS[id], CONSULTAS[id], CABECERAS[id]]
   const enConsulta = parametros.filter((parametro) => parametro.in === 'query')
   const sinConsulta = !enConsulta.some(({ required }) => required)
@@ -91,13 +91,13 @@ export function crearJuezRapido({ id, parametros }: Operacion): (req: Request) =
       if (typeof texto === 'string' && ENTERO.test(texto)) leida[nombre] = Number(texto)
     }
     if (!deConsulta(leida)) return false
-    fijarConsulta(req, leida)
+    freezeQuery(req, leida)
     return true
   }
 }
 
 /** Stores the parsed query on the request. Express otherwise parses the query again at each access. */
-export function fijarConsulta(req: Request, value: unknown = req.query): void {
+export function freezeQuery(req: Request, value: unknown = req.query): void {
   Object.defineProperty(req, 'query', { value, writable: true, configurable: true, enumerable: true })
 }
 
@@ -105,17 +105,17 @@ export function fijarConsulta(req: Request, value: unknown = req.query): void {
  * Creates the middlewares of express-openapi-validator. Loading the library takes about 30 ms, and its reading of the
  * contract as long again.
  */
-export async function crearMiddlewares(operaciones: readonly Operacion[]): Promise<RequestHandler[]> {
+export async function createValidatorMiddlewares(operaciones: readonly Operation[]): Promise<RequestHandler[]> {
   const { default: OpenApiValidator } = await import('express-openapi-validator')
   return OpenApiValidator.middleware({
-    apiSpec: conParametros(operaciones) as never,
+    apiSpec: withParameters(operaciones) as never,
     validateApiSpec: false, // the lint validates the contract when it is generated
-    validateSecurity: false, // `autenticar` runs before the body is read
+    validateSecurity: false, // `authenticate` runs before the body is read
     validateResponses: false, // tests validate every answer, including errors and headers
     validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
     fileUploader: false,
     formats: Object.fromEntries(
-      Object.entries(FORMATOS).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }]),
+      Object.entries(FORMATS).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }]),
     ) as never,
   }) as unknown as RequestHandler[]
 }
@@ -137,7 +137,7 @@ function separar(middlewares: readonly RequestHandler[]): Piezas {
  * compiles every path before the match.
  * @throws Error if the validator finds no operation or another operation
  */
-async function hallar(metadataMiddleware: RequestHandler, { id, metodo, ruta }: Operacion): Promise<object> {
+async function hallar(metadataMiddleware: RequestHandler, { id, metodo, ruta }: Operation): Promise<object> {
   const originalUrl = ruta.replace(/\{\w+\}/g, 'x')
   const req = {
     method: metodo.toUpperCase(),

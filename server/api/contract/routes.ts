@@ -1,43 +1,43 @@
 import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
 import type { Db } from '../../data/db.ts'
-import { Problema, problemaDeFallas, problemaUniforme } from '../../platform/errors.ts'
-import { type AuthenticationDeps, autenticar, exigirAlcance, reautenticar } from '../http/authenticate.ts'
-import { admitirTipo, leerCuerpo, pasarFlujo } from '../http/body.ts'
-import { exigirPropia } from '../http/browser.ts'
-import { esReenviada } from '../http/forwarded.ts'
-import type { Autenticadores, Identidad } from '../http/identity.ts'
-import { redDe } from '../http/network.ts'
-import { metodoNoPermitido, responder, type Testigo } from '../http/problems.ts'
-import { contarDesconocida, corregirCosto, limitar } from '../http/rateLimit.ts'
-import type { Operacion, OperationId } from './contract.ts'
-import type { Entrada, HandlersWith } from './handler.ts'
-import { bienEscrito, fijarConsulta, type Rechazo } from './parameters.ts'
-import { remitenteDe, type Validacion } from './validation.ts'
+import { Problema, problemOfFaults, uniformProblem } from '../../platform/errors.ts'
+import { type AuthenticationDeps, authenticate, reauthenticate, requireScope } from '../http/authenticate.ts'
+import { checkContentType, passStream, readBody } from '../http/body.ts'
+import { requireSameOrigin } from '../http/browser.ts'
+import { isForwarded } from '../http/forwarded.ts'
+import type { Authenticators, Identity } from '../http/identity.ts'
+import { networkOf } from '../http/network.ts'
+import { methodNotAllowed, type ResponseWitness, sendResponse } from '../http/problems.ts'
+import { correctCost, countUnknown, limitRate } from '../http/rateLimit.ts'
+import type { Operation, OperationId } from './contract.ts'
+import type { HandlerInput, HandlersWith } from './handler.ts'
+import { freezeQuery, isWellWritten, type ParameterRejection } from './parameters.ts'
+import { phoneContextOf, type Validation } from './validation.ts'
 
 /** Dependencies that the binder itself uses. */
 export interface BinderDeps extends AuthenticationDeps {
   db: Db
-  validacion: Validacion
+  validacion: Validation
 }
 
-/** Parts that {@link enlazarRutas} connects. */
-export interface Enlace<D extends BinderDeps> {
-  operaciones: readonly Operacion[]
+/** Parts that {@link bindRoutes} connects. */
+export interface Binding<D extends BinderDeps> {
+  operaciones: readonly Operation[]
   /** Rejects if the validation of an operation is not active. */
-  comprobar: (operacion: Operacion) => Promise<void>
+  comprobar: (operacion: Operation) => Promise<void>
   handlers: HandlersWith<D>
-  autenticadores: Autenticadores
+  autenticadores: Authenticators
   deps: D
-  testigo?: Testigo | undefined
+  testigo?: ResponseWitness | undefined
 }
 
 /**
  * Binds every operation of the contract to its handler, by operationId. The middlewares run in the order of the call. A
  * path of the contract with another method gets 405.
  */
-export function enlazarRutas<D extends BinderDeps>(
+export function bindRoutes<D extends BinderDeps>(
   app: Express,
-  { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Enlace<D>,
+  { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Binding<D>,
 ) {
   const depsDe = crearDepsDe(deps)
   const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
@@ -47,24 +47,24 @@ export function enlazarRutas<D extends BinderDeps>(
     for (const operacion of suyas) {
       deRuta[operacion.metodo](
         marcar(operacion),
-        exigirPropia(operacion, deps.navegador),
-        autenticar(operacion, autenticadores, deps),
-        limitar(operacion, deps.limites),
-        exigirAlcance(operacion),
-        admitirTipo(operacion),
-        leerCuerpo(operacion),
-        corregirCosto(operacion),
-        reautenticar(operacion, autenticadores, deps),
+        requireSameOrigin(operacion, deps.navegador),
+        authenticate(operacion, autenticadores, deps),
+        limitRate(operacion, deps.limites),
+        requireScope(operacion),
+        checkContentType(operacion),
+        readBody(operacion),
+        correctCost(operacion),
+        reauthenticate(operacion, autenticadores, deps),
         exigirComprobada(operacion, comprobar),
         exigirConsulta(operacion, deps.validacion),
         ...deps.validacion.validar(operacion),
         explicarRechazo(operacion, deps.validacion),
-        pasarFlujo(operacion),
+        passStream(operacion),
         ejecutar(operacion, handlers, depsDe, testigo),
-        contarDesconocida(deps.limites),
+        countUnknown(deps.limites),
       )
     }
-    deRuta.all(metodoNoPermitido(suyas.map(({ metodo }) => metodo)))
+    deRuta.all(methodNotAllowed(suyas.map(({ metodo }) => metodo)))
   }
 }
 
@@ -75,7 +75,7 @@ export function enlazarRutas<D extends BinderDeps>(
 const parametrosDe = (ruta: string) => ruta.split('{').length
 
 const marcar =
-  (operacion: Operacion): RequestHandler =>
+  (operacion: Operation): RequestHandler =>
   (req, _res, next) => {
     req.solicitud.operacion = operacion
     // express-openapi-validator refuses HEAD. Node sends no body to a HEAD request, even after `req.method` has
@@ -85,7 +85,7 @@ const marcar =
   }
 
 /** Creates the middleware that admits a request only after the validation of its operation was found active. */
-function exigirComprobada(operacion: Operacion, comprobar: Enlace<BinderDeps>['comprobar']): RequestHandler {
+function exigirComprobada(operacion: Operation, comprobar: Binding<BinderDeps>['comprobar']): RequestHandler {
   let comprobada = false
   return (_req, _res, next) => {
     if (comprobada) return next()
@@ -100,18 +100,18 @@ function exigirComprobada(operacion: Operacion, comprobar: Enlace<BinderDeps>['c
  * Creates the middleware that refuses query parameters that the validator accepts by mistake. These are integers in
  * unusual notation, and names with brackets, which the validator reads as arrays.
  */
-const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHandler => {
+const exigirConsulta = (operacion: Operation, validacion: Validation): RequestHandler => {
   const deConsulta = operacion.parametros.filter((parametro) => parametro.in === 'query')
   const nombres = new Set(deConsulta.map(({ name }) => name))
   return (req, _res, next) => {
     if (!req.originalUrl.includes('?')) return next()
-    fijarConsulta(req)
+    freezeQuery(req)
     const conocidos = Object.keys(req.query).every((nombre) => nombres.has(nombre))
-    if (conocidos && deConsulta.every((parametro) => bienEscrito(parametro, req.query[parametro.name]))) return next()
-    if (operacion.rechazo) throw problemaUniforme(operacion.rechazo)
+    if (conocidos && deConsulta.every((parametro) => isWellWritten(parametro, req.query[parametro.name]))) return next()
+    if (operacion.rechazo) throw uniformProblem(operacion.rechazo)
     const valores = { ...req.query, ...req.params }
     const { dichas, omitidas } = validacion.explicarParametros(operacion, { status: 400 }, valores)
-    throw problemaDeFallas('parametro_invalido', dichas, omitidas)
+    throw problemOfFaults('parametro_invalido', dichas, omitidas)
   }
 }
 
@@ -120,27 +120,27 @@ const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHa
  * answer lists the faults in Spanish.
  */
 const explicarRechazo =
-  (operacion: Operacion, validacion: Validacion): ErrorRequestHandler =>
+  (operacion: Operation, validacion: Validation): ErrorRequestHandler =>
   (error, req, _res, next) => {
     if (!esRechazo(error)) return next(error)
-    if (operacion.rechazo) return next(problemaUniforme(operacion.rechazo))
+    if (operacion.rechazo) return next(uniformProblem(operacion.rechazo))
     const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
     if (deParametros.length > 0) {
       const valores = { ...req.query, ...req.params }
       const rechazo = { ...error, errors: deParametros }
       const { dichas, omitidas } = validacion.explicarParametros(operacion, rechazo, valores)
-      return next(problemaDeFallas('parametro_invalido', dichas, omitidas))
+      return next(problemOfFaults('parametro_invalido', dichas, omitidas))
     }
     if (operacion.tipos.length === 0) {
       return next(
         new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }),
       )
     }
-    const { dichas, omitidas } = validacion.explicarCuerpo(operacion, req.body, remitenteDe(req))
-    next(problemaDeFallas('validacion', dichas, omitidas))
+    const { dichas, omitidas } = validacion.explicarCuerpo(operacion, req.body, phoneContextOf(req))
+    next(problemOfFaults('validacion', dichas, omitidas))
   }
 
-const esRechazo = (error: unknown): error is Rechazo =>
+const esRechazo = (error: unknown): error is ParameterRejection =>
   error instanceof Error &&
   !(error instanceof Problema) &&
   'status' in error &&
@@ -159,7 +159,7 @@ function alCerrar(res: Response): AbortSignal {
 }
 
 type HandlerCualquiera<D> = (
-  entrada: Record<keyof Entrada<OperationId>, unknown>,
+  entrada: Record<keyof HandlerInput<OperationId>, unknown>,
   deps: D,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
 
@@ -167,8 +167,8 @@ type HandlerCualquiera<D> = (
  * Creates the function that returns the dependencies of a request. A merchant's dependencies see only the merchant's
  * rows, and are created once for each identity.
  */
-function crearDepsDe<D extends BinderDeps>(deps: D): (identidad: Identidad | undefined) => D {
-  const porIdentidad = new WeakMap<Identidad, D>()
+function crearDepsDe<D extends BinderDeps>(deps: D): (identidad: Identity | undefined) => D {
+  const porIdentidad = new WeakMap<Identity, D>()
   return (identidad) => {
     if (!identidad || !('comercioId' in identidad)) return deps
     let suyas = porIdentidad.get(identidad)
@@ -181,10 +181,10 @@ function crearDepsDe<D extends BinderDeps>(deps: D): (identidad: Identidad | und
 }
 
 const ejecutar = <D>(
-  operacion: Operacion,
+  operacion: Operation,
   handlers: HandlersWith<D>,
-  depsDe: (identidad: Identidad | undefined) => D,
-  testigo: Testigo | undefined,
+  depsDe: (identidad: Identity | undefined) => D,
+  testigo: ResponseWitness | undefined,
 ): RequestHandler => {
   // TypeScript cannot relate the handler of a variable id to its types. The contract's validation guarantees the types
   // instead.
@@ -199,14 +199,14 @@ const ejecutar = <D>(
         identidad: req.solicitud.identidad ?? null,
         cookie: req.headers.cookie ?? '',
         idSolicitud: req.solicitud.id,
-        red: redDe(req.ip ?? ''),
+        red: networkOf(req.ip ?? ''),
         soloCabeceras: req.solicitud.metodo === 'HEAD',
-        reenviada: () => esReenviada(req),
+        reenviada: () => isForwarded(req),
         alAbandonar: () => alCerrar(res),
       },
       depsDe(req.solicitud.identidad),
     )
-    const enviada = responder(req, res, status, body, headers)
+    const enviada = sendResponse(req, res, status, body, headers)
     testigo?.(req, enviada)
   }
 }

@@ -1,4 +1,4 @@
-import type { Documento, Operacion } from './contract.ts'
+import type { OpenApiDocument, Operation } from './contract.ts'
 
 // This module prepares the contract's schemas for three compilers. They are the generator of the validators, the
 // explainer of faults and express-openapi-validator.
@@ -26,10 +26,10 @@ function sobre({ additionalProperties: _, properties, ...demas }: Objeto): Objet
 }
 
 /** Returns the contract with which requests are validated: schemas of envelopes (`x-sobre`) are reduced. */
-export const deEntrada = (documento: Documento) =>
+export const forInput = (documento: OpenApiDocument) =>
   copiar(documento as unknown as Json, (objeto) =>
     objeto['x-sobre'] === true ? sobre(objeto) : objeto,
-  ) as unknown as Documento
+  ) as unknown as OpenApiDocument
 
 const SIN_EFECTO = new Set(['description', 'summary', 'title', 'tags', 'examples', 'example', 'headers'])
 
@@ -37,7 +37,7 @@ const SIN_EFECTO = new Set(['description', 'summary', 'title', 'tags', 'examples
  * Returns a copy of a part of the contract without texts, answers and extensions, which decide about no request.
  * @param palabras extensions that are keywords and stay
  */
-export function podar<T>(parte: T, palabras: readonly string[] = []): T {
+export function prune<T>(parte: T, palabras: readonly string[] = []): T {
   const propiedades = new Set<unknown>()
   const sirve = (clave: string) => !SIN_EFECTO.has(clave) && (!clave.startsWith('x-') || palabras.includes(clave))
   return copiar(parte as Json, (objeto) => {
@@ -56,11 +56,11 @@ export function podar<T>(parte: T, palabras: readonly string[] = []): T {
  * Returns a contract for express-openapi-validator with only the parameters of these operations, references resolved.
  * The library compiles its whole input for each operation, so other parts would only cost start-up time.
  */
-export function conParametros(operaciones: readonly Operacion[]) {
+export function withParameters(operaciones: readonly Operation[]) {
   const paths: Record<string, Record<string, object>> = {}
   for (const { id, ruta, metodo, parametros } of operaciones) {
     paths[ruta] ??= {}
-    paths[ruta][metodo] = { operationId: id, parameters: podar(parametros), responses: {} }
+    paths[ruta][metodo] = { operationId: id, parameters: prune(parametros), responses: {} }
   }
   return { openapi: '3.1.0', info: { title: 'parameters', version: '1' }, paths }
 }
@@ -70,11 +70,11 @@ const puntero = (ruta: string) => ruta.replace(/~/g, '~0').replace(/\//g, '~1')
 /**
  * Reports whether the body of an operation is JSON, which a schema validates. Raw and streamed bodies are never parsed.
  */
-export const llevaJson = ({ tipos, crudo, enFlujo }: Operacion) => tipos.length === 1 && !crudo && !enFlujo
+export const carriesJson = ({ tipos, crudo, enFlujo }: Operation) => tipos.length === 1 && !crudo && !enFlujo
 
 /** JSON pointer to the schema of an operation's body in the contract. */
-export const refDelCuerpo = ({ ruta, metodo, tipos }: Operacion) =>
+export const bodyRef = ({ ruta, metodo, tipos }: Operation) =>
   `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
 
 /** JSON pointer to the schema of a component in the contract. */
-export const refDelEsquema = (esquema: string) => `/components/schemas/${esquema}`
+export const schemaRef = (esquema: string) => `/components/schemas/${esquema}`

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import type { Operacion } from './contract.ts'
-import type { Validacion } from './validation.ts'
+import type { Operation } from './contract.ts'
+import type { Validation } from './validation.ts'
 
 /**
  * Creates the check that the validation of an operation is active. express-openapi-validator silently switches itself
@@ -8,8 +8,8 @@ import type { Validacion } from './validation.ts'
  * operation. The validators of the parameters and of the body must each refuse that request.
  * @returns function that prepares and checks an operation at the first call; rejects if a validator accepts the request
  */
-export function crearAutocomprobacion(validacion: Validacion): (operacion: Operacion) => Promise<void> {
-  const comprobadas = new Map<Operacion, Promise<void>>()
+export function createSelfCheck(validacion: Validation): (operacion: Operation) => Promise<void> {
+  const comprobadas = new Map<Operation, Promise<void>>()
   return (operacion) => {
     const comprobada = comprobadas.get(operacion) ?? prepararYComprobar(operacion, validacion)
     comprobadas.set(operacion, comprobada)
@@ -17,12 +17,12 @@ export function crearAutocomprobacion(validacion: Validacion): (operacion: Opera
   }
 }
 
-async function prepararYComprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
+async function prepararYComprobar(operacion: Operation, validacion: Validation): Promise<void> {
   await validacion.preparar(operacion)
   await comprobar(operacion, validacion)
 }
 
-async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
+async function comprobar(operacion: Operation, validacion: Validation): Promise<void> {
   const middlewares = validacion.validar(operacion)
   // Each middleware runs alone, because a refusal by the first would hide that the second accepts everything.
   const estados = await Promise.all(
@@ -34,7 +34,7 @@ async function comprobar(operacion: Operacion, validacion: Validacion): Promise<
 }
 
 /** Returns a request with a parameter and a body member that no operation has. */
-function solicitudMala({ ruta, metodo }: Operacion): Request {
+function solicitudMala({ ruta, metodo }: Operation): Request {
   const path = ruta.replace(/\{\w+\}/g, 'x')
   const url = `${path}?__autocomprobacion=1`
   return {

@@ -1,9 +1,9 @@
 import type { Ajv2020, FuncKeywordDefinition } from 'ajv/dist/2020.js'
 import { PLANES } from '../../generado/contrato/planes.ts'
-import { leerTelefono } from '../../platform/telephones/telephone.ts'
+import { readTelephone } from '../../platform/telephones/telephone.ts'
 
 /** Caller of a request, as far as the caller decides whether a body is valid. */
-export interface Remitente {
+export interface PhoneContext {
   /** Country of telephone numbers without `+`. */
   readonly pais?: string | null
 }
@@ -16,10 +16,10 @@ type Validar = NonNullable<FuncKeywordDefinition['validate']>
  * Reads a telephone number with the country next to it in the body, or else with the caller's country.
  * @returns Spanish reason why the number cannot be read; undefined if it can, or if another rule reports the fault
  */
-function errorDeTelefono(remitente: Remitente | undefined, texto: string, dicho: unknown, maximo: number) {
+function errorDeTelefono(remitente: PhoneContext | undefined, texto: string, dicho: unknown, maximo: number) {
   // Other rules report an unknown country and a text that is too long to be a number.
   if ((dicho !== undefined && !PAISES.includes(dicho)) || texto.length > maximo) return undefined
-  const telefono = leerTelefono(texto, (dicho as string | undefined) ?? remitente?.pais)
+  const telefono = readTelephone(texto, (dicho as string | undefined) ?? remitente?.pais)
   return 'error' in telefono ? telefono.error : undefined
 }
 
@@ -27,8 +27,8 @@ function errorDeTelefono(remitente: Remitente | undefined, texto: string, dicho:
  * Reports whether a telephone number satisfies the contract's `x-telefono`. Compiled validators pass the caller as
  * `this`.
  */
-export function valeTelefono(
-  this: Remitente | undefined,
+export function isValidTelephone(
+  this: PhoneContext | undefined,
   texto: string,
   lado: { pais?: unknown } | undefined,
   maximo?: number,
@@ -36,7 +36,7 @@ export function valeTelefono(
   return errorDeTelefono(this, texto, lado?.pais, maximo ?? Number.POSITIVE_INFINITY) === undefined
 }
 
-const validar: Validar = function (this: Remitente | undefined, _exigido, texto: string, esquema, lugar) {
+const validar: Validar = function (this: PhoneContext | undefined, _exigido, texto: string, esquema, lugar) {
   const error = errorDeTelefono(this, texto, lugar?.parentData.pais, esquema?.maxLength ?? Number.POSITIVE_INFINITY)
   if (error === undefined) return true
   validar.errors = [{ keyword: 'x-telefono', message: error }]
@@ -44,5 +44,5 @@ const validar: Validar = function (this: Remitente | undefined, _exigido, texto:
 }
 
 /** Adds the keyword `x-telefono`, with an explanation of invalid telephone numbers, to an Ajv instance. */
-export const admitirTelefonos = (ajv: Ajv2020) =>
+export const addTelephoneKeyword = (ajv: Ajv2020) =>
   ajv.addKeyword({ keyword: 'x-telefono', type: 'string', validate: validar })

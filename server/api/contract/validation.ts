@@ -2,32 +2,36 @@ import type { ValidateFunction } from 'ajv'
 import type { Request, RequestHandler } from 'express'
 import type { Advertencia, Falla } from '../../generado/contrato/tipos/index.ts'
 import { CUERPOS, ESQUEMAS } from '../../generado/contrato/validadores.mjs'
-import { MAXIMO_DE_ADVERTENCIAS, MAXIMO_DE_FALLAS, problemaDeFallas } from '../../platform/errors.ts'
-import type { Documento, Operacion, OperationId } from './contract.ts'
-import type { Explicador } from './explainer.ts'
-import { advertirDesconocido, explicarParametro, type Fallas } from './faults.ts'
-import { bienEscrito, Parametros, type Rechazo } from './parameters.ts'
-import { deEntrada, refDelCuerpo, refDelEsquema } from './schemas.ts'
-import type { Remitente } from './telephones.ts'
+import { MAX_FAULTS, MAX_WARNINGS, problemOfFaults } from '../../platform/errors.ts'
+import type { OpenApiDocument, Operation, OperationId } from './contract.ts'
+import type { Explainer } from './explainer.ts'
+import { explainParameter, type Faults, unknownMemberFault } from './faults.ts'
+import { isWellWritten, type ParameterRejection, ParameterValidators } from './parameters.ts'
+import { bodyRef, forInput, schemaRef } from './schemas.ts'
+import type { PhoneContext } from './telephones.ts'
 
 /** Validation of requests by the contract. */
-export interface Validacion {
+export interface Validation {
   /**
    * Loads the validators and the explainer, and finds an operation in express-openapi-validator. Called once for each
    * operation, before any request.
    */
-  preparar(operacion: Operacion): Promise<void>
+  preparar(operacion: Operation): Promise<void>
   /**
    * Returns the middlewares that run before an operation's handler. express-openapi-validator checks the parameters,
    * and the compiled validator checks the body. Each middleware refuses only faults of its own part.
    */
-  validar(operacion: Operacion): RequestHandler[]
+  validar(operacion: Operation): RequestHandler[]
   /** Returns the faults of a body that the validator refused. */
-  explicarCuerpo(operacion: Operacion, cuerpo: unknown, remitente?: Remitente): Fallas
+  explicarCuerpo(operacion: Operation, cuerpo: unknown, remitente?: PhoneContext): Faults
   /** Returns the faults of parameters, of which the validator refused at least one. */
-  explicarParametros(operacion: Operacion, rechazo: Rechazo, valores: Readonly<Record<string, unknown>>): Fallas
+  explicarParametros(
+    operacion: Operation,
+    rechazo: ParameterRejection,
+    valores: Readonly<Record<string, unknown>>,
+  ): Faults
   /** Returns a validator of one component schema, for operations that check values themselves. */
-  validador(esquema: keyof typeof ESQUEMAS): Validador
+  validador(esquema: keyof typeof ESQUEMAS): BodyValidator
   /** Returns the warnings for members of a value that its component schema does not know. */
   advertirDesconocidos(esquema: string, valor: object): Advertencia[]
   /**
@@ -38,20 +42,20 @@ export interface Validacion {
 }
 
 /** Validator of one component schema. */
-export interface Validador {
-  vale(valor: unknown, remitente: Remitente): boolean
+export interface BodyValidator {
+  vale(valor: unknown, remitente: PhoneContext): boolean
   /** Returns the faults of an invalid value, at most `maximo`. */
-  explicar(valor: unknown, maximo: number, remitente: Remitente): Fallas
+  explicar(valor: unknown, maximo: number, remitente: PhoneContext): Faults
 }
 
 /** Creates the validation of requests by the contract. */
-export function crearValidacion(original: Documento, operaciones: readonly Operacion[]): Validacion {
+export function createValidation(original: OpenApiDocument, operaciones: readonly Operation[]): Validation {
   // Loaded with the first prepared operation, after the process is ready, because the module brings a compiler along.
-  let cargado: Promise<Explicador> | undefined
-  let explicador: Explicador | undefined
+  let cargado: Promise<Explainer> | undefined
+  let explicador: Explainer | undefined
   const cargar = () => {
-    cargado ??= import('./explainer.ts').then(({ Explicador: Clase }) => {
-      explicador = new Clase(() => deEntrada(original))
+    cargado ??= import('./explainer.ts').then(({ Explainer: Clase }) => {
+      explicador = new Clase(() => forInput(original))
       return explicador
     })
     return cargado
@@ -60,42 +64,40 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
     if (!explicador) throw new Error('no operation was prepared for validation')
     return explicador
   }
-  const parametros = new Parametros(operaciones)
+  const parametros = new ParameterValidators(operaciones)
 
-  const revisarParametro = (operacion: Operacion, nombre: string, valor: unknown): Falla[] => {
+  const revisarParametro = (operacion: Operation, nombre: string, valor: unknown): Falla[] => {
     const parametro = operacion.parametros.find(({ name }) => name === nombre)
     const valido =
       parametro &&
-      bienEscrito(parametro, valor) &&
-      (valor === undefined ? !parametro.required : valor !== '' && yaCargado().admite(parametro, valor))
-    return valido ? [] : [explicarParametro(nombre, parametro, valor, operacion.parametros)]
+      isWellWritten(parametro, valor) &&
+      (valor === undefined ? !parametro.required : valor !== '' && yaCargado().admits(parametro, valor))
+    return valido ? [] : [explainParameter(nombre, parametro, valor, operacion.parametros)]
   }
 
-  const validacion: Validacion = {
+  const validacion: Validation = {
     async preparar(operacion) {
-      await Promise.all([parametros.preparar(operacion), cargar()])
+      await Promise.all([parametros.prepare(operacion), cargar()])
     },
     validar(operacion) {
       const compilado = CUERPOS[operacion.id]
       const juez = compilado ? [crearJuez(operacion, compilado)] : []
       // Without declared parameters, the validator of the body is enough. `exigirConsulta` has already refused unknown
       // names.
-      return compilado && operacion.parametros.length === 0 ? juez : [parametros.juzgar(operacion), ...juez]
+      return compilado && operacion.parametros.length === 0 ? juez : [parametros.judge(operacion), ...juez]
     },
     explicarCuerpo: (operacion, cuerpo, remitente) =>
-      cuerpo === undefined
-        ? SIN_CUERPO
-        : yaCargado().fallas(refDelCuerpo(operacion), cuerpo, MAXIMO_DE_FALLAS, remitente),
+      cuerpo === undefined ? SIN_CUERPO : yaCargado().faults(bodyRef(operacion), cuerpo, MAX_FAULTS, remitente),
     explicarParametros(operacion, rechazo, valores) {
       const declarados = operacion.parametros.map(({ name }) => name)
       const ajenos = Object.keys(valores).filter((nombre) => !declarados.includes(nombre))
       // The client controls the number of unknown names. The first of them are explained, and the others only counted.
-      const revisados = [...declarados, ...ajenos.slice(0, MAXIMO_DE_FALLAS)]
+      const revisados = [...declarados, ...ajenos.slice(0, MAX_FAULTS)]
       const dichas = revisados.flatMap((nombre) => revisarParametro(operacion, nombre, valores[nombre]))
-      if (dichas.length > 0) return { dichas, omitidas: Math.max(0, ajenos.length - MAXIMO_DE_FALLAS) }
+      if (dichas.length > 0) return { dichas, omitidas: Math.max(0, ajenos.length - MAX_FAULTS) }
       // The validator found a fault that this code does not find. The answer then repeats the place that the validator
       // named.
-      const halladas = (rechazo.errors ?? []).slice(0, MAXIMO_DE_FALLAS).map(({ path }) => ({
+      const halladas = (rechazo.errors ?? []).slice(0, MAX_FAULTS).map(({ path }) => ({
         campo: (path.split('/')[2] ?? path).slice(0, 300),
         codigo: 'formato_invalido' as const,
         mensaje: 'no tiene la forma esperada',
@@ -106,25 +108,25 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
       const vale = ESQUEMAS[esquema]
       return {
         vale: (valor, remitente) => vale.call(remitente, valor) === true,
-        explicar: (valor, maximo, remitente) => yaCargado().fallas(refDelEsquema(esquema), valor, maximo, remitente),
+        explicar: (valor, maximo, remitente) => yaCargado().faults(schemaRef(esquema), valor, maximo, remitente),
       }
     },
     advertirDesconocidos(esquema, valor) {
       const conocidos = Object.keys(original.components.schemas[esquema]!.properties!)
       const sobran = Object.keys(valor).filter((miembro) => !conocidos.includes(miembro))
-      return sobran.slice(0, MAXIMO_DE_ADVERTENCIAS).map((miembro) => advertirDesconocido(miembro, conocidos))
+      return sobran.slice(0, MAX_WARNINGS).map((miembro) => unknownMemberFault(miembro, conocidos))
     },
     async exigirCuerpo(id, cuerpo) {
       await cargar()
       const operacion = operaciones.find((o) => o.id === id)!
       const { dichas, omitidas } = validacion.explicarCuerpo(operacion, cuerpo)
-      if (dichas.length > 0) throw problemaDeFallas('validacion', dichas, omitidas)
+      if (dichas.length > 0) throw problemOfFaults('validacion', dichas, omitidas)
     },
   }
   return validacion
 }
 
-const SIN_CUERPO: Fallas = {
+const SIN_CUERPO: Faults = {
   dichas: [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }],
   omitidas: 0,
 }
@@ -134,13 +136,13 @@ const SIN_CUERPO: Fallas = {
  * schema's defaults are filled in. A refusal is explained in the same way as express-openapi-validator's refusals.
  */
 const crearJuez =
-  ({ cuerpoObligatorio }: Operacion, vale: ValidateFunction): RequestHandler =>
+  ({ cuerpoObligatorio }: Operation, vale: ValidateFunction): RequestHandler =>
   (req, _res, next) => {
-    const admitido = req.body === undefined ? !cuerpoObligatorio : vale.call(remitenteDe(req), req.body)
+    const admitido = req.body === undefined ? !cuerpoObligatorio : vale.call(phoneContextOf(req), req.body)
     if (admitido) next()
     else next(Object.assign(new Error('the body is invalid'), { status: 400, errors: [{ path: '/body' }] }))
   }
 
 /** Returns the caller of a request; undefined before authentication, as in the self-check. */
-export const remitenteDe = ({ solicitud }: Request): Remitente | undefined =>
-  solicitud?.identidad as Remitente | undefined
+export const phoneContextOf = ({ solicitud }: Request): PhoneContext | undefined =>
+  solicitud?.identidad as PhoneContext | undefined

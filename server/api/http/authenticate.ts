@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { Problema, problemaUniforme } from '../../platform/errors.ts'
-import type { Operacion } from '../contract/contract.ts'
-import type { Limites } from '../limits/limits.ts'
-import type { Navegador } from './browser.ts'
-import { esReenviada } from './forwarded.ts'
-import type { Autenticadores, Esquema } from './identity.ts'
-import { estaEn, redDe } from './network.ts'
+import { Problema, uniformProblem } from '../../platform/errors.ts'
+import type { Operation } from '../contract/contract.ts'
+import type { Limits } from '../limits/limits.ts'
+import type { Browser } from './browser.ts'
+import { isForwarded } from './forwarded.ts'
+import type { Authenticators, SecurityScheme } from './identity.ts'
+import { isInRange, networkOf } from './network.ts'
 import { wasCharged } from './networkGate.ts'
 
 /** Dependencies of the authentication. */
 export interface AuthenticationDeps {
-  navegador: Navegador
-  limites: Limites
+  navegador: Browser
+  limites: Limits
   ajustes: {
     /** True where keys and codes made for a first try are valid. */
     readonly demostracion: boolean
@@ -36,11 +36,11 @@ interface Credencial {
  * Spanish reason, as part of a sentence, for refusing a demonstration credential. The service creates demonstration
  * credentials for a first try, in its default configuration with an embedded database.
  */
-export const DE_DEMOSTRACION =
+export const DEMO_ONLY =
   'es de demostración y solo vale en la propia máquina del servicio, sin PUBLIC_URL ni servidores intermedios'
 
 /** Reports whether a request may use a demonstration credential: never if a proxy may have forwarded the request. */
-export const admiteDemostracion = ({ demostracion }: AuthenticationDeps['ajustes'], reenviada: boolean) =>
+export const acceptsDemo = ({ demostracion }: AuthenticationDeps['ajustes'], reenviada: boolean) =>
   demostracion && !reenviada
 
 const noAutenticado = (detail: string) =>
@@ -52,8 +52,8 @@ const noAutenticado = (detail: string) =>
 const llaveDe = (authorization = ''): string | undefined => /^Bearer +([!-~]+) *$/i.exec(authorization)?.[1]
 
 /** Creates the function that reports whether this process has already looked up a request's credential and found it. */
-export const crearConocedor =
-  ({ conoce }: Autenticadores, navegador: Navegador) =>
+export const createCredentialCheck =
+  ({ conoce }: Authenticators, navegador: Browser) =>
   (req: IncomingMessage, enCookie: boolean): boolean => {
     const presentada = enCookie ? navegador.leerSesion(req) : llaveDe(req.headers.authorization)
     return presentada !== undefined && conoce(presentada)
@@ -71,18 +71,18 @@ const LLAVE: Credencial = {
   },
   noVale: () =>
     noAutenticado('La llave no es válida para esta ruta, venció o fue revocada. Revise que esté entera y vigente.'),
-  soloAqui: () => noAutenticado(`La llave ${DE_DEMOSTRACION}. Use una llave propia.`),
+  soloAqui: () => noAutenticado(`La llave ${DEMO_ONLY}. Use una llave propia.`),
 }
 
 /**
  * Challenge of a 401 about a session. A 401 must name a scheme (RFC 9110, 11.6.1), and none exists for cookies. This
  * challenge therefore only says where the credential belongs.
  */
-export const RETO_DE_SESION = { 'WWW-Authenticate': 'Cookie realm="repartidor"' }
+export const SESSION_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="repartidor"' }
 
-const cookie = (navegador: Navegador): Credencial => {
+const cookie = (navegador: Browser): Credencial => {
   const noVale = (que = 'La sesión venció o se cerró') =>
-    new Problema('sesion_invalida', `${que}. Entre otra vez con su código.`, { cabeceras: RETO_DE_SESION })
+    new Problema('sesion_invalida', `${que}. Entre otra vez con su código.`, { cabeceras: SESSION_CHALLENGE })
   return {
     leer(req) {
       const token = navegador.leerSesion(req)
@@ -90,7 +90,7 @@ const cookie = (navegador: Navegador): Credencial => {
       return token
     },
     noVale,
-    soloAqui: () => noVale(`La sesión ${DE_DEMOSTRACION}`),
+    soloAqui: () => noVale(`La sesión ${DEMO_ONLY}`),
   }
 }
 
@@ -99,41 +99,41 @@ const cookie = (navegador: Navegador): Credencial => {
  * read. Answers 401 to invalid credentials, 403 if the key does not allow the network, and 429 after too many invalid
  * credentials. The caller is stored in `req.solicitud.identidad`.
  */
-export function autenticar(
-  { seguridad }: Operacion,
-  autenticadores: Autenticadores,
+export function authenticate(
+  { seguridad }: Operation,
+  autenticadores: Authenticators,
   { navegador, limites, ajustes }: AuthenticationDeps,
 ): RequestHandler {
   if (!seguridad) return (_req, _res, next) => next()
-  const verificar = autenticadores[seguridad.esquema as Esquema]
+  const verificar = autenticadores[seguridad.esquema as SecurityScheme]
   const { leer, noVale, soloAqui } = seguridad.enCookie ? cookie(navegador) : LLAVE
   return (req: Request, _res: Response, next: NextFunction) => {
     const { ip = '' } = req
-    const red = redDe(ip)
+    const red = networkOf(ip)
     let presentada: string
     try {
       presentada = leer(req)
     } catch (error) {
-      if (!wasCharged(req)) limites.contarFallo(red)
+      if (!wasCharged(req)) limites.countFailure(red)
       throw error
     }
-    verificar(presentada, (buscar) => limites.averiguar(red, buscar))
+    verificar(presentada, (buscar) => limites.lookUp(red, buscar))
       .then((identidad) => {
         if (!identidad) {
-          limites.contarFallo(red)
+          limites.countFailure(red)
           throw noVale()
         }
-        if (identidad.demostracion && !admiteDemostracion(ajustes, esReenviada(req))) {
-          limites.contarFallo(red)
+        if (identidad.demostracion && !acceptsDemo(ajustes, isForwarded(req))) {
+          limites.countFailure(red)
           throw soloAqui()
         }
         // This check comes before the rate limits. A stolen key used elsewhere therefore takes nothing from its owner's
         // rate.
-        if ('rangos' in identidad && identidad.rangos.length > 0 && !estaEn(ip, identidad.rangos)) {
-          limites.contarFallo(red)
-          throw problemaUniforme('red_no_permitida')
+        if ('rangos' in identidad && identidad.rangos.length > 0 && !isInRange(ip, identidad.rangos)) {
+          limites.countFailure(red)
+          throw uniformProblem('red_no_permitida')
         }
-        limites.avalar(red)
+        limites.vouch(red)
         req.solicitud.identidad = identidad
         next()
       })
@@ -148,12 +148,12 @@ const VIGENCIA_DE_LO_VISTO = 1_000
  * Creates the middleware that checks credential and scope again if the request has lasted more than a second. The key
  * may have been revoked while the body arrived.
  */
-export function reautenticar(
-  operacion: Operacion,
-  autenticadores: Autenticadores,
+export function reauthenticate(
+  operacion: Operation,
+  autenticadores: Authenticators,
   deps: AuthenticationDeps,
 ): RequestHandler {
-  const autenticarDeNuevo = autenticar(operacion, autenticadores, deps)
+  const autenticarDeNuevo = authenticate(operacion, autenticadores, deps)
   return (req, res, next) => {
     if (performance.now() - req.solicitud.inicio <= VIGENCIA_DE_LO_VISTO) return next()
     autenticarDeNuevo(req, res, (error?: unknown) => next(error ?? problemaDeAlcance(operacion, req)))
@@ -164,17 +164,17 @@ export function reautenticar(
  * Creates the middleware that answers 403 unless the key has every scope of the operation, before a byte of the body is
  * read.
  */
-export function exigirAlcance(operacion: Operacion): RequestHandler {
+export function requireScope(operacion: Operation): RequestHandler {
   return (req, _res, next) => {
     const problema = problemaDeAlcance(operacion, req)
-    // The list in the body is not read, so the request costs 1. `limitar` took the cost of the largest list.
+    // The list in the body is not read, so the request costs 1. `limitRate` took the cost of the largest list.
     if (problema) req.solicitud.admision?.corregir(1)
     next(problema)
   }
 }
 
 /** Returns the 403 for a key that lacks a scope of the operation; undefined if the key has all scopes. */
-function problemaDeAlcance({ seguridad }: Operacion, { solicitud: { identidad } }: Request): Problema | undefined {
+function problemaDeAlcance({ seguridad }: Operation, { solicitud: { identidad } }: Request): Problema | undefined {
   const suyos: readonly string[] = identidad && 'alcances' in identidad ? identidad.alcances : []
   const falta = seguridad?.alcances.find((alcance) => !suyos.includes(alcance))
   if (falta === undefined) return undefined

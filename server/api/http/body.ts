@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { Problema } from '../../platform/errors.ts'
-import type { Operacion } from '../contract/contract.ts'
-import { ErrorJson, leerJson } from './strictJson.ts'
+import type { Operation } from '../contract/contract.ts'
+import { JsonError, readJson } from './strictJson.ts'
 
 const noAdmitido = (detail: string) => new Problema('tipo_no_admitido', detail)
 
@@ -11,14 +11,14 @@ const PLAZO_DEL_CUERPO = 20_000
 
 /**
  * Creates the middleware that reads the body of an operation into `req.body`: as raw bytes for a `crudo` operation,
- * else as strict JSON. Answers 413 above the operation's limit, and 400 for invalid JSON; {@link admitirTipo} answers
+ * else as strict JSON. Answers 413 above the operation's limit, and 400 for invalid JSON; {@link checkContentType} answers
  * 415 before. An empty JSON body leaves `req.body` unset. For a streamed body (`enFlujo`), only the announced length is
  * checked here.
  *
  * `Content-Type` becomes the bare declared type, because the validator keeps one compiled validator for each header
  * value that it has seen.
  */
-export function leerCuerpo(operacion: Operacion): RequestHandler {
+export function readBody(operacion: Operation): RequestHandler {
   const [tipo] = operacion.tipos
   if (!tipo) {
     return (req, _res, next) => {
@@ -52,7 +52,7 @@ export function leerCuerpo(operacion: Operacion): RequestHandler {
  * middleware also refuses charsets other than UTF-8 and compressed bodies. A request that announces no body needs no
  * type.
  */
-export const admitirTipo = (operacion: Operacion) => (req: Request, _res: Response, next: NextFunction) => {
+export const checkContentType = (operacion: Operation) => (req: Request, _res: Response, next: NextFunction) => {
   const anuncia = req.headers['transfer-encoding'] !== undefined || anunciado(req) > 0
   if (operacion.tipos.length > 0 && anuncia) exigirTipo(req, operacion.tipos)
   next()
@@ -74,7 +74,7 @@ function exigirTipo(req: Request, tipos: readonly string[]) {
     throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
 }
 
-function recibir(req: Request, res: Response, operacion: Operacion): Promise<Buffer> {
+function recibir(req: Request, res: Response, operacion: Operation): Promise<Buffer> {
   const { limite } = operacion
   return new Promise((resolve, reject) => {
     const rechazar = () => reject(rechazarGrande(req, res, operacion))
@@ -106,7 +106,7 @@ function recibir(req: Request, res: Response, operacion: Operacion): Promise<Buf
 /**
  * Returns the 413 for a body over the limit. The rest of the body is not read: the connection closes after the answer.
  */
-function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operacion): Problema {
+function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operation): Problema {
   req.pause()
   res.setHeader('Connection', 'close')
   const remedio = enFlujo ? 'Reduzca el archivo y vuelva a enviarlo.' : 'Reparta los datos en varias solicitudes.'
@@ -123,14 +123,14 @@ const PLAZO_DEL_FLUJO = 28_000
  * Creates the middleware that sets `req.body` to a stream, for operations that read the body themselves. The stream
  * fails with a 413 when the body exceeds the limit.
  */
-export const pasarFlujo =
-  (operacion: Operacion): RequestHandler =>
+export const passStream =
+  (operacion: Operation): RequestHandler =>
   (req, res, next) => {
     if (operacion.enFlujo) req.body = Readable.from(limitar(req, res, operacion), { objectMode: false })
     next()
   }
 
-async function* limitar(req: Request, res: Response, operacion: Operacion): AsyncGenerator<Buffer> {
+async function* limitar(req: Request, res: Response, operacion: Operation): AsyncGenerator<Buffer> {
   let recibidos = 0
   const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_FLUJO)
   try {
@@ -158,12 +158,12 @@ const PUEDE_NO_SER_NFC = /[\xcc-\xff]|\\u/
 
 function interpretar(bytes: Buffer): unknown {
   try {
-    const valor = leerJson(bytes)
+    const valor = readJson(bytes)
     return PUEDE_NO_SER_NFC.test(bytes.toString('latin1')) ? aNfc(valor) : valor
   } catch (error) {
-    if (!(error instanceof ErrorJson)) throw error
+    if (!(error instanceof JsonError)) throw error
     // Line and column are not separate fields of the problem, because the message contains them.
-    const { mensaje, campo } = error.falla
+    const { mensaje, campo } = error.fault
     throw new Problema('json_invalido', mensaje.slice(0, 1000), {
       errores: [{ campo: campo.slice(0, 300), codigo: 'formato_invalido', mensaje: mensaje.slice(0, 500) }],
     })

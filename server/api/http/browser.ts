@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
-import { problemaUniforme } from '../../platform/errors.ts'
-import type { Operacion } from '../contract/contract.ts'
+import { uniformProblem } from '../../platform/errors.ts'
+import type { Operation } from '../contract/contract.ts'
 
 /** Reads and writes what browsers send on their own: the service's cookies and the origin of a request. */
-export interface Navegador {
+export interface Browser {
   /**
    * Returns the session's token. Undefined without a well-formed cookie, or with several, because their owner is
    * unknown.
@@ -31,7 +31,7 @@ const UN_ANO = 365 * 86_400
  * Creates the reader and writer of cookies and origins.
  * @param urlPublica base URL at which browsers reach the service; with https, browsers send the cookies over https only
  */
-export function crearNavegador(urlPublica: string): Navegador {
+export function createBrowser(urlPublica: string): Browser {
   const { protocol, origin, pathname } = new URL(urlPublica || 'http://localhost')
   const seguro = protocol === 'https:'
   // With this prefix, browsers refuse a cookie of the same name from a page without https (RFC 6265bis, 4.1.3).
@@ -66,9 +66,9 @@ export function crearNavegador(urlPublica: string): Navegador {
  * Creates the middleware that answers 403 when another site's page made a courier's browser send the request.
  * `SameSite` alone is not enough, because it admits sibling domains.
  */
-export function exigirPropia({ mismoOrigen }: Operacion, navegador: Navegador): RequestHandler {
+export function requireSameOrigin({ mismoOrigen }: Operation, navegador: Browser): RequestHandler {
   return (req, _res, next) => {
-    if (mismoOrigen && !navegador.esPropia(req)) throw problemaUniforme('origen_no_permitido')
+    if (mismoOrigen && !navegador.esPropia(req)) throw uniformProblem('origen_no_permitido')
     next()
   }
 }

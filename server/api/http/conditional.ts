@@ -4,9 +4,9 @@ import { hash } from 'node:crypto'
  * Returns a strong entity tag (RFC 9110, 8.8.1): the SHA-256 of the bytes that determine a body. Other bytes have
  * another tag.
  */
-export const etagDe = (bytes: string | Buffer) => `"${hash('sha256', bytes, 'base64url')}"`
+export const etagOf = (bytes: string | Buffer) => `"${hash('sha256', bytes, 'base64url')}"`
 
 /** Reports whether an `If-None-Match` header names the entity tag of the answer, or is `*` (RFC 9110, 13.1.2). */
-export const coincideEtag = (cabecera: string | undefined, etag: string) =>
+export const etagMatches = (cabecera: string | undefined, etag: string) =>
   cabecera !== undefined &&
   (cabecera.trim() === '*' || cabecera.split(',').some((uno) => uno.trim().replace(/^W\//, '') === etag))

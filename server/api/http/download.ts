@@ -1,16 +1,16 @@
 /** Headers that let pages of other sites show the target of a signed link. The link itself is the permission. */
-export const DE_OTRO_ORIGEN = { 'Cross-Origin-Resource-Policy': 'cross-origin' }
+export const CROSS_ORIGIN_HEADERS = { 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
 /** Returns a value for the `Content-Disposition` header. */
-export const disposicionDe = (disp: 'inline' | 'attachment', nombre: string) => `${disp}; filename="${nombre}"`
+export const dispositionOf = (disp: 'inline' | 'attachment', nombre: string) => `${disp}; filename="${nombre}"`
 
 /**
  * Returns the headers of bytes behind a signed link. Browsers may not run scripts in them, load resources for them, or
  * frame them.
  */
-export const cabecerasDeDescarga = (disp: 'inline' | 'attachment', nombre: string, ETag: string) => ({
-  'Content-Disposition': disposicionDe(disp, nombre),
+export const downloadHeaders = (disp: 'inline' | 'attachment', nombre: string, ETag: string) => ({
+  'Content-Disposition': dispositionOf(disp, nombre),
   ETag,
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
-  ...DE_OTRO_ORIGEN,
+  ...CROSS_ORIGIN_HEADERS,
 })

@@ -12,5 +12,5 @@ const DE_PROXY =
  * matches and HTTP/1.0, which nginx sends unless configured otherwise. A proxy that adds no header and speaks HTTP/1.1
  * is not detected.
  */
-export const esReenviada = ({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>): boolean =>
+export const isForwarded = ({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>): boolean =>
   httpVersion === '1.0' || Object.keys(headers).some((nombre) => DE_PROXY.test(nombre))

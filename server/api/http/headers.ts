@@ -15,7 +15,7 @@ function cabecerasDe(middleware: (req: IncomingMessage, res: ServerResponse, nex
 }
 
 /** Headers of every answer: helmet's restrictions for browsers, and the language. */
-export const CABECERAS: Readonly<Record<string, string>> = Object.freeze({
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = Object.freeze({
   ...cabecerasDe(
     helmet({
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },

@@ -1,12 +1,12 @@
 import type { Operaciones } from '../../generado/contrato/operaciones.ts'
 import type { Alcance, AlcanceDeOperacion, Cuenta } from '../../generado/contrato/tipos/index.ts'
-import type { Rango } from './network.ts'
+import type { NetworkRange } from './network.ts'
 
 /**
  * Data of the caller, by security scheme of the contract. A scheme without an entry is a compile error in
- * {@link Autenticadores}.
+ * {@link Authenticators}.
  */
-export interface Identidades {
+export interface Identities {
   /** Merchant account of the key, read at most half a second ago, and the key's id. */
   llaveDeComercio: Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'advertencias'>> & {
     comercioId: string
@@ -14,7 +14,7 @@ export interface Identidades {
     alcances: readonly Alcance[]
     vence_en: Date | null
     /** Networks from which the key is admitted; empty: any network. */
-    rangos: readonly Rango[]
+    rangos: readonly NetworkRange[]
     /** True for a demonstration key, which is valid only on the service's own machine. */
     demostracion: boolean
   }
@@ -24,7 +24,7 @@ export interface Identidades {
     operador: string
     llave: string
     alcances: readonly AlcanceDeOperacion[]
-    rangos: readonly Rango[]
+    rangos: readonly NetworkRange[]
     demostracion: boolean
   }
   sesionDeRepartidor: {
@@ -40,22 +40,22 @@ export interface Identidades {
 }
 
 /** Security scheme of the contract. */
-export type Esquema = NonNullable<Operaciones[keyof Operaciones]['seguridad']>
+export type SecurityScheme = NonNullable<Operaciones[keyof Operaciones]['seguridad']>
 /** Data of the caller under any security scheme. */
-export type Identidad = Identidades[Esquema]
+export type Identity = Identities[SecurityScheme]
 
 /**
  * Wrapper around the look-up of a credential that this process does not know yet.
  * @throws Problema 429 if the wrapper refuses the look-up
  */
-export type Averiguar = <T>(leer: () => Promise<T>) => Promise<T>
+export type LookUp = <T>(leer: () => Promise<T>) => Promise<T>
 
 /**
  * Authenticators by security scheme. Each turns a presented key or token into the caller's data. The result is
  * undefined for a credential of another scheme and for a credential that is not valid now.
  */
-export type Autenticadores = {
-  readonly [E in Esquema]: (presentada: string, averiguar?: Averiguar) => Promise<Identidades[E] | undefined>
+export type Authenticators = {
+  readonly [E in SecurityScheme]: (presentada: string, averiguar?: LookUp) => Promise<Identities[E] | undefined>
 } & {
   /**
    * Reports whether a text belonged to a key or session when this process last looked it up. That key or session may

@@ -21,7 +21,7 @@ function direccionDe(texto: string): string {
  * Returns the network of an address, whose requests are counted together. For IPv4 this is the address itself; for IPv6
  * the /64, because a subscriber has a whole /64 to call from.
  */
-export function redDe(texto: string): string {
+export function networkOf(texto: string): string {
   const ip = direccionDe(texto)
   if (ip.includes('.')) return ip
   // `::` stands for all missing zero groups, and the first four groups may be among them.
@@ -30,45 +30,45 @@ export function redDe(texto: string): string {
   return [...antes, ...Array(ceros).fill('0'), ...(despues ?? [])].slice(0, 4).join(':')
 }
 
-/** Matches a /64 as {@link redDe} writes it. */
+/** Matches a /64 as {@link networkOf} writes it. */
 const RED_DE_64 = /^[\da-f]{0,4}(?::[\da-f]{0,4}){3}$/i
 
-/** Returns the /48 of an IPv6 network that {@link redDe} wrote; undefined for IPv4 and for any other text. */
-export const sitioDe = (red: string): string | undefined =>
+/** Returns the /48 of an IPv6 network that {@link networkOf} wrote; undefined for IPv4 and for any other text. */
+export const siteOf = (red: string): string | undefined =>
   RED_DE_64.test(red) ? `${red.split(':').slice(0, 3).join(':')}::/48` : undefined
 
 /**
- * Returns a network too wide to identify a person: the /24 or /48 around a result of {@link redDe}. Null for other
+ * Returns a network too wide to identify a person: the /24 or /48 around a result of {@link networkOf}. Null for other
  * texts.
  */
-export function redAncha(red: string): string | null {
+export function wideNetwork(red: string): string | null {
   const [, corta] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(red) ?? []
   if (corta !== undefined) return `${corta}.0/24`
-  return sitioDe(red) ?? null
+  return siteOf(red) ?? null
 }
 
 /** Network: an address and the number of bits in its prefix. */
-export type Rango = [ipaddr.IPv4 | ipaddr.IPv6, number]
+export type NetworkRange = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /** Bits before the IPv4 address in an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`, RFC 4291, 2.5.5.2). */
 const BITS_ANTES_DE_IPV4 = 96
 
-const esIpv4EnIpv6 = (ip: Rango[0]): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress()
+const esIpv4EnIpv6 = (ip: NetworkRange[0]): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress()
 
 /** Converts an IPv4-mapped IPv6 network to IPv4, because client addresses are compared as IPv4. */
-function conIpv4([ip, bits]: Rango): Rango {
+function conIpv4([ip, bits]: NetworkRange): NetworkRange {
   if (!esIpv4EnIpv6(ip) || bits < BITS_ANTES_DE_IPV4) return [ip, bits]
   return [ip.toIPv4Address(), bits - BITS_ANTES_DE_IPV4]
 }
 
 /** Reason why a key cannot be bound to a text as its network. */
-export type FallaDeRango = 'no_es_red' | 'prefijo_de_ipv4'
+export type RangeFault = 'no_es_red' | 'prefijo_de_ipv4'
 
 /**
  * Returns a network in canonical form: `203.0.113.7/24` becomes `203.0.113.0/24`. A lone address becomes a /32 or /128.
  * `::ffff:203.0.113.7/120` becomes `203.0.113.0/24`; with less than 96 bits it is refused, being neither IPv4 nor IPv6.
  */
-export function normalizarRango(texto: string): { red: string } | { falla: FallaDeRango } {
+export function normalizeRange(texto: string): { red: string } | { falla: RangeFault } {
   const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...mas] = texto.split('/')
   const clase = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
   if (!clase || mas.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128)) return { falla: 'no_es_red' }
@@ -81,12 +81,12 @@ export function normalizarRango(texto: string): { red: string } | { falla: Falla
 
 /**
  * Parses a stored network. Earlier versions stored IPv4-mapped networks unchanged, and no address ever matched them.
- * @param texto network as {@link normalizarRango} writes it, or as earlier versions stored it
+ * @param texto network as {@link normalizeRange} writes it, or as earlier versions stored it
  */
-export const leerRango = (texto: string): Rango => conIpv4(ipaddr.parseCIDR(texto) as Rango)
+export const readRange = (texto: string): NetworkRange => conIpv4(ipaddr.parseCIDR(texto) as NetworkRange)
 
 /** Reports whether an address belongs to at least one network; false for a text that is not an address. */
-export function estaEn(texto: string, rangos: readonly Rango[]): boolean {
+export function isInRange(texto: string, rangos: readonly NetworkRange[]): boolean {
   const ip = direccionDe(texto)
   if (isIP(ip) === 0) return false
   const direccion = ipaddr.parse(ip)

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Request } from 'express'
-import { demasiadas } from '../../platform/errors.ts'
-import type { Operacion } from '../contract/contract.ts'
-import type { ClaseDeRed, Limites } from '../limits/limits.ts'
-import { CABECERAS } from './headers.ts'
-import { redDe } from './network.ts'
-import type { Testigo } from './problems.ts'
+import { tooMany } from '../../platform/errors.ts'
+import type { Operation } from '../contract/contract.ts'
+import type { Limits, NetworkClass } from '../limits/limits.ts'
+import { SECURITY_HEADERS } from './headers.ts'
+import { networkOf } from './network.ts'
+import type { ResponseWitness } from './problems.ts'
 import type { RefusalLog } from './refusalLog.ts'
-import { segunAccept, tipoSegunAccept } from './rfc9457.ts'
+import { byAccept, typeByAccept } from './rfc9457.ts'
 
 /** Refusals on one connection after which the connection is closed. */
 const MAX_REFUSALS_PER_CONNECTION = 3
 
 interface NetworkGateOptions {
-  operaciones: readonly Operacion[]
-  limites: Limites
+  operaciones: readonly Operation[]
+  limites: Limits
   /** Number of reverse proxies in front of the service, as in `TRUST_PROXY`. */
   proxies: number
   /** Base URL of all links that the service gives out. */
@@ -26,7 +26,7 @@ interface NetworkGateOptions {
   refusals: RefusalLog
   /** Returns the HTML answer to browsers for a refused page. */
   page: (retryAfter: number) => Readonly<{ texto: string; cabeceras: Readonly<Record<string, string>> }>
-  testigo?: Testigo | undefined
+  testigo?: ResponseWitness | undefined
 }
 
 const charged = new WeakSet<IncomingMessage>()
@@ -37,7 +37,7 @@ export const wasCharged = (req: IncomingMessage): boolean => charged.has(req)
 /**
  * Charges requests without a known credential to their network, before Express, logging and pages see the requests. A
  * network without tokens gets a 429 that costs next to nothing. Without a proxy in front of the service,
- * {@link MAX_REFUSALS_PER_CONNECTION} refusals close a connection; `Limites.vetar` then refuses new connections for a
+ * {@link MAX_REFUSALS_PER_CONNECTION} refusals close a connection; `Limits.vetar` then refuses new connections for a
  * second.
  */
 export function guardNetwork(next: RequestListener, options: NetworkGateOptions): RequestListener {
@@ -46,16 +46,16 @@ export function guardNetwork(next: RequestListener, options: NetworkGateOptions)
   const refusalsOf = new WeakMap<Socket, number>()
   const refuse = crearNegativa(options)
   return (req, res) => {
-    const red = redDe(addressOf(req, proxies))
+    const red = networkOf(addressOf(req, proxies))
     const clase = classify(req, red)
     if (clase !== undefined) {
-      const retryAfter = limites.gastarDeRed(red, clase)
+      const retryAfter = limites.chargeNetwork(red, clase)
       if (retryAfter > 0) {
         const times = (refusalsOf.get(req.socket) ?? 0) + 1
         refusalsOf.set(req.socket, times)
         // Behind a proxy, a connection belongs to the proxy and carries the requests of many clients.
         const close = proxies === 0 && times >= MAX_REFUSALS_PER_CONNECTION
-        if (close) limites.vetar(red)
+        if (close) limites.ban(red)
         refuse(req, res, { red, clase, retryAfter, close, id: refusals.note({ red, motivo: `network ${clase}` }) })
         return
       }
@@ -88,24 +88,24 @@ function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions
       const protegidas = suyas.flatMap(({ seguridad }) => seguridad ?? [])
       // If every operation under this root needs a credential, a request without a credential can only be refused. The
       // request then counts as a page.
-      const sinCredencial: ClaseDeRed = protegidas.length < suyas.length ? 'operaciones' : 'paginas'
+      const sinCredencial: NetworkClass = protegidas.length < suyas.length ? 'operaciones' : 'paginas'
       return [raiz, { conLlave: protegidas.length > 0, enCookie: protegidas[0]?.enCookie === true, sinCredencial }]
     }),
   )
-  return (req: IncomingMessage, red: string): ClaseDeRed | undefined => {
+  return (req: IncomingMessage, red: string): NetworkClass | undefined => {
     const raiz = porRaiz.get(raizDe(req.url ?? '/'))
     if (!raiz) return 'paginas'
     const { conLlave, enCookie, sinCredencial } = raiz
     const { authorization, cookie } = req.headers
     if (!conLlave || (enCookie ? cookie : authorization) === undefined) return sinCredencial
     // An unknown credential costs a look-up. After too many invalid credentials, the network pays for the look-up.
-    return isKnown(req, enCookie) || limites.quedanIntentos(red) ? undefined : sinCredencial
+    return isKnown(req, enCookie) || limites.attemptsLeft(red) ? undefined : sinCredencial
   }
 }
 
 interface Refusal {
   red: string
-  clase: ClaseDeRed
+  clase: NetworkClass
   retryAfter: number
   close: boolean
   id: string
@@ -126,12 +126,12 @@ function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOption
   const make = (tipo: string, retryAfter: number): Made => {
     if (tipo === HTML) {
       const { texto, cabeceras } = page(retryAfter)
-      return { parts: [texto], headers: { ...CABECERAS, ...cabeceras } }
+      return { parts: [texto], headers: { ...SECURITY_HEADERS, ...cabeceras } }
     }
-    const problema = demasiadas(limites.motivoDeRed, retryAfter).presentar(ID, urlPublica)
+    const problema = tooMany(limites.networkReason, retryAfter).presentar(ID, urlPublica)
     return {
-      parts: JSON.stringify(segunAccept(problema, tipo).cuerpo).split(ID),
-      headers: { ...CABECERAS, 'Cache-Control': 'no-store', 'Content-Type': tipo },
+      parts: JSON.stringify(byAccept(problema, tipo).cuerpo).split(ID),
+      headers: { ...SECURITY_HEADERS, 'Cache-Control': 'no-store', 'Content-Type': tipo },
     }
   }
   return (req: IncomingMessage, res: ServerResponse, { red, clase, retryAfter, close, id }: Refusal): void => {
@@ -146,7 +146,7 @@ function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOption
     const headers = {
       ...template.headers,
       'X-Request-Id': id,
-      ...limites.cabecerasDeRed(red, clase),
+      ...limites.networkHeaders(red, clase),
       'Retry-After': String(retryAfter),
       'Content-Length': String(Buffer.byteLength(body)),
       // Without this header, Node would read the rest of a body that no code needs.
@@ -159,9 +159,9 @@ function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOption
 
 const HTML = 'text/html; charset=utf-8'
 
-function tipoPara(accept = '', clase: ClaseDeRed): string {
+function tipoPara(accept = '', clase: NetworkClass): string {
   if (clase === 'paginas' && accept.includes('text/html')) return HTML
-  return tipoSegunAccept(accept)
+  return typeByAccept(accept)
 }
 
 /** Reports whether a request announces a body. */

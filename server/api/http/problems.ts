@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream'
 import type { ErrorRequestHandler, Request, Response } from 'express'
-import { Problema, traducirError } from '../../platform/errors.ts'
-import { coincideEtag, etagDe } from './conditional.ts'
-import { CABECERAS } from './headers.ts'
-import { segunAccept } from './rfc9457.ts'
-import { Flujo } from './stream.ts'
+import { Problema, translateError } from '../../platform/errors.ts'
+import { etagMatches, etagOf } from './conditional.ts'
+import { SECURITY_HEADERS } from './headers.ts'
+import { byAccept } from './rfc9457.ts'
+import { ByteStream } from './stream.ts'
 
 type Valor = string | string[]
 
@@ -12,7 +12,7 @@ type Valor = string | string[]
 type Lista = Valor[]
 
 /** Default headers of every answer of the merchants' API. An answer can replace each of them with its own value. */
-const DE_API: readonly string[] = Object.entries({ ...CABECERAS, 'Cache-Control': 'no-store' }).flat()
+const DE_API: readonly string[] = Object.entries({ ...SECURITY_HEADERS, 'Cache-Control': 'no-store' }).flat()
 
 /** Answer as sent, without the headers of the connection. */
 interface Enviada {
@@ -25,9 +25,9 @@ interface Enviada {
  * Writes the answer of an operation or the body of a problem. Objects are sent as JSON and strings as plain text,
  * unless the headers declare another type. For a conditional operation, a client that already has the same bytes gets a
  * 304.
- * @returns the answer as sent, for {@link Testigo}
+ * @returns the answer as sent, for {@link ResponseWitness}
  */
-export function responder(
+export function sendResponse(
   req: Request,
   res: Response,
   status: number,
@@ -36,7 +36,7 @@ export function responder(
 ): Enviada {
   const { operacion } = req.solicitud
   const lista = cabecerasDe(req, status, cabeceras)
-  if (cuerpo instanceof Flujo) {
+  if (cuerpo instanceof ByteStream) {
     poner(lista, 'Content-Type', cuerpo.mime)
     if (cuerpo.bytes !== undefined) poner(lista, 'Content-Length', String(cuerpo.bytes))
     escribirCabeza(res, status, lista)
@@ -49,10 +49,10 @@ export function responder(
   }
   const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
   if (status === 200 && operacion?.condicional) {
-    const etag = etagDe(texto)
+    const etag = etagOf(texto)
     poner(lista, 'ETag', etag)
     poner(lista, 'Cache-Control', cabeceras['Cache-Control'] ?? 'private, no-cache')
-    if (coincideEtag(req.headers['if-none-match'], etag)) {
+    if (etagMatches(req.headers['if-none-match'], etag)) {
       escribirCabeza(res, 304, lista).end()
       return enviada(res, 304, lista, undefined)
     }
@@ -104,13 +104,13 @@ const enviada = (res: Response, status: number, lista: Lista, cuerpo: unknown): 
 /** Time for which a client may read nothing of a streamed answer, in milliseconds. Then the connection is closed. */
 const PACIENCIA = 30_000
 
-function enviarFlujo(req: Request, res: Response, { contenido }: Flujo) {
+function enviarFlujo(req: Request, res: Response, { content }: ByteStream) {
   if (req.solicitud.metodo === 'HEAD') {
-    contenido.destroy()
+    content.destroy()
     return void res.end()
   }
   res.setTimeout(PACIENCIA, () => res.destroy())
-  pipeline(contenido, res, (error) => {
+  pipeline(content, res, (error) => {
     // A client that disconnects early is not a fault of the service. A failing disk is, and the client sees a broken
     // connection.
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') req.solicitud.error = error
@@ -118,19 +118,19 @@ function enviarFlujo(req: Request, res: Response, { contenido }: Flujo) {
 }
 
 /** Function that tests pass to see every answer. Throws if the contract does not declare the answer. */
-export type Testigo = (req: Request, enviada: Enviada) => void
+export type ResponseWitness = (req: Request, enviada: Enviada) => void
 
 /**
  * Creates the error handler that turns every error into its answer, in Spanish. The body is application/json, or RFC
  * 9457's form if `Accept` names application/problem+json. Closes the connection if the headers were already sent.
  */
-export function presentarProblemas(urlPublica: string, testigo?: Testigo): ErrorRequestHandler {
+export function renderProblems(urlPublica: string, testigo?: ResponseWitness): ErrorRequestHandler {
   return (error, req, res, _next) => {
-    const problema = deExpress(error) ?? traducirError(error)
+    const problema = deExpress(error) ?? translateError(error)
     req.solicitud.error = problema.cause ?? problema
     if (res.headersSent) return void res.destroy()
-    const { tipo, cuerpo } = segunAccept(problema.presentar(req.solicitud.id, urlPublica), req.headers.accept)
-    const enviada = responder(req, res, problema.status, cuerpo, {
+    const { tipo, cuerpo } = byAccept(problema.presentar(req.solicitud.id, urlPublica), req.headers.accept)
+    const enviada = sendResponse(req, res, problema.status, cuerpo, {
       'Content-Type': tipo,
       ...problema.detalles.cabeceras,
     })
@@ -149,7 +149,7 @@ function deExpress(error: unknown): Problema | undefined {
 }
 
 /** Answers 404 to a path that names no operation, page or file. */
-export const rutaDesconocida = ({ path }: Request) => {
+export const unknownRoute = ({ path }: Request) => {
   const remedio =
     path.endsWith('/') && path !== '/' ? 'Quite la / del final' : 'Revise cómo está escrita, también las mayúsculas'
   throw new Problema(
@@ -159,7 +159,7 @@ export const rutaDesconocida = ({ path }: Request) => {
 }
 
 /** Creates the handler that answers 405 with the allowed methods in `Allow` (RFC 9110, 15.5.6). */
-export const metodoNoPermitido = (metodos: readonly string[]) => {
+export const methodNotAllowed = (metodos: readonly string[]) => {
   const allow = metodos.flatMap((metodo) => (metodo === 'get' ? ['GET', 'HEAD'] : [metodo.toUpperCase()])).join(', ')
   return () => {
     throw new Problema('metodo_no_permitido', `Use uno de estos métodos: ${allow}.`, { cabeceras: { Allow: allow } })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../platform/log.ts'
-import { redAncha } from './network.ts'
+import { wideNetwork } from './network.ts'
 
 /** Time between two log lines about the same refusals, in milliseconds. */
 const INTERVAL = 10_000
@@ -9,7 +9,7 @@ const MAX_LINES = 1_000
 
 /** Refused request: the fields that tell refusals apart. */
 interface Refused {
-  /** Network of the request, as `redDe` writes it. */
+  /** Network of the request, as `networkOf` writes it. */
   red: string
   /** Reason of the refusal, as a constant text for the log. */
   motivo: string
@@ -41,7 +41,7 @@ export class RefusalLog {
    * @returns id of the log line that covers the refusal, a UUID
    */
   note({ red, motivo, quien = {} }: Refused): string {
-    const ancha = redAncha(red)
+    const ancha = wideNetwork(red)
     const key = `${motivo} ${ancha} ${Object.values(quien).join(' ')}`
     const known = this.#lines.get(key)
     if (known) {

@@ -1,25 +1,25 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Log } from '../../platform/log.ts'
-import type { Operacion } from '../contract/contract.ts'
-import type { Admision } from '../limits/limits.ts'
-import { CABECERAS } from './headers.ts'
-import type { Identidad } from './identity.ts'
-import { redDe } from './network.ts'
+import type { Operation } from '../contract/contract.ts'
+import type { Admission } from '../limits/limits.ts'
+import { SECURITY_HEADERS } from './headers.ts'
+import type { Identity } from './identity.ts'
+import { networkOf } from './network.ts'
 import type { RefusalLog } from './refusalLog.ts'
 
 /** State of one request, created by the first middleware. */
-export interface Solicitud {
+export interface RequestState {
   id: string
   /** HTTP method of the client. It stays `HEAD` even after `req.method` is set to GET. */
   metodo: string
   /** Arrival of the request, on the clock of `performance.now()`, in milliseconds. */
   inicio: number
-  /** True for the merchants' API (`/api/v1/`), all of whose answers `responder` writes. */
+  /** True for the merchants' API (`/api/v1/`), all of whose answers `sendResponse` writes. */
   deApi: boolean
-  operacion?: Operacion
-  identidad?: Identidad
-  /** Admission by the rate limits; undefined until `limitar` admits the request. */
-  admision?: Admision
+  operacion?: Operation
+  identidad?: Identity
+  /** Admission by the rate limits; undefined until `limitRate` admits the request. */
+  admision?: Admission
   /** Cause of the failure, for the log. */
   error?: unknown
 }
@@ -27,7 +27,7 @@ export interface Solicitud {
 declare global {
   namespace Express {
     interface Request {
-      solicitud: Solicitud
+      solicitud: RequestState
     }
   }
 }
@@ -39,19 +39,19 @@ const ID_AJENO = /^[!-~]{1,128}$/
  * client's `X-Request-Id` if that has 1 to 128 visible ASCII characters. Requests refused with 429 are logged as
  * counts.
  */
-export function identificarSolicitud({ log, refusals }: { log: Log; refusals: RefusalLog }, nuevoId: () => string) {
+export function identifyRequest({ log, refusals }: { log: Log; refusals: RefusalLog }, nuevoId: () => string) {
   return (req: Request, res: Response, next: NextFunction) => {
     const ajeno = req.headers['x-request-id']
-    const solicitud: Solicitud = {
+    const solicitud: RequestState = {
       id: typeof ajeno === 'string' && ID_AJENO.test(ajeno) ? ajeno : nuevoId(),
       metodo: req.method,
       inicio: performance.now(),
       deApi: req.url.startsWith('/api/v1/'),
     }
     req.solicitud = solicitud
-    // In the merchants' API, `responder` writes these headers together with the status.
+    // In the merchants' API, `sendResponse` writes these headers together with the status.
     if (!solicitud.deApi) {
-      for (const nombre in CABECERAS) res.setHeader(nombre, CABECERAS[nombre]!)
+      for (const nombre in SECURITY_HEADERS) res.setHeader(nombre, SECURITY_HEADERS[nombre]!)
       res.setHeader('X-Request-Id', solicitud.id)
     }
     res.once('close', () => {
@@ -59,7 +59,7 @@ export function identificarSolicitud({ log, refusals }: { log: Log; refusals: Re
       if (res.statusCode < 500 && !log.isLevelEnabled('info')) return
       const { operacion, identidad, error } = solicitud
       if (res.statusCode === 429) {
-        refusals.note({ red: redDe(req.ip ?? ''), motivo: operacion?.id ?? 'page', quien: quien(identidad) })
+        refusals.note({ red: networkOf(req.ip ?? ''), motivo: operacion?.id ?? 'page', quien: quien(identidad) })
         return
       }
       const linea = {
@@ -80,7 +80,7 @@ export function identificarSolicitud({ log, refusals }: { log: Log; refusals: Re
   }
 }
 
-function quien(identidad: Identidad | undefined): Record<string, string> {
+function quien(identidad: Identity | undefined): Record<string, string> {
   if (!identidad) return {}
   if ('comercio' in identidad) return { comercio: identidad.comercio, modo: identidad.modo }
   return 'operador' in identidad ? { operador: identidad.operador } : { repartidor: identidad.repartidor }

@@ -1,16 +1,16 @@
 import type { RequestListener } from 'node:http'
 import type { Request, RequestHandler } from 'express'
-import { Problema, problemaDeFallas } from '../../platform/errors.ts'
-import type { Operacion } from '../contract/contract.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import type { Operation } from '../contract/contract.ts'
 
 const INVALIDOS = new WeakSet<object>()
 
 /**
  * Wraps a listener so that it gets request targets in origin-form (RFC 9112, 3.2). Absolute targets are reduced to path
- * and query. Targets of other forms, and targets with a forbidden `#`, are marked; {@link exigirDestino} refuses marked
+ * and query. Targets of other forms, and targets with a forbidden `#`, are marked; {@link requireTarget} refuses marked
  * requests. This runs before Express, because its router and the validator would each read such a target differently.
  */
-export const conDestinoNormal =
+export const withNormalTarget =
   (atender: RequestListener): RequestListener =>
   (req, res) => {
     const { url = '/' } = req
@@ -26,8 +26,8 @@ export const conDestinoNormal =
  * Creates the middleware that answers 400 to requests that no operation or page can read. It refuses marked targets,
  * more than one `Host` header, and escapes for NUL or for bytes that are not UTF-8. PostgreSQL stores no NUL in text.
  */
-export const exigirDestino =
-  (operaciones: readonly Operacion[]): RequestHandler =>
+export const requireTarget =
+  (operaciones: readonly Operation[]): RequestHandler =>
   (req, _res, next) => {
     if (INVALIDOS.has(req)) throw mal('La dirección no está bien escrita: debe empezar por una sola / y no llevar #.')
     if ((req.headersDistinct.host?.length ?? 0) > 1) throw mal('Envíe una sola cabecera Host.')
@@ -50,7 +50,7 @@ function ilegible(escrito: string): boolean {
   }
 }
 
-function exigirLegible(req: Request, operaciones: readonly Operacion[]): void {
+function exigirLegible(req: Request, operaciones: readonly Operation[]): void {
   const { url, method } = req
   if (!ilegible(url)) return
   const [ruta = '', consulta = ''] = url.split(/\?(.*)/s)
@@ -67,7 +67,7 @@ function exigirLegible(req: Request, operaciones: readonly Operacion[]): void {
     ...deRuta.map((i) => declarada?.[i]?.replace(/[{}]/g, '') ?? 'ruta'),
     ...consulta.split('&').flatMap((par) => (ilegible(par) ? [nombreDe(par)] : [])),
   ]
-  throw problemaDeFallas(
+  throw problemOfFaults(
     'parametro_invalido',
     [...new Set(campos)].map((campo) => ({
       campo,
@@ -78,7 +78,7 @@ function exigirLegible(req: Request, operaciones: readonly Operacion[]): void {
 }
 
 /** Finds the operation of a path that cannot be decoded, by comparing the fixed segments. */
-const hallar = (operaciones: readonly Operacion[], metodo: string, ruta: string) => {
+const hallar = (operaciones: readonly Operation[], metodo: string, ruta: string) => {
   const segmentos = ruta.split('/')
   return operaciones.find((operacion) => {
     const suyos = operacion.ruta.split('/')

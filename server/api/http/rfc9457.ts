@@ -4,7 +4,7 @@ import type { Problema, ProblemaRfc9457 } from '../../generado/contrato/tipos/in
  * Returns an error body as application/problem+json. Members that RFC 9457 does not name stay as extension members
  * (§3.2).
  */
-export function comoRfc9457({ titulo, mensaje, estado_http, ...demas }: Problema): ProblemaRfc9457 {
+export function asRfc9457({ titulo, mensaje, estado_http, ...demas }: Problema): ProblemaRfc9457 {
   return {
     type: `urn:guias:problema:${demas.codigo}`,
     title: titulo,
@@ -16,11 +16,11 @@ export function comoRfc9457({ titulo, mensaje, estado_http, ...demas }: Problema
 }
 
 /** Returns the media type of an error body: application/json, unless `Accept` names application/problem+json. */
-export const tipoSegunAccept = (accept = '') =>
+export const typeByAccept = (accept = '') =>
   /\bapplication\/problem\+json\b/i.test(accept) ? 'application/problem+json' : 'application/json'
 
 /** Returns an error body and its media type, chosen by `Accept`. */
-export function segunAccept(problema: Problema, accept?: string) {
-  const tipo = tipoSegunAccept(accept)
-  return { tipo, cuerpo: tipo === 'application/json' ? problema : comoRfc9457(problema) }
+export function byAccept(problema: Problema, accept?: string) {
+  const tipo = typeByAccept(accept)
+  return { tipo, cuerpo: tipo === 'application/json' ? problema : asRfc9457(problema) }
 }

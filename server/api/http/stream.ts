@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream'
 
 /** Body of an answer that is read from a stream while it is sent. */
-export class Flujo {
+export class ByteStream {
   readonly mime: string
   /** Size in bytes; undefined for a HEAD request whose content was not produced. */
   readonly bytes: number | undefined
-  readonly contenido: Readable
+  readonly content: Readable
   constructor(mime: string, bytes: number | undefined, contenido: Readable) {
     this.mime = mime
     this.bytes = bytes
-    this.contenido = contenido
+    this.content = contenido
   }
 }

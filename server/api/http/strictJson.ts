@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 // the value, so that accepted JSON means the same here as in every other JSON parser.
 
 /** Fault in a JSON text, and its position. */
-export interface FallaJson {
+export interface JsonFault {
   /** Spanish text with the fault, the remedy and the position. */
   mensaje: string
   /** Line of the fault, from 1. */
@@ -15,14 +15,14 @@ export interface FallaJson {
   campo: string
 }
 
-/** Thrown by {@link leerJson} for a text that breaks the rules. */
-export class ErrorJson extends Error {
+/** Thrown by {@link readJson} for a text that breaks the rules. */
+export class JsonError extends Error {
   override readonly name = 'ErrorJson'
-  readonly falla: FallaJson
+  readonly fault: JsonFault
 
-  constructor(falla: FallaJson) {
+  constructor(falla: JsonFault) {
     super(falla.mensaje)
-    this.falla = falla
+    this.fault = falla
   }
 }
 
@@ -30,14 +30,14 @@ export class ErrorJson extends Error {
  * Limits above which JSON is refused: nesting of objects and arrays, properties of an object, and length of a key in
  * UTF-16 units.
  */
-export const LIMITES_JSON = { profundidad: 32, propiedades: 64, largoDeClave: 128 }
+export const JSON_LIMITS = { profundidad: 32, propiedades: 64, largoDeClave: 128 }
 
 /**
  * Parses JSON in UTF-8 (RFC 8259). Refuses repeated keys, the key `__proto__`, NUL, unpaired surrogates, a BOM and
- * anything above {@link LIMITES_JSON}.
+ * anything above {@link JSON_LIMITS}.
  * @throws ErrorJson
  */
-export function leerJson(bytes: Uint8Array): unknown {
+export function readJson(bytes: Uint8Array): unknown {
   const cuerpo = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!isUtf8(cuerpo)) rechazarBytes(cuerpo)
   const texto = cuerpo.toString('utf8')
@@ -119,7 +119,7 @@ class Revision {
     for (let sigue = !this.cierra('}'); sigue; sigue = this.sigue('}')) {
       camino[profundidad] = null
       const inicio = this.i
-      if (claves.length === LIMITES_JSON.propiedades)
+      if (claves.length === JSON_LIMITS.propiedades)
         this.fallar(`El objeto tiene más de ${claves.length} propiedades: quite las que sobran`)
       const clave = this.clave()
       camino[profundidad] = clave
@@ -150,8 +150,8 @@ class Revision {
    * @returns the new depth
    */
   private entrar(): number {
-    if (this.profundidad === LIMITES_JSON.profundidad)
-      this.fallar(`El JSON anida más de ${LIMITES_JSON.profundidad} niveles: aplánalo`)
+    if (this.profundidad === JSON_LIMITS.profundidad)
+      this.fallar(`El JSON anida más de ${JSON_LIMITS.profundidad} niveles: aplánalo`)
     this.i++
     this.camino[++this.profundidad] = null
     return this.profundidad
@@ -182,8 +182,8 @@ class Revision {
     const clave: string = this.conEscapes
       ? JSON.parse(this.texto.slice(inicio, this.i))
       : this.texto.slice(inicio + 1, this.i - 1)
-    if (clave.length > LIMITES_JSON.largoDeClave)
-      this.fallar(`La clave tiene más de ${LIMITES_JSON.largoDeClave} caracteres: acórtala`, inicio)
+    if (clave.length > JSON_LIMITS.largoDeClave)
+      this.fallar(`La clave tiene más de ${JSON_LIMITS.largoDeClave} caracteres: acórtala`, inicio)
     return clave
   }
 
@@ -248,6 +248,6 @@ class Revision {
     for (const paso of this.camino.slice(1, this.profundidad + 1))
       if (paso !== null) campo += `/${String(paso).replaceAll('~', '~0').replaceAll('/', '~1')}`
     const lugar = `línea ${linea}, columna ${columna}${campo && `, en ${campo}`}`
-    throw new ErrorJson({ mensaje: `${queYRemedio} (${lugar}).`, linea, columna, campo })
+    throw new JsonError({ mensaje: `${queYRemedio} (${lugar}).`, linea, columna, campo })
   }
 }

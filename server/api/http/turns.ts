@@ -1,8 +1,8 @@
 /** Limiter of concurrency: runs a function when its turn comes, and returns the function's result. */
-export type Turnos = <T>(hacer: () => Promise<T>) => Promise<T>
+export type Turns = <T>(hacer: () => Promise<T>) => Promise<T>
 
 /** Creates a limiter that runs at most `aLaVez` functions at a time; the others wait in order. */
-export function crearTurnos(aLaVez: number): Turnos {
+export function createTurns(aLaVez: number): Turns {
   const esperan: (() => void)[] = []
   let libres = aLaVez
   return async (hacer) => {
@@ -19,24 +19,24 @@ export function crearTurnos(aLaVez: number): Turnos {
 }
 
 /** Limiter of concurrency per owner, such as a merchant, a courier or a network. */
-export type TurnosPorDueno = <T>(dueno: string, hacer: () => Promise<T>) => Promise<T>
+export type OwnerTurns = <T>(dueno: string, hacer: () => Promise<T>) => Promise<T>
 
 /**
  * Creates a limiter that runs at most `porDueno` functions of each owner at a time, and at most `todos` of all owners.
  */
-export function crearTurnosRepartidos({ porDueno, todos }: { porDueno: number; todos: number }): TurnosPorDueno {
-  const suyos = crearTurnosPorDueno(porDueno)
-  const turno = crearTurnos(todos)
+export function createSharedTurns({ porDueno, todos }: { porDueno: number; todos: number }): OwnerTurns {
+  const suyos = createOwnerTurns(porDueno)
+  const turno = createTurns(todos)
   return (dueno, hacer) => suyos(dueno, () => turno(hacer))
 }
 
 /**
  * Creates a limiter that runs at most `aLaVez` functions of each owner at a time. Owners do not wait for each other.
  */
-export function crearTurnosPorDueno(aLaVez: number): TurnosPorDueno {
-  const duenos = new Map<string, { turno: Turnos; cuantos: number }>()
+export function createOwnerTurns(aLaVez: number): OwnerTurns {
+  const duenos = new Map<string, { turno: Turns; cuantos: number }>()
   return async (dueno, hacer) => {
-    const suyos = duenos.get(dueno) ?? { turno: crearTurnos(aLaVez), cuantos: 0 }
+    const suyos = duenos.get(dueno) ?? { turno: createTurns(aLaVez), cuantos: 0 }
     duenos.set(dueno, suyos)
     suyos.cuantos++
     try {

@@ -1,13 +1,13 @@
 /** Rate: the average number per second (`porSegundo`), and the number admitted at once after a rest (`rafaga`). */
-export interface Ritmo {
+export interface Rate {
   porSegundo: number
   rafaga: number
 }
 
 /** Returns a rate of `veces` per minute, all of which may come at once. */
-export const porMinuto = (veces: number): Ritmo => ({ porSegundo: veces / 60, rafaga: veces })
+export const perMinute = (veces: number): Rate => ({ porSegundo: veces / 60, rafaga: veces })
 
-interface Cubo extends Ritmo {
+interface Cubo extends Rate {
   readonly clave: string
   fichas: number
   contado_en: number
@@ -17,10 +17,10 @@ interface Cubo extends Ritmo {
 }
 
 /** Factor of `maximo` up to which buckets that are not full are kept. */
-export const RECUERDO = 5
+export const MEMORY_FACTOR = 5
 
-/** Options of {@link Cubos}. */
-export interface OpcionesDeCubos {
+/** Options of {@link Buckets}. */
+export interface BucketOptions {
   /** Returns the number of processes that share each rate evenly at this moment. */
   procesos?: () => number
   /** Returns the time in milliseconds, of which only differences count. */
@@ -31,11 +31,11 @@ export interface OpcionesDeCubos {
 
 /**
  * Token buckets by key, in the memory of this process, so that a check costs no round trip. Dropping a full bucket
- * changes nothing, because a new bucket is full, too. Other buckets are dropped only above {@link RECUERDO} times
+ * changes nothing, because a new bucket is full, too. Other buckets are dropped only above {@link MEMORY_FACTOR} times
  * `maximo`. Until the last of them would be full, new buckets start with the tokens that this bucket would have, but at
  * least one token.
  */
-export class Cubos {
+export class Buckets {
   readonly #cubos = new Map<string, Cubo>()
   /**
    * Head of the ring of all buckets. The next bucket in the ring was used longest ago, the previous bucket most
@@ -51,7 +51,7 @@ export class Cubos {
   readonly #porVez: number
   #nuevos = 0
 
-  constructor({ procesos = () => 1, reloj = () => performance.now(), maximo = 10_000 }: OpcionesDeCubos = {}) {
+  constructor({ procesos = () => 1, reloj = () => performance.now(), maximo = 10_000 }: BucketOptions = {}) {
     this.#procesos = procesos
     this.#reloj = reloj
     this.#maximo = maximo
@@ -59,7 +59,7 @@ export class Cubos {
   }
 
   /** Number of buckets in memory. */
-  get cuantos(): number {
+  get size(): number {
     return this.#cubos.size
   }
 
@@ -69,7 +69,7 @@ export class Cubos {
   }
 
   /** Returns this process's share of a rate, with a burst of at least 1. */
-  parte({ porSegundo, rafaga }: Ritmo): Ritmo {
+  parte({ porSegundo, rafaga }: Rate): Rate {
     const procesos = this.#procesos()
     return { porSegundo: porSegundo / procesos, rafaga: rafagaDe(rafaga, procesos) }
   }
@@ -79,7 +79,7 @@ export class Cubos {
    * An expensive request can therefore pass even if the burst of this process's share is smaller than the cost.
    * @returns seconds to wait if nothing was taken; 0 if the tokens were taken
    */
-  tomar(clave: string, ritmo: Ritmo, costo = 1): number {
+  take(clave: string, ritmo: Rate, costo = 1): number {
     const procesos = this.#procesos()
     const porSegundo = ritmo.porSegundo / procesos
     const cubo = this.#alDia(clave, porSegundo, rafagaDe(ritmo.rafaga, procesos))
@@ -89,13 +89,13 @@ export class Cubos {
   }
 
   /** Gives back tokens that were taken but not needed. */
-  devolver(clave: string, costo: number): void {
+  giveBack(clave: string, costo: number): void {
     const cubo = this.#cubos.get(clave)
     if (cubo) cubo.fichas += costo
   }
 
   /** Returns the whole tokens left, and the seconds until the bucket is full. */
-  quedan(clave: string, ritmo: Ritmo): { quedan: number; enteroEn: number } {
+  remaining(clave: string, ritmo: Rate): { quedan: number; enteroEn: number } {
     const procesos = this.#procesos()
     const porSegundo = ritmo.porSegundo / procesos
     const rafaga = rafagaDe(ritmo.rafaga, procesos)
@@ -140,7 +140,7 @@ export class Cubos {
       const cubo = this.#cabeza.siguiente
       const llenoEn = cubo.contado_en + ((cubo.rafaga - cubo.fichas) / cubo.porSegundo) * 1_000
       // A bucket that is not full moves behind the others. It would otherwise keep them from being examined.
-      if (llenoEn > ahora && this.#cubos.size <= RECUERDO * this.#maximo - this.#porVez) this.#ponerUltimo(cubo)
+      if (llenoEn > ahora && this.#cubos.size <= MEMORY_FACTOR * this.#maximo - this.#porVez) this.#ponerUltimo(cubo)
       else {
         if (llenoEn > ahora) this.#olvidadosHasta = Math.max(this.#olvidadosHasta, llenoEn)
         soltar(cubo)
@@ -184,11 +184,11 @@ function soltar({ anterior, siguiente }: Cubo): void {
 }
 
 /** Rate limit: takes one token of a key, and returns the seconds to wait, or 0 if the caller may continue. */
-export type Limite = (clave: string) => number
+export type Limit = (clave: string) => number
 
 /** Creates a limit of `veces` per minute for each key, all of which may come at once. */
-export function crearLimite(veces: number, opciones: OpcionesDeCubos = {}): Limite {
-  const cubos = new Cubos(opciones)
-  const ritmo = porMinuto(veces)
-  return (clave) => cubos.tomar(clave, ritmo)
+export function createLimit(veces: number, opciones: BucketOptions = {}): Limit {
+  const cubos = new Buckets(opciones)
+  const ritmo = perMinute(veces)
+  return (clave) => cubos.take(clave, ritmo)
 }

@@ -1,31 +1,31 @@
 import type { RitmosDeComercio } from '../../generado/contrato/tipos/index.ts'
-import { demasiadas, type Problema } from '../../platform/errors.ts'
-import type { Operacion } from '../contract/contract.ts'
-import type { Identidad, Identidades } from '../http/identity.ts'
-import { Cubos, type Ritmo } from './buckets.ts'
-import { Conteo } from './count.ts'
+import { type Problema, tooMany } from '../../platform/errors.ts'
+import type { Operation } from '../contract/contract.ts'
+import type { Identities, Identity } from '../http/identity.ts'
+import { Buckets, type Rate } from './buckets.ts'
+import { Counter } from './count.ts'
 import { ExpiringSet } from './expiringSet.ts'
-import { LimitePorRed } from './networkLimit.ts'
+import { NetworkLimit } from './networkLimit.ts'
 import {
-  type Clase,
-  DE_DESCONOCIDAS,
-  DE_SESION,
-  deEtiquetas,
-  deIntentos,
-  deLlave,
-  deOperacion,
-  deRed,
-  LLAVES,
-  SIMULTANEAS,
+  attemptRate,
+  KEYS_PER_MERCHANT,
+  keyRate,
+  labelRate,
+  MAX_SIMULTANEOUS,
+  networkRate,
+  operationRate,
+  type RateClass,
+  SESSION_RATE,
+  UNKNOWN_RATE,
 } from './rates.ts'
 
-type Nombre = 'solicitudes' | Clase
+type Nombre = 'solicitudes' | RateClass
 
 /** Cost of one request in one rate of a key, merchant or session. */
 interface Gasto {
   nombre: Nombre
   clave: string
-  ritmo: Ritmo
+  ritmo: Rate
   costo: number
   /** Owner of the rate, in Spanish: `de su llave`. */
   de: string
@@ -44,7 +44,7 @@ interface Quien {
 }
 
 /** Request that was admitted. */
-export interface Admision {
+export interface Admission {
   /** Headers that report what is left of the caller's rates. */
   readonly cabeceras: Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>>
   /** Corrects the cost in the operation's class once the length of its list is known. */
@@ -67,10 +67,10 @@ interface OpcionesDeLimites {
 }
 
 /** Cost that is charged before the list in the body is read. The contract limits the list to this length. */
-export const COSTO_MAXIMO = 100
+export const MAX_COST = 100
 
 /** Classes of requests without a key; a network has a separate rate for each class. */
-export type ClaseDeRed = 'operaciones' | 'paginas'
+export type NetworkClass = 'operaciones' | 'paginas'
 
 /** Time for which a valid key or session vouches for its network, in milliseconds. */
 const VIGENCIA_DE_AVAL = 60_000
@@ -78,36 +78,36 @@ const VIGENCIA_DE_AVAL = 60_000
 const VIGENCIA_DE_VETO = 1_000
 
 /** Rate limits of a process; `ritmos.ts` has the figures. */
-export class Limites {
-  readonly #cubos: Readonly<Record<Nombre | 'desconocidas', Cubos>>
-  readonly #porRed: Readonly<Record<ClaseDeRed | 'intentos' | 'etiquetas', LimitePorRed>>
+export class Limits {
+  readonly #cubos: Readonly<Record<Nombre | 'desconocidas', Buckets>>
+  readonly #porRed: Readonly<Record<NetworkClass | 'intentos' | 'etiquetas', NetworkLimit>>
   readonly #alDesconocer: (repartidor: string) => void
-  readonly #simultaneas = new Conteo()
+  readonly #simultaneas = new Counter()
   /** Look-ups of unknown keys and sessions in progress, by network. */
-  readonly #averiguan = new Conteo()
+  readonly #averiguan = new Counter()
   /** Requests of couriers in progress, each of which may turn out to name an unknown guide. */
-  readonly #buscan = new Conteo()
+  readonly #buscan = new Counter()
   readonly #avaladas: ExpiringSet
   readonly #vetadas: ExpiringSet
 
   /** Callers by identity and operation. An identity is a new object each time that a credential is read. */
-  readonly #quienes = new WeakMap<Identidad, Map<Operacion, Quien>>()
+  readonly #quienes = new WeakMap<Identity, Map<Operation, Quien>>()
   /** Policies as texts, by their rate. A text is valid while the number of processes stays the same. */
-  readonly #politicas = new WeakMap<Ritmo, { procesos: number; texto: string }>()
+  readonly #politicas = new WeakMap<Rate, { procesos: number; texto: string }>()
 
-  readonly #deOperacion: Ritmo
-  readonly #deRed: Ritmo
-  readonly #deEtiquetas: Ritmo
+  readonly #deOperacion: Rate
+  readonly #deRed: Rate
+  readonly #deEtiquetas: Rate
 
   constructor({ procesos = () => 1, porOperador, porRed, reloj, alDesconocer = () => {} }: OpcionesDeLimites) {
     this.#alDesconocer = alDesconocer
-    this.#deOperacion = deOperacion(porOperador)
-    this.#deRed = deRed(porRed)
-    this.#deEtiquetas = deEtiquetas(porRed)
+    this.#deOperacion = operationRate(porOperador)
+    this.#deRed = networkRate(porRed)
+    this.#deEtiquetas = labelRate(porRed)
     this.#avaladas = new ExpiringSet(VIGENCIA_DE_AVAL, reloj)
     this.#vetadas = new ExpiringSet(VIGENCIA_DE_VETO, reloj)
     const opciones = { procesos, ...(reloj ? { reloj } : {}) }
-    const cubos = () => new Cubos(opciones)
+    const cubos = () => new Buckets(opciones)
     this.#cubos = {
       solicitudes: cubos(),
       guias: cubos(),
@@ -118,10 +118,10 @@ export class Limites {
     }
     // Networks and keys have separate buckets, so that clients without a key cannot evict the buckets of merchants.
     this.#porRed = {
-      operaciones: new LimitePorRed(this.#deRed, opciones),
-      paginas: new LimitePorRed(this.#deRed, opciones),
-      intentos: new LimitePorRed(deIntentos(porRed), opciones),
-      etiquetas: new LimitePorRed(this.#deEtiquetas, opciones),
+      operaciones: new NetworkLimit(this.#deRed, opciones),
+      paginas: new NetworkLimit(this.#deRed, opciones),
+      intentos: new NetworkLimit(attemptRate(porRed), opciones),
+      etiquetas: new NetworkLimit(this.#deEtiquetas, opciones),
     }
   }
 
@@ -129,7 +129,7 @@ export class Limites {
    * Charges a request with a credential to all of its rates, or to none.
    * @throws Problema 429
    */
-  admitir(operacion: Operacion, identidad: Identidad): Admision {
+  admit(operacion: Operation, identidad: Identity): Admission {
     const quien = this.#quienEs(operacion, identidad)
     const { gastos, repartidor } = quien
     const enCurso = this.#simultaneas.de(quien.clave)
@@ -138,26 +138,26 @@ export class Limites {
     if (repartidor !== undefined) this.#exigirConocidas(repartidor, this.#buscan.de(repartidor), quien)
     for (let i = 0; i < gastos.length; i++) {
       const gasto = gastos[i]!
-      const espera = this.#de(gasto).tomar(gasto.clave, gasto.ritmo, gasto.costo)
+      const espera = this.#de(gasto).take(gasto.clave, gasto.ritmo, gasto.costo)
       if (espera === 0) continue
-      for (const tomado of gastos.slice(0, i)) this.#de(tomado).devolver(tomado.clave, tomado.costo)
+      for (const tomado of gastos.slice(0, i)) this.#de(tomado).giveBack(tomado.clave, tomado.costo)
       throw this.#rechazo(quien, espera, explicar(gasto))
     }
-    this.#simultaneas.sumar(quien.clave)
-    if (repartidor !== undefined) this.#buscan.sumar(repartidor)
-    return new Limites.#Admitida(this, quien)
+    this.#simultaneas.add(quien.clave)
+    if (repartidor !== undefined) this.#buscan.add(repartidor)
+    return new Limits.#Admitida(this, quien)
   }
 
   /**
    * Admitted request with a credential. A class, because every request creates an instance; closures would cost five
    * objects.
    */
-  static readonly #Admitida = class implements Admision {
-    readonly #limites: Limites
+  static readonly #Admitida = class implements Admission {
+    readonly #limites: Limits
     readonly #quien: Quien
     #abierta = true
 
-    constructor(limites: Limites, quien: Quien) {
+    constructor(limites: Limits, quien: Quien) {
       this.#limites = limites
       this.#quien = quien
     }
@@ -168,7 +168,7 @@ export class Limites {
 
     corregir(costo: number) {
       for (const gasto of this.#quien.gastos) {
-        if (gasto.nombre !== 'solicitudes') this.#limites.#de(gasto).devolver(gasto.clave, gasto.costo - costo)
+        if (gasto.nombre !== 'solicitudes') this.#limites.#de(gasto).giveBack(gasto.clave, gasto.costo - costo)
       }
     }
 
@@ -176,24 +176,24 @@ export class Limites {
       if (!this.#abierta) return
       this.#abierta = false
       const { clave, repartidor } = this.#quien
-      this.#limites.#simultaneas.restar(clave)
-      if (repartidor !== undefined) this.#limites.#buscan.restar(repartidor)
+      this.#limites.#simultaneas.subtract(clave)
+      if (repartidor !== undefined) this.#limites.#buscan.subtract(repartidor)
     }
   }
 
   /**
-   * Admits a request without a credential if its network has few enough requests in progress. `gastarDeRed` charged the
+   * Admits a request without a credential if its network has few enough requests in progress. `chargeNetwork` charged the
    * rate when the request arrived.
    * @throws Problema 429
    */
-  admitirDeRed(red: string): Admision {
+  admitNetwork(red: string): Admission {
     const enCurso = this.#simultaneas.de(red)
-    if (enCurso >= SIMULTANEAS)
-      throw demasiadas(`${enCurso} a la vez es el máximo`, 1, this.cabecerasDeRed(red, 'operaciones'))
+    if (enCurso >= MAX_SIMULTANEOUS)
+      throw tooMany(`${enCurso} a la vez es el máximo`, 1, this.networkHeaders(red, 'operaciones'))
     const limites = this
     return {
       get cabeceras() {
-        return limites.cabecerasDeRed(red, 'operaciones')
+        return limites.networkHeaders(red, 'operaciones')
       },
       corregir() {},
       terminar: this.#empezar(red),
@@ -205,14 +205,14 @@ export class Limites {
    * @returns function that ends the request; only its first call counts
    */
   #empezar(clave: string, repartidor?: string): () => void {
-    this.#simultaneas.sumar(clave)
-    if (repartidor !== undefined) this.#buscan.sumar(repartidor)
+    this.#simultaneas.add(clave)
+    if (repartidor !== undefined) this.#buscan.add(repartidor)
     let abierta = true
     return () => {
       if (!abierta) return
       abierta = false
-      this.#simultaneas.restar(clave)
-      if (repartidor !== undefined) this.#buscan.restar(repartidor)
+      this.#simultaneas.subtract(clave)
+      if (repartidor !== undefined) this.#buscan.subtract(repartidor)
     }
   }
 
@@ -220,23 +220,23 @@ export class Limites {
    * Takes one token of a network. Cheap enough to run before any other code looks at the request.
    * @returns seconds to wait if nothing was taken; 0 if the token was taken
    */
-  gastarDeRed(red: string, clase: ClaseDeRed): number {
-    return this.#porRed[clase].tomar(red)
+  chargeNetwork(red: string, clase: NetworkClass): number {
+    return this.#porRed[clase].take(red)
   }
 
   /** Spanish reason why a network has to wait. */
-  get motivoDeRed(): string {
+  get networkReason(): string {
     return explicar({ nombre: 'solicitudes', ritmo: this.#deRed, de: 'de su red' })
   }
 
   /** Returns the headers that report what is left of a network's rate. */
-  cabecerasDeRed(red: string, clase: ClaseDeRed): Admision['cabeceras'] {
+  networkHeaders(red: string, clase: NetworkClass): Admission['cabeceras'] {
     const limite = this.#porRed[clase]
-    return cabecerasDe('solicitudes', limite.quedan(red), limite.parte)
+    return cabecerasDe('solicitudes', limite.remaining(red), limite.parte)
   }
 
   /** Records that a valid key or session came from a network. */
-  avalar(red: string): void {
+  vouch(red: string): void {
     this.#avaladas.add(red)
   }
 
@@ -244,18 +244,18 @@ export class Limites {
    * Refuses new connections of a network for a second, unless a valid key or session came from that network in the last
    * minute.
    */
-  vetar(red: string): void {
+  ban(red: string): void {
     if (!this.#avaladas.has(red)) this.#vetadas.add(red)
   }
 
   /** Reports whether new connections of a network are refused now. */
-  vetada(red: string): boolean {
+  isBanned(red: string): boolean {
     return this.#vetadas.has(red)
   }
 
   /** Reports whether a network may still try keys and sessions that this process does not know. */
-  quedanIntentos(red: string): boolean {
-    return this.#porRed.intentos.quedan(red).quedan > 0
+  attemptsLeft(red: string): boolean {
+    return this.#porRed.intentos.remaining(red).quedan > 0
   }
 
   /**
@@ -263,7 +263,7 @@ export class Limites {
    * stay usable, so that strangers cannot lock out other clients.
    * @throws Problema 429 if the network presented too many
    */
-  contarFallo(red: string): void {
+  countFailure(red: string): void {
     this.#fallar(red, 1)
   }
 
@@ -273,64 +273,64 @@ export class Limites {
    * retrying.
    * @throws Problema 429
    */
-  async averiguar<T>(red: string, leer: () => Promise<T>): Promise<T> {
+  async lookUp<T>(red: string, leer: () => Promise<T>): Promise<T> {
     if (this.#averiguan.de(red) > 0) this.#fallar(red, 0)
-    this.#averiguan.sumar(red)
+    this.#averiguan.add(red)
     try {
       return await leer()
     } finally {
-      this.#averiguan.restar(red)
+      this.#averiguan.subtract(red)
     }
   }
 
   #fallar(red: string, cuantas: number): void {
     const { intentos } = this.#porRed
-    const espera = intentos.tomar(red, cuantas)
+    const espera = intentos.take(red, cuantas)
     if (espera === 0) return
-    const cabeceras = cabecerasDe('solicitudes', intentos.quedan(red), intentos.parte)
-    throw demasiadas('Llegaron demasiadas llaves que no valen desde su red', espera, cabeceras)
+    const cabeceras = cabecerasDe('solicitudes', intentos.remaining(red), intentos.parte)
+    throw tooMany('Llegaron demasiadas llaves que no valen desde su red', espera, cabeceras)
   }
 
   /**
    * Charges the opening or drawing of labels to the network that opened the link.
    * @throws Problema 429
    */
-  gastarEtiquetas(red: string, cuantas: number): void {
+  chargeLabels(red: string, cuantas: number): void {
     const { etiquetas } = this.#porRed
-    const espera = etiquetas.tomar(red, cuantas)
+    const espera = etiquetas.take(red, cuantas)
     if (espera === 0) return
     const porQue = explicar({ nombre: 'documentos', ritmo: this.#deEtiquetas, de: 'de su red' })
-    const cabeceras = cabecerasDe('documentos', etiquetas.quedan(red), etiquetas.parte)
-    throw demasiadas(porQue, espera, cabeceras)
+    const cabeceras = cabecerasDe('documentos', etiquetas.remaining(red), etiquetas.parte)
+    throw tooMany(porQue, espera, cabeceras)
   }
 
   /** Counts codes without a guide that a courier looked up, over all sessions of the courier. */
-  contarDesconocidas(repartidor: string, cuantas: number): void {
+  countUnknown(repartidor: string, cuantas: number): void {
     if (cuantas === 0) return
     const cubos = this.#cubos.desconocidas
-    const negado = cubos.tomar(repartidor, DE_DESCONOCIDAS, cuantas) > 0
-    if (!negado && cubos.quedan(repartidor, DE_DESCONOCIDAS).quedan === 0) this.#alDesconocer(repartidor)
+    const negado = cubos.take(repartidor, UNKNOWN_RATE, cuantas) > 0
+    if (!negado && cubos.remaining(repartidor, UNKNOWN_RATE).quedan === 0) this.#alDesconocer(repartidor)
   }
 
   /**
    * Refuses a courier who looked up too many codes without a guide.
    * @throws Problema 429
    */
-  exigirConocidas(repartidor: string): void {
+  requireKnown(repartidor: string): void {
     this.#exigirConocidas(repartidor, 0)
   }
 
   #exigirConocidas(repartidor: string, sinContar: number, quien?: Quien): void {
     const cubos = this.#cubos.desconocidas
     const cabeceras = quien && this.#cabeceras(quien)
-    const espera = cubos.tomar(repartidor, DE_DESCONOCIDAS, 0)
-    if (espera > 0) throw demasiadas('Buscó demasiadas guías que no existen', espera, cabeceras)
-    if (cubos.quedan(repartidor, DE_DESCONOCIDAS).quedan <= sinContar)
-      throw demasiadas(`${sinContar} a la vez es el máximo`, 1, cabeceras)
+    const espera = cubos.take(repartidor, UNKNOWN_RATE, 0)
+    if (espera > 0) throw tooMany('Buscó demasiadas guías que no existen', espera, cabeceras)
+    if (cubos.remaining(repartidor, UNKNOWN_RATE).quedan <= sinContar)
+      throw tooMany(`${sinContar} a la vez es el máximo`, 1, cabeceras)
   }
 
   /** Returns the caller of an operation, created once for each identity and operation. */
-  #quienEs(operacion: Operacion, identidad: Identidad): Quien {
+  #quienEs(operacion: Operation, identidad: Identity): Quien {
     let deIdentidad = this.#quienes.get(identidad)
     if (!deIdentidad) {
       deIdentidad = new Map()
@@ -344,25 +344,25 @@ export class Limites {
     return quien
   }
 
-  #hacerQuien(operacion: Operacion, identidad: Identidad): Quien {
+  #hacerQuien(operacion: Operation, identidad: Identity): Quien {
     if ('comercio' in identidad) return deComercio(operacion, identidad)
     if ('operador' in identidad) return solo(`llave ${identidad.llave}`, this.#deOperacion, 'de su llave')
-    return solo(claveDeSesion(identidad.sesion), DE_SESION, 'de su sesión', identidad.repartidor)
+    return solo(claveDeSesion(identidad.sesion), SESSION_RATE, 'de su sesión', identidad.repartidor)
   }
 
-  #de({ nombre }: Gasto): Cubos {
+  #de({ nombre }: Gasto): Buckets {
     return this.#cubos[nombre]
   }
 
   #rechazo(quien: Quien, segundos: number, porQue: string): Problema {
-    return demasiadas(porQue, segundos, this.#cabeceras(quien))
+    return tooMany(porQue, segundos, this.#cabeceras(quien))
   }
 
   /**
    * Returns the headers of all rates. A rate is reported for the account with fewer tokens left: the key or its
    * merchant.
    */
-  #cabeceras({ gastos }: Quien): Admision['cabeceras'] {
+  #cabeceras({ gastos }: Quien): Admission['cabeceras'] {
     let estados = ''
     let politicas = ''
     for (let i = 0; i < gastos.length; ) {
@@ -383,7 +383,7 @@ export class Limites {
   }
 
   #resto(gasto: Gasto): Resto {
-    return this.#de(gasto).quedan(gasto.clave, gasto.ritmo)
+    return this.#de(gasto).remaining(gasto.clave, gasto.ritmo)
   }
 
   #politica(gasto: Gasto): string {
@@ -398,23 +398,23 @@ export class Limites {
   }
 }
 
-type Resto = ReturnType<Cubos['quedan']>
+type Resto = ReturnType<Buckets['remaining']>
 
 // Headers of the IETF draft draft-ietf-httpapi-ratelimit-headers.
 
 const estadoDe = (nombre: Nombre, { quedan, enteroEn }: Resto) => `"${nombre}";r=${quedan};t=${enteroEn}`
 
-const politicaDe = (nombre: Nombre, { porSegundo, rafaga }: Ritmo) =>
+const politicaDe = (nombre: Nombre, { porSegundo, rafaga }: Rate) =>
   `"${nombre}";q=${Math.floor(rafaga)};w=${Math.ceil(rafaga / porSegundo)}`
 
-const cabecerasDe = (nombre: Nombre, resto: Resto, parte: Ritmo): Admision['cabeceras'] => ({
+const cabecerasDe = (nombre: Nombre, resto: Resto, parte: Rate): Admission['cabeceras'] => ({
   RateLimit: estadoDe(nombre, resto),
   'RateLimit-Policy': politicaDe(nombre, parte),
 })
 
-function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidades['llaveDeComercio']): Quien {
+function deComercio({ ritmo: clase, ritmoPor }: Operation, identidad: Identities['llaveDeComercio']): Quien {
   const { llave, comercioId, modo, ritmos } = identidad
-  const costo = ritmoPor === undefined ? 1 : COSTO_MAXIMO
+  const costo = ritmoPor === undefined ? 1 : MAX_COST
   const suyos = ritmosDe(ritmos)
   const gasto = (nombre: Nombre, costo: number): Gasto[] => [
     { nombre, costo, clave: `llave ${llave}`, ritmo: suyos.llave[nombre], de: 'de su llave' },
@@ -422,7 +422,7 @@ function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidade
   ]
   return {
     clave: `comercio ${comercioId} ${modo}`,
-    simultaneas: SIMULTANEAS + ritmos.solicitudes,
+    simultaneas: MAX_SIMULTANEOUS + ritmos.solicitudes,
     gastos: clase ? [...gasto('solicitudes', 1), ...gasto(clase, costo)] : gasto('solicitudes', 1),
     repartidor: undefined,
   }
@@ -430,14 +430,14 @@ function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidade
 
 const claveDeSesion = (sesion: Uint8Array) => `sesion ${Buffer.from(sesion).toString('base64')}`
 
-const solo = (clave: string, ritmo: Ritmo, de: string, repartidor?: string): Quien => ({
+const solo = (clave: string, ritmo: Rate, de: string, repartidor?: string): Quien => ({
   clave,
-  simultaneas: SIMULTANEAS,
+  simultaneas: MAX_SIMULTANEOUS,
   gastos: [{ nombre: 'solicitudes', clave, ritmo, costo: 1, de }],
   repartidor,
 })
 
-type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Ritmo>>>>
+type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Rate>>>>
 
 /** Computed rates by the object that holds a merchant's figures, which is new each time that the figures are read. */
 const hechos = new WeakMap<RitmosDeComercio, DeComercio>()
@@ -445,8 +445,11 @@ const hechos = new WeakMap<RitmosDeComercio, DeComercio>()
 function ritmosDe(ritmos: RitmosDeComercio): DeComercio {
   const hecho = hechos.get(ritmos)
   if (hecho) return hecho
-  const llave = deLlave(ritmos)
-  const todas = ({ porSegundo, rafaga }: Ritmo): Ritmo => ({ porSegundo: LLAVES * porSegundo, rafaga: LLAVES * rafaga })
+  const llave = keyRate(ritmos)
+  const todas = ({ porSegundo, rafaga }: Rate): Rate => ({
+    porSegundo: KEYS_PER_MERCHANT * porSegundo,
+    rafaga: KEYS_PER_MERCHANT * rafaga,
+  })
   const comercio = {
     solicitudes: todas(llave.solicitudes),
     guias: todas(llave.guias),

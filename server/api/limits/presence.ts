@@ -10,10 +10,10 @@ const PLAZO = 5_000
 
 /**
  * Counts the API processes that share this database. Each process holds an advisory lock on a session of its own while
- * it lives. No process therefore has to write rows or clean up. Reads of {@link procesos} refresh the count in the
+ * it lives. No process therefore has to write rows or clean up. Reads of {@link processes} refresh the count in the
  * background, at most once a second. A process without requests does nothing.
  */
-export class Presencia {
+export class Presence {
   readonly #url: string
   readonly #log: Log
   #cliente: pg.Client | undefined
@@ -31,13 +31,13 @@ export class Presencia {
    * Number of API processes, at least 1. The value may be outdated; reading it starts a new count if it is older than a
    * second.
    */
-  get procesos(): number {
-    if (performance.now() - this.#contado_en > VIGENCIA) this.contar()
+  get processes(): number {
+    if (performance.now() - this.#contado_en > VIGENCIA) this.count()
     return this.#cuantos
   }
 
   /** Starts a count, or joins the count in progress. Never rejects: a failure is logged. */
-  contar(): Promise<void> {
+  count(): Promise<void> {
     this.#contado_en = performance.now()
     this.#contando ??= this.#contar()
       .catch((err: unknown) => {
@@ -51,7 +51,7 @@ export class Presencia {
     return this.#contando
   }
 
-  async cerrar(): Promise<void> {
+  async close(): Promise<void> {
     this.#cerrada = true
     await this.#contando
     await this.#cliente?.end().catch(() => {})

@@ -1,18 +1,18 @@
 import type { RitmosDeComercio } from '../../generado/contrato/tipos/index.ts'
-import type { Ritmo } from './buckets.ts'
+import type { Rate } from './buckets.ts'
 
 /** Default rates of a merchant, in averages per key and second. Operators can set other rates. */
-export const RITMOS_POR_OMISION: Readonly<RitmosDeComercio> = Object.freeze({ solicitudes: 50, guias: 100 })
+export const DEFAULT_RATES: Readonly<RitmosDeComercio> = Object.freeze({ solicitudes: 50, guias: 100 })
 
 /** Rate that an operation spends besides requests; the contract's `x-ritmo` names the rate. */
-export type Clase = 'guias' | 'documentos' | 'recuperaciones' | 'cambios'
+export type RateClass = 'guias' | 'documentos' | 'recuperaciones' | 'cambios'
 
 /**
  * Returns the rates of one key, from the figures of its merchant. A burst holds 4 s of requests and 20 s of guides, so
  * that an evening's batch passes at once. Labels cost a fifth of the CPU that everything else about a guide costs, but
  * in one piece. A change of anything other than a guide leaves a permanent line in the audit record.
  */
-export const deLlave = ({ solicitudes, guias }: RitmosDeComercio): Record<'solicitudes' | Clase, Ritmo> => ({
+export const keyRate = ({ solicitudes, guias }: RitmosDeComercio): Record<'solicitudes' | RateClass, Rate> => ({
   solicitudes: { porSegundo: solicitudes, rafaga: 4 * solicitudes },
   guias: { porSegundo: guias, rafaga: 20 * guias },
   documentos: { porSegundo: guias / 2, rafaga: 5 * guias },
@@ -24,44 +24,44 @@ export const deLlave = ({ solicitudes, guias }: RitmosDeComercio): Record<'solic
  * Factor by which all keys of a merchant in one mode together may exceed the rates of a single key, for requests and
  * guides. Test and live count separately, so that test requests cannot use up the rates of live requests.
  */
-export const LLAVES = 2
+export const KEYS_PER_MERCHANT = 2
 
 /**
  * Maximum number of concurrent requests of a merchant in one mode, an operator's key, a session or a network. A
  * merchant may have as many more as its rate allows per second.
  */
-export const SIMULTANEAS = 100
+export const MAX_SIMULTANEOUS = 100
 
 /**
  * Returns the rate of an operator's key.
  * @param solicitudes requests per second
  */
-export const deOperacion = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes, rafaga: 4 * solicitudes })
+export const operationRate = (solicitudes: number): Rate => ({ porSegundo: solicitudes, rafaga: 4 * solicitudes })
 
 /** Rate of a courier's session. The burst admits at once all that a phone sends after a day without coverage. */
-export const DE_SESION: Ritmo = { porSegundo: 20, rafaga: 300 }
+export const SESSION_RATE: Rate = { porSegundo: 20, rafaga: 300 }
 
 /**
  * Rate of unknown guide codes that a courier may look up, over all the courier's phones. The rate allows mistyped
  * labels and a day's list of guides that were deleted meanwhile. It never allows enough tries to guess a code.
  */
-export const DE_DESCONOCIDAS: Ritmo = { porSegundo: 0.5, rafaga: 60 }
+export const UNKNOWN_RATE: Rate = { porSegundo: 0.5, rafaga: 60 }
 
 /**
  * Returns the rate of a network's requests without a key. A whole mobile network may use a single address.
  * @param solicitudes requests per second
  */
-export const deRed = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes, rafaga: 10 * solicitudes })
+export const networkRate = (solicitudes: number): Rate => ({ porSegundo: solicitudes, rafaga: 10 * solicitudes })
 
 /**
  * Returns the rate of labels drawn for a network, which needs only a link. By default it is the rate at which a
  * merchant may order labels.
  * @param solicitudes requests per second that the network may make without a key
  */
-export const deEtiquetas = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes, rafaga: 10 * solicitudes })
+export const labelRate = (solicitudes: number): Rate => ({ porSegundo: solicitudes, rafaga: 10 * solicitudes })
 
 /**
  * Returns the rate of a network's requests with an invalid key or session, each of which costs a database look-up.
  * @param solicitudes requests per second that the network may make without a key or session
  */
-export const deIntentos = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes / 5, rafaga: 2 * solicitudes })
+export const attemptRate = (solicitudes: number): Rate => ({ porSegundo: solicitudes / 5, rafaga: 2 * solicitudes })

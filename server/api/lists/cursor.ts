@@ -1,25 +1,25 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 import { Problema } from '../../platform/errors.ts'
-import { huella, type Secretos, type Subclave } from '../../platform/secrets.ts'
+import { digest, type Secrets, type SubKey } from '../../platform/secrets.ts'
 
 /** Position in a list: the sort values of the last row that the client has. */
-export type Posicion = readonly (string | number)[]
+export type CursorPosition = readonly (string | number)[]
 
 /** Scope of a cursor, which is invalid for another operation, merchant, mode or filter. */
-export interface Ambito {
+export interface CursorScope {
   operacion: string
   dueno: string
   filtros?: Readonly<Record<string, unknown>>
 }
 
 /** Encrypts positions to cursors, and decrypts cursors. */
-export interface Cursores {
-  cifrar(ambito: Ambito, posicion: Posicion): string
+export interface Cursors {
+  cifrar(ambito: CursorScope, posicion: CursorPosition): string
   /**
    * Returns the position of a cursor.
    * @throws Problema `cursor_invalido` for any text that `cifrar` did not create for this very scope
    */
-  descifrar(ambito: Ambito, cursor: string): Posicion
+  descifrar(ambito: CursorScope, cursor: string): CursorPosition
 }
 
 const NONCE = 12
@@ -49,8 +49,8 @@ function recordar<T>(): (texto: string, hacer: () => T) => T {
  * that polls the end of the feed gets the same cursor back. Recent cursors are cached by scope and position, and by
  * scope and text.
  */
-export function crearCursores(secretos: Secretos): Cursores {
-  const adicional = ({ operacion, dueno, filtros = {} }: Ambito) =>
+export function createCursors(secretos: Secrets): Cursors {
+  const adicional = ({ operacion, dueno, filtros = {} }: CursorScope) =>
     JSON.stringify([
       operacion,
       dueno,
@@ -60,19 +60,19 @@ export function crearCursores(secretos: Secretos): Cursores {
     ])
   // Each key object is created once, because ciphers take four times as long if they get the bytes.
   const llaves = new Map<string, KeyObject>()
-  const llaveDe = ({ kid, clave }: Subclave) => {
+  const llaveDe = ({ kid, clave }: SubKey) => {
     const llave = llaves.get(kid) ?? createSecretKey(clave)
     llaves.set(kid, llave)
     return llave
   }
   const cifrar = (adicionales: string, claro: string): string => {
     const subclave = secretos.presente('cursores')
-    const nonce = Buffer.from(huella(secretos.presente('nonces'), adicionales + claro), 'base64url')
+    const nonce = Buffer.from(digest(secretos.presente('nonces'), adicionales + claro), 'base64url')
     const cifrador = createCipheriv('aes-256-gcm', llaveDe(subclave), nonce).setAAD(Buffer.from(adicionales))
     const texto = Buffer.concat([cifrador.update(claro), cifrador.final()])
     return Buffer.concat([Buffer.from(subclave.kid, 'hex'), nonce, cifrador.getAuthTag(), texto]).toString('base64url')
   }
-  const descifrar = (adicionales: string, cursor: string): Posicion => {
+  const descifrar = (adicionales: string, cursor: string): CursorPosition => {
     const bytes = Buffer.from(cursor, 'base64url')
     const subclave = secretos.de('cursores', bytes.subarray(0, KID).toString('hex'))
     // Several base64url texts stand for the same bytes. Only the text that was given out is accepted.
@@ -82,12 +82,12 @@ export function crearCursores(secretos: Secretos): Cursores {
     ) as [Buffer, Buffer, Buffer]
     const descifrador = createDecipheriv('aes-256-gcm', llaveDe(subclave), nonce, { authTagLength: SELLO })
     descifrador.setAAD(Buffer.from(adicionales)).setAuthTag(sello)
-    return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as Posicion
+    return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as CursorPosition
   }
   // The cache key is scope plus text, which is unambiguous. The scope is a JSON array, and no JSON array is a prefix of
   // another JSON array.
   const cifrados = recordar<string>()
-  const descifrados = recordar<Posicion>()
+  const descifrados = recordar<CursorPosition>()
   return {
     cifrar(ambito, posicion) {
       const [adicionales, claro] = [adicional(ambito), JSON.stringify(posicion)]

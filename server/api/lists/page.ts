@@ -1,9 +1,9 @@
-import type { Ambito, Cursores, Posicion } from './cursor.ts'
+import type { CursorPosition, CursorScope, Cursors } from './cursor.ts'
 
 /** Default number of rows on a page. */
-export const LIMITE_POR_OMISION = 25
+export const DEFAULT_PAGE_SIZE = 25
 
-export interface Paginacion {
+export interface Pagination {
   limite?: number
   cursor?: string
 }
@@ -14,13 +14,13 @@ export interface Paginacion {
  * page exists.
  * @throws Problema `cursor_invalido`
  */
-export async function paginar<Fila, Dato>(
-  cursores: Cursores,
-  ambito: Ambito,
-  { limite = LIMITE_POR_OMISION, cursor }: Paginacion,
+export async function paginate<Fila, Dato>(
+  cursores: Cursors,
+  ambito: CursorScope,
+  { limite = DEFAULT_PAGE_SIZE, cursor }: Pagination,
   partes: {
-    leer: (despues: Posicion | undefined, cuantas: number) => Promise<Fila[]>
-    posicion: (fila: Fila) => Posicion
+    leer: (despues: CursorPosition | undefined, cuantas: number) => Promise<Fila[]>
+    posicion: (fila: Fila) => CursorPosition
     presentar: (fila: Fila) => Dato
   },
 ): Promise<{ datos: Dato[]; cursor_siguiente: string | null }> {

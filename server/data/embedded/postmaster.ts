@@ -8,10 +8,10 @@ import { join } from 'node:path'
  * Reads from the lock file which live server runs over this folder: pid, port (line 4), status (line 8). Undefined if
  * none runs.
  */
-export function leerPostmaster(pgdata: string): { pid: number; puerto: number; estado: string } | undefined {
-  const lineas = leerLineas(join(pgdata, 'postmaster.pid'))
+export function readPostmaster(pgdata: string): { pid: number; puerto: number; estado: string } | undefined {
+  const lineas = readLines(join(pgdata, 'postmaster.pid'))
   const pid = Number(lineas[0])
-  if (!esPostmaster(pid, pgdata)) return undefined
+  if (!isPostmaster(pid, pgdata)) return undefined
   return { pid, puerto: Number(lineas[3]), estado: lineas[7]?.trim() ?? '' }
 }
 
@@ -19,8 +19,8 @@ export function leerPostmaster(pgdata: string): { pid: number; puerto: number; e
  * Reports whether the process with this pid is a server over this folder. The pid alone proves nothing: after a restart
  * of the machine or container, another process may have it.
  */
-export function esPostmaster(pid: number, pgdata: string): boolean {
-  if (!vivo(pid)) return false
+export function isPostmaster(pid: number, pgdata: string): boolean {
+  if (!isAlive(pid)) return false
   const orden = ordenDe(pid)
   if (orden === undefined) return true
   // Outside Linux any postmaster counts, because ps may print a path with accents in its own way. The password then
@@ -44,16 +44,16 @@ function ordenDe(pid: number): string | undefined {
  * If another process of the same user has the pid, PostgreSQL refuses to start. No await stands between check and
  * removal, because a simultaneous start may write a good file.
  */
-export function quitarPidAjeno(pgdata: string): void {
+export function removeForeignPid(pgdata: string): void {
   const archivo = join(pgdata, 'postmaster.pid')
-  const [linea] = leerLineas(archivo)
+  const [linea] = readLines(archivo)
   if (linea === undefined) return
   const orden = ordenDe(Number(linea))
-  if (vivo(Number(linea)) && orden !== undefined && !orden.includes(' -D ')) rmSync(archivo, { force: true })
+  if (isAlive(Number(linea)) && orden !== undefined && !orden.includes(' -D ')) rmSync(archivo, { force: true })
 }
 
 /** Reports whether a process with this pid exists. */
-export function vivo(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   if (!(pid > 0)) return false
   try {
     process.kill(pid, 0)
@@ -64,7 +64,7 @@ export function vivo(pid: number): boolean {
 }
 
 /** Reads the lines of a file; none if the file does not exist. */
-export function leerLineas(archivo: string): string[] {
+export function readLines(archivo: string): string[] {
   try {
     return readFileSync(archivo, 'utf8').split('\n')
   } catch (error) {

@@ -5,13 +5,13 @@ import { createHmac } from 'node:crypto'
 import pg from 'pg'
 
 /** Role that owns the database. It may create roles, for migrations that keep parts of the service apart. */
-export const PAPEL = 'guias_servicio'
+export const SERVICE_ROLE = 'guias_servicio'
 
 /**
  * Derives the role's password from the superuser's. A DATA_DIR of an earlier version, whose file has only the
  * superuser's password, therefore needs no other.
  */
-export const claveDelPapel = (clave: string) => createHmac('sha256', clave).update(PAPEL).digest('base64url')
+export const rolePassword = (clave: string) => createHmac('sha256', clave).update(SERVICE_ROLE).digest('base64url')
 
 /**
  * Gives the role all objects in the database that belong to the superuser and not to PostgreSQL itself. Sequences go
@@ -31,8 +31,8 @@ const CEDER = `do $$ declare orden text; begin
     union all
     select format('alter routine %s', p.oid::regprocedure) from pg_proc p where p.proowner = 'guias'::regrole
       and ${deUsuarios('p.pronamespace')}
-  loop execute orden || ' owner to ${PAPEL}'; end loop;
-  alter database guias owner to ${PAPEL};
+  loop execute orden || ' owner to ${SERVICE_ROLE}'; end loop;
+  alter database guias owner to ${SERVICE_ROLE};
 end $$`
 
 function deUsuarios(esquema: string): string {
@@ -45,16 +45,16 @@ function deUsuarios(esquema: string): string {
  * @param cliente the superuser's connection to the database `postgres`
  * @param url address of the database `guias` for the superuser
  */
-export async function asegurarBase(cliente: pg.Client, clave: string, url: string): Promise<void> {
+export async function ensureDatabase(cliente: pg.Client, clave: string, url: string): Promise<void> {
   const { rows } = await cliente.query<{ papel: boolean; dueno: string | null }>(
     `select exists (select from pg_roles where rolname = $1) as papel,
        (select datdba::regrole::text from pg_database where datname = 'guias') as dueno`,
-    [PAPEL],
+    [SERVICE_ROLE],
   )
   const { papel, dueno } = rows[0]!
-  if (!papel) await siFalta(cliente, `create role ${PAPEL} login createrole password '${claveDelPapel(clave)}'`)
-  if (dueno === null) await siFalta(cliente, `create database guias owner ${PAPEL}`)
-  else if (dueno !== PAPEL) await ceder(url)
+  if (!papel) await siFalta(cliente, `create role ${SERVICE_ROLE} login createrole password '${rolePassword(clave)}'`)
+  if (dueno === null) await siFalta(cliente, `create database guias owner ${SERVICE_ROLE}`)
+  else if (dueno !== SERVICE_ROLE) await ceder(url)
 }
 
 /** Another process may create the role or database at the same time; the error is ignored. */

@@ -1,8 +1,8 @@
 import type { PgBoss } from 'pg-boss'
-import { traducirError } from '../../platform/errors.ts'
+import { translateError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Trabajo } from './job.ts'
-import { Memoria } from './memory.ts'
+import type { JobKind } from './job.ts'
+import { RecentIds } from './memory.ts'
 
 /** Dependencies of the feeder itself; those of the jobs come with it. */
 export interface FeederDeps {
@@ -28,14 +28,14 @@ const SILENCIO = 20_000
 const PLAZO = 5_000
 
 /**
- * Turns pending rows into jobs, one round after another. A call of `avisar` starts a round soon. Otherwise the pause
+ * Turns pending rows into jobs, one round after another. A call of `notify` starts a round soon. Otherwise the pause
  * between rounds grows while they find nothing.
  */
-export class Alimentador<D extends FeederDeps> {
+export class Feeder<D extends FeederDeps> {
   readonly #boss: PgBoss
-  readonly #trabajos: readonly Trabajo<D>[]
+  readonly #trabajos: readonly JobKind<D>[]
   readonly #deps: D
-  readonly #memoria = new Memoria(MEMORIA)
+  readonly #memoria = new RecentIds(MEMORIA)
   #temporizador: NodeJS.Timeout | undefined
   #inmediata: NodeJS.Immediate | undefined
   #ronda: Promise<void> | undefined
@@ -54,13 +54,13 @@ export class Alimentador<D extends FeederDeps> {
   #buena = performance.now()
   #detenido = false
 
-  constructor(boss: PgBoss, trabajos: readonly Trabajo<D>[], deps: D) {
+  constructor(boss: PgBoss, trabajos: readonly JobKind<D>[], deps: D) {
     this.#boss = boss
     this.#trabajos = trabajos
     this.#deps = deps
   }
 
-  readonly avisar = (): void => {
+  readonly notify = (): void => {
     const cuando = performance.now()
     if (cuando >= this.#cita) return
     this.#cita = cuando
@@ -68,11 +68,11 @@ export class Alimentador<D extends FeederDeps> {
   }
 
   /** Reports whether a round has reached database and queue within {@link SILENCIO}. */
-  late(): boolean {
+  isHealthy(): boolean {
     return performance.now() - this.#buena < SILENCIO
   }
 
-  async detener(): Promise<void> {
+  async stop(): Promise<void> {
     this.#detenido = true
     clearTimeout(this.#temporizador)
     clearImmediate(this.#inmediata)
@@ -93,10 +93,10 @@ export class Alimentador<D extends FeederDeps> {
   #girar(): void {
     const inicio = performance.now()
     this.#cita = inicio + this.#pausa
-    this.#memoria.olvidarViejos(inicio)
+    this.#memoria.forgetOld(inicio)
     this.#ronda = this.#alimentarTodo().finally(() => {
       this.#ronda = undefined
-      // Rounds take half of the time at most: the database has other work, however often `avisar` is called.
+      // Rounds take half of the time at most: the database has other work, however often `notify` is called.
       this.#libre = 2 * performance.now() - inicio
       this.#citar()
     })
@@ -110,9 +110,9 @@ export class Alimentador<D extends FeederDeps> {
       this.#pausa = alimentados.some((cuantos) => cuantos > 0) ? RONDA : Math.min(2 * this.#pausa, RONDA_MAXIMA)
     } catch (err) {
       // The jobs of the failed round may not have reached the queue.
-      this.#memoria.olvidarTodo()
+      this.#memoria.clear()
       this.#pausa = RONDA
-      this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'job feeder failed')
+      this.#deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'job feeder failed')
     }
   }
 
@@ -133,10 +133,10 @@ export class Alimentador<D extends FeederDeps> {
    * Feeds one kind of work.
    * @returns how many jobs it made
    */
-  async #alimentar({ cola, pendientes }: Trabajo<D>): Promise<number> {
-    const nuevos = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#memoria.tiene(id!))
+  async #alimentar({ cola, pendientes }: JobKind<D>): Promise<number> {
+    const nuevos = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#memoria.has(id!))
     if (nuevos.length === 0) return 0
-    this.#memoria.anotar(
+    this.#memoria.add(
       nuevos.map(({ id }) => id!),
       performance.now(),
     )

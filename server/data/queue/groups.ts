@@ -1,28 +1,28 @@
 /** Owner of a request. */
-export interface Dueno {
+export interface GroupOwner {
   /** Key that identifies the owner. */
   readonly clave: string
 }
 
 /** Request of one owner. A group contains all of its data or none. */
-export interface Pedido<D extends Dueno, T> {
+export interface GroupRequest<D extends GroupOwner, T> {
   readonly dueno: D
   readonly datos: readonly T[]
 }
 
-interface EnEspera<D extends Dueno, T, R> extends Pedido<D, T> {
+interface EnEspera<D extends GroupOwner, T, R> extends GroupRequest<D, T> {
   resolver: (resultados: R[]) => void
   rechazar: (error: unknown) => void
 }
 
-interface Cola<D extends Dueno, T, R> {
+interface Cola<D extends GroupOwner, T, R> {
   /** Waiting requests by owner, in the order of the owners' turns. */
   readonly duenos: Map<string, EnEspera<D, T, R>[]>
   enVuelo: number
   programada: boolean
 }
 
-interface Reglas<D extends Dueno, T, R> {
+interface Reglas<D extends GroupOwner, T, R> {
   /** Data of a group at most; a single request may have more. */
   maximo: number
   /** Groups under way at a time, per queue. */
@@ -34,7 +34,7 @@ interface Reglas<D extends Dueno, T, R> {
    * @param solo true if the group belongs to one owner, so that no other owner waits for it
    * @returns a result for each of the data, in their order
    */
-  hacer: (pedidos: readonly Pedido<D, T>[], solo: boolean) => Promise<R[]>
+  hacer: (pedidos: readonly GroupRequest<D, T>[], solo: boolean) => Promise<R[]>
   /** Reports whether the data of one owner may have caused the error. The group is then processed owner by owner. */
   esDeUno: (error: unknown) => boolean
 }
@@ -47,7 +47,7 @@ const APARTE = 10_000
  * makes, the next group also has requests of the others. An owner that makes a group fail costs the others one
  * repetition, and is then processed alone.
  */
-export class Grupos<D extends Dueno, T, R> {
+export class Groups<D extends GroupOwner, T, R> {
   readonly #reglas: Reglas<D, T, R>
   readonly #colas = new Map<string, Cola<D, T, R>>()
   /** Owners that are processed alone, with the time at which this ends. */
@@ -57,7 +57,7 @@ export class Grupos<D extends Dueno, T, R> {
     this.#reglas = reglas
   }
 
-  async pedir(dueno: D, datos: readonly T[]): Promise<R[]> {
+  async request(dueno: D, datos: readonly T[]): Promise<R[]> {
     if (datos.length === 0) return []
     return new Promise((resolver, rechazar) => {
       const nombre = this.#vaAparte(dueno) ? `aparte ${dueno.clave}` : `juntos ${this.#reglas.juntos(dueno)}`

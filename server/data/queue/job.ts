@@ -4,13 +4,13 @@ import type { JobInsert, QueueOptions } from 'pg-boss'
  * Interval between runs of pg-boss's own maintenance while there is work, in seconds. The maintenance ends lapsed
  * leases and deletes finished jobs.
  */
-export const CUIDADO_S = 5
+export const MAINTENANCE_SECONDS = 5
 
 /**
  * Kind of background work. The rows of pending work are the source of truth; a job only wakes a worker for one row.
  * Losing the queue therefore loses nothing, and a job that runs twice does nothing the second time.
  */
-export type Trabajo<D> = {
+export type JobKind<D> = {
   cola: string
   opciones: QueueOptions
   /**
@@ -37,11 +37,11 @@ export type Trabajo<D> = {
    * the same work at the same time. Each step must therefore change nothing the second time. Undefined if other code
    * takes the jobs.
    */
-  ejecutar?: (deps: D, trabajos: readonly Tomado[]) => Promise<void>
+  ejecutar?: (deps: D, trabajos: readonly HeldJob[]) => Promise<void>
 }
 
 /** Job that a worker holds. */
-export interface Tomado {
+export interface HeldJob {
   id: string
   data: object
   /** Aborts when the worker has lost the job, which another worker may then hold. */
@@ -49,7 +49,7 @@ export interface Tomado {
 }
 
 /** Work that runs every `cada` seconds, without a row that asks for it. */
-export interface Limpieza<D> {
+export interface Cleanup<D> {
   cada: number
   /** Gives `true` where there is more than what it did, to go on sooner. */
   hacer: (deps: D) => Promise<unknown>

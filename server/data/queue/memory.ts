@@ -1,5 +1,5 @@
 /** Jobs fed recently. Feeding a job twice does nothing, but takes time. */
-export class Memoria {
+export class RecentIds {
   /** Times at which jobs were fed, in milliseconds; the oldest comes first. */
   readonly #alimentados = new Map<string, number>()
   readonly #plazo: number
@@ -9,22 +9,22 @@ export class Memoria {
     this.#plazo = plazo
   }
 
-  tiene(id: string): boolean {
+  has(id: string): boolean {
     return this.#alimentados.has(id)
   }
 
-  anotar(ids: readonly string[], ahora: number): void {
+  add(ids: readonly string[], ahora: number): void {
     for (const id of ids) this.#alimentados.set(id, ahora)
   }
 
-  olvidarViejos(ahora: number): void {
+  forgetOld(ahora: number): void {
     for (const [id, cuando] of this.#alimentados) {
       if (cuando > ahora - this.#plazo) break
       this.#alimentados.delete(id)
     }
   }
 
-  olvidarTodo(): void {
+  clear(): void {
     this.#alimentados.clear()
   }
 }

@@ -1,15 +1,15 @@
 import type { PgBoss } from 'pg-boss'
 import type { Log } from '../../platform/log.ts'
-import { type Db, sentencia } from '../db.ts'
+import { type Db, statement } from '../db.ts'
 
 /** Interval between heartbeats of the jobs that a worker holds, in seconds. */
-export const LATIDO_S = 1
+export const HEARTBEAT_SECONDS = 1
 /** Interval between two looks at the heartbeats, in milliseconds. */
-export const RONDA_DE_RESCATE = 2_000
+export const RESCUE_INTERVAL = 2_000
 /** Age from which a heartbeat counts as silent, in seconds of the database's clock. */
 const SILENCIO_S = 3
 /** Delay before a job that failed, or whose worker died, may be claimed again, in seconds. */
-export const REPOSO_S = 1
+export const RETRY_DELAY_SECONDS = 1
 
 /** Held job whose heartbeat is old. */
 interface Callado {
@@ -19,7 +19,7 @@ interface Callado {
   latido: string
 }
 
-const CALLADOS = sentencia<{ colas: readonly string[] }, Callado>(
+const CALLADOS = statement<{ colas: readonly string[] }, Callado>(
   'cola.callados',
   `select name as cola, id, retry_count, heartbeat_on::text as latido from pgboss.job
    where name = any(:colas::text[]) and state = 'active' and heartbeat_seconds is not null
@@ -40,21 +40,21 @@ interface DepsDeRescate {
  * A job is taken back when two looks see the same old heartbeat. One look is not enough. After an outage of the
  * database every heartbeat is old, and living workers renew theirs before the second look.
  */
-export class Rescate {
+export class Rescue {
   readonly #boss: PgBoss
   readonly #deps: DepsDeRescate
   readonly #colas: readonly string[]
   /** Heartbeats that the last look found old, by the job's id. */
   #vistos = new Map<string, string>()
 
-  /** @param colas queues whose workers send heartbeats every {@link LATIDO_S} seconds */
+  /** @param colas queues whose workers send heartbeats every {@link HEARTBEAT_SECONDS} seconds */
   constructor(boss: PgBoss, deps: DepsDeRescate, colas: readonly string[]) {
     this.#boss = boss
     this.#deps = deps
     this.#colas = colas
   }
 
-  async mirar(): Promise<void> {
+  async look(): Promise<void> {
     const callados = await this.#deps.dbSinEspera.consultar(CALLADOS, { colas: this.#colas })
     const muertos = callados.filter(({ id, latido }) => this.#vistos.get(id) === latido)
     this.#vistos = new Map(callados.map(({ id, latido }) => [id, latido]))
@@ -69,6 +69,6 @@ export class Rescate {
     const intentos = trabajos.map(({ id, retry_count: retryCount }) => ({ id, retryCount }))
     await this.#boss.fail(cola, intentos, { message: 'worker lost' })
     this.#deps.log.warn({ cola, trabajos: trabajos.length }, 'jobs of a lost worker')
-    setTimeout(() => this.#deps.despertar(cola), REPOSO_S * 1_000).unref()
+    setTimeout(() => this.#deps.despertar(cola), RETRY_DELAY_SECONDS * 1_000).unref()
   }
 }

@@ -8,7 +8,7 @@ const DESCANSO = 3
  * Runs a function again and again, never twice at once. Runs follow each other at a fixed interval while there is work,
  * and more and more rarely while there is none.
  */
-export class Ronda {
+export class Rounds {
   readonly #hacer: () => Promise<unknown>
   readonly #prisa: number
   readonly #calma: number
@@ -41,14 +41,14 @@ export class Ronda {
   }
 
   /** Reports that there is work: the next two runs come soon. */
-  apurar(): void {
+  hurry(): void {
     this.#apurada = true
     this.#pausa = this.#prisa
     if (!this.#enMarcha && this.#cita > performance.now() + this.#prisa) this.#citar()
   }
 
   /** Waits for the run under way; no run starts afterwards. */
-  async detener(): Promise<void> {
+  async stop(): Promise<void> {
     this.#detenida = true
     clearTimeout(this.#temporizador)
     await this.#enMarcha

@@ -26,7 +26,7 @@ const CUALQUIERA = ''
  * together in the next one. A signal has a transaction of its own: inside the writing transactions, NOTIFY would hold
  * up all commits.
  */
-export class Emisor {
+export class SignalSender {
   readonly #pool: pg.Pool
   readonly #log: Log
   readonly #porDecir = new Set<string>()
@@ -42,7 +42,7 @@ export class Emisor {
    * Sends a signal.
    * @param claves endpoints that may have due deliveries; undefined: there may be any kind of work
    */
-  readonly senalar = (claves?: readonly SignalKey[]): void => {
+  readonly send = (claves?: readonly SignalKey[]): void => {
     if (!claves) this.#porDecir.add(CUALQUIERA)
     for (const { comercio_id, modo, webhook } of claves ?? []) this.#porDecir.add(`${comercio_id},${modo},${webhook}`)
     if (!this.#diciendo) void this.#decirTodo()
@@ -62,7 +62,7 @@ export class Emisor {
 }
 
 /** Receives the signals of other processes, on a connection of its own that is opened again when it is lost. */
-export class Oyente {
+export class SignalListener {
   readonly #url: string
   readonly #log: Log
   readonly #alOir: (claves?: readonly SignalKey[]) => void
@@ -80,7 +80,7 @@ export class Oyente {
     void this.#conectar()
   }
 
-  async cerrar(): Promise<void> {
+  async close(): Promise<void> {
     this.#cerrado = true
     clearTimeout(this.#temporizador)
     await this.#cliente?.end().catch(() => {})
@@ -103,7 +103,7 @@ export class Oyente {
       // Signals from before `listen` did not arrive, so there may be any kind of work.
       this.#alOir()
     } catch (err) {
-      // An interruption by `cerrar` is no fault.
+      // An interruption by `close` is no fault.
       if (!this.#cerrado) this.#log.warn({ err }, 'LISTEN connection failed')
       await cliente.end().catch(() => {})
       this.#repetir()

@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { Respuesta } from '../../api/contract/handler.ts'
-import { type Consultar, enTransaccion, type Fila, sentencia } from '../../data/db.ts'
+import type { DeclaredResponse } from '../../api/contract/handler.ts'
+import { inTransaction, type Query, type RowOf, statement } from '../../data/db.ts'
 import { noteOwners } from '../../data/owners.ts'
 import type { archivo } from '../../generado/contrato/prisma/client.ts'
 import type { ArchivoDePrueba, Modo, TipoDeArchivo, TipoDeSubida } from '../../generado/contrato/tipos/index.ts'
-import { base32AlAzar } from '../../platform/codes/codes.ts'
-import { noDisponible, Problema } from '../../platform/errors.ts'
-import { leerImagen } from '../../platform/images/readImage.ts'
-import { leerInstante } from '../../platform/time/instant.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { Problema, unavailable } from '../../platform/errors.ts'
+import { readImage } from '../../platform/images/readImage.ts'
+import { readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
-import type { Disposicion } from './links.ts'
+import type { Disposition } from './links.ts'
 
 /** Row of table `archivo`. The columns have the contract's names. */
-export type FilaArchivo = Fila<archivo, { modo: Modo; tipo: TipoDeArchivo }>
+export type FilaArchivo = RowOf<archivo, { modo: Modo; tipo: TipoDeArchivo }>
 
 const PREFIJO = 'arch_'
 /** Creates a file code with 80 random bits. */
-const nuevoCodigoDeArchivo = () => PREFIJO + base32AlAzar(16)
+const nuevoCodigoDeArchivo = () => PREFIJO + randomBase32(16)
 
 /** Reports whether a storage key is a file code of this service. A bucket may also hold files of other programs. */
 export const esCodigoDeArchivo = (clave: string) => clave.startsWith(PREFIJO)
@@ -30,7 +30,7 @@ type DatosDeArchivo = Pick<
   'tipo' | 'mime' | 'ancho' | 'alto' | 'capturado_en' | 'lat' | 'lng' | 'autor' | 'usado_en'
 >
 
-const REGISTRAR = sentencia<
+const REGISTRAR = statement<
   DatosDeArchivo & Pick<FilaArchivo, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>,
   FilaArchivo
 >(
@@ -66,7 +66,7 @@ type DeGuia = Pick<FilaArchivo, 'comercio_id' | 'modo' | 'guia_id'>
  * Counts the pictures of a guide: all of them (`por_guia`), and those since the last failed attempt (`por_intento`).
  * Includes uploads in progress. Excludes older reservations, which an unavailable storage may have left unfinished.
  */
-const CONTAR = sentencia<DeGuia & { desde: Date }, { por_guia: number; por_intento: number }>(
+const CONTAR = statement<DeGuia & { desde: Date }, { por_guia: number; por_intento: number }>(
   'archivos.contar',
   `select count(*)::int as por_guia, count(*) filter (where a.creado_en > coalesce((
        select max(registrado_en) from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
@@ -80,13 +80,13 @@ const CONTAR = sentencia<DeGuia & { desde: Date }, { por_guia: number; por_inten
 )
 
 /** Locks the guide until the transaction ends. Concurrent uploads of one guide then count each other. */
-const TURNO = sentencia<Pick<DeGuia, 'guia_id'>>(
+const TURNO = statement<Pick<DeGuia, 'guia_id'>>(
   'archivos.turno',
   `select pg_advisory_xact_lock(hashtextextended(:guia_id::uuid::text, 0))`,
   { alcance: 'parte' },
 )
 
-const RESERVAR = sentencia<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
+const RESERVAR = statement<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
   'archivos.reservar',
   `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
    values (:archivo, :comercio_id, :modo, :guia_id, 'subiendo', :creado_en)`,
@@ -96,7 +96,7 @@ const RESERVAR = sentencia<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
  * Requires that the guide can take another picture.
  * @throws Problema 409 if the guide or the attempt has its maximum of pictures
  */
-async function exigirCupo(consultar: Consultar, suya: DeGuia, ahora: Date): Promise<void> {
+async function exigirCupo(consultar: Query, suya: DeGuia, ahora: Date): Promise<void> {
   const [cuenta] = await consultar(CONTAR, { ...suya, desde: new Date(ahora.getTime() - EN_CAMINO) })
   const lleno = (['por_guia', 'por_intento'] as const).find((cual) => cuenta![cual] >= IMAGENES[cual])
   if (!lleno) return
@@ -122,10 +122,10 @@ export async function guardarArchivo(
   const suya = deGuia(guia)
   const { comercio_id } = guia
   await noteOwners(db, [{ key: archivo, merchant: comercio_id }])
-  const reservar = (consultar: Consultar) => consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
+  const reservar = (consultar: Query) => consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
   if (datos.autor === null) await reservar(db.consultar)
   else {
-    await enTransaccion(db.de(comercio_id), async (consultar) => {
+    await inTransaction(db.de(comercio_id), async (consultar) => {
       await consultar(TURNO, suya)
       await exigirCupo(consultar, suya, reloj())
       await reservar(consultar)
@@ -135,7 +135,7 @@ export async function guardarArchivo(
   const sha256 = createHash('sha256').update(contenido).digest()
   const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
   // The sweeper has already marked the reservation for deletion.
-  if (!fila) throw noDisponible('La subida tardó demasiado. Repítala.')
+  if (!fila) throw unavailable('La subida tardó demasiado. Repítala.')
   return fila
 }
 
@@ -146,7 +146,7 @@ export const enHexadecimal = (bytes: Uint8Array) => Buffer.from(bytes).toString(
 export function presentarArchivo(
   { enlacesDeArchivos }: Pick<Deps, 'enlacesDeArchivos'>,
   { archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en }: FilaArchivo,
-  disp: Disposicion = 'inline',
+  disp: Disposition = 'inline',
 ): ArchivoDePrueba {
   return {
     archivo,
@@ -173,16 +173,16 @@ export async function recibirImagen(
   tipo: TipoDeSubida,
   contenido: Readable,
   tomada?: string,
-): Promise<Respuesta<'subirArchivo'>> {
+): Promise<DeclaredResponse<'subirArchivo'>> {
   const guia = await buscarGuia(db, 'todos', codigo)
   permitir?.(guia)
   // Rejects a full guide before the body is read. `guardarArchivo` counts again under a lock.
   await exigirCupo(db.consultar, deGuia(guia), reloj())
   const fila = await recepcion.recibir(contenido, async (ruta, enTurno) => {
-    const imagen = await enTurno(() => leerImagen(ruta, tipo))
+    const imagen = await enTurno(() => readImage(ruta, tipo))
     return guardarArchivo({ db, almacen, reloj }, guia, {
       ...imagen,
-      capturado_en: imagen.capturado_en ?? (tomada === undefined ? null : (leerInstante(tomada) ?? null)),
+      capturado_en: imagen.capturado_en ?? (tomada === undefined ? null : (readInstant(tomada) ?? null)),
       tipo,
       autor,
       usado_en: null,

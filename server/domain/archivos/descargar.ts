@@ -1,14 +1,14 @@
-import { coincideEtag } from '../../api/http/conditional.ts'
-import { cabecerasDeDescarga, DE_OTRO_ORIGEN, disposicionDe } from '../../api/http/download.ts'
-import { Flujo } from '../../api/http/stream.ts'
-import { sentencia } from '../../data/db.ts'
+import { etagMatches } from '../../api/http/conditional.ts'
+import { CROSS_ORIGIN_HEADERS, dispositionOf, downloadHeaders } from '../../api/http/download.ts'
+import { ByteStream } from '../../api/http/stream.ts'
+import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
-import { Problema, problemaUniforme } from '../../platform/errors.ts'
-import type { Rango } from '../../platform/files/store.ts'
+import { Problema, uniformProblem } from '../../platform/errors.ts'
+import type { ByteRange } from '../../platform/files/store.ts'
 import type { Handler } from '../operation.ts'
 import type { FilaArchivo } from './archivo.ts'
 
-const BUSCAR = sentencia<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(
+const BUSCAR = statement<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(
   'archivos.buscar',
   `select a.mime, a.bytes, a.sha256 from archivo_indice i
    join archivo a on a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.guia_id and a.archivo = i.archivo
@@ -29,21 +29,21 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   const disp = enlacesDeArchivos.verificar(archivo, query)
   const [fila] = (disp && (await (await whereIs(db, archivo))?.consultar(BUSCAR, { archivo }))) ?? []
   // A deleted file gets the same response as an invalid link.
-  if (!disp || !fila) throw problemaUniforme('enlace_invalido')
+  if (!disp || !fila) throw uniformProblem('enlace_invalido')
   const { mime, bytes, sha256 } = fila
   const nombre = `${archivo}.${EXTENSIONES[mime] ?? 'bin'}`
   if (almacen.enlazar) {
     // The storage itself handles ranges and conditional requests. Its link is valid for one method only.
     const metodo = soloCabeceras ? 'HEAD' : 'GET'
-    const disposicion = disposicionDe(disp, nombre)
+    const disposicion = dispositionOf(disp, nombre)
     const Location = await almacen.enlazar(archivo, { metodo, mime, disposicion })
-    return { status: 307, headers: { Location, ...DE_OTRO_ORIGEN }, body: undefined }
+    return { status: 307, headers: { Location, ...CROSS_ORIGIN_HEADERS }, body: undefined }
   }
   const ETag = `"${Buffer.from(sha256).toString('base64url')}"`
-  if (coincideEtag(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
+  if (etagMatches(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
 
   const cabeceras = {
-    ...cabecerasDeDescarga(disp, nombre, ETag),
+    ...downloadHeaders(disp, nombre, ETag),
     'Accept-Ranges': 'bytes',
   }
   const sigue = headers['if-range'] === undefined || headers['if-range'] === ETag
@@ -53,12 +53,12 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
     throw new Problema('rango_invalido', `El archivo tiene ${bytes} bytes.`, { cabeceras: deCuantos })
   }
   const contenido = await almacen.leer(archivo, rango)
-  if (!rango) return { status: 200, headers: cabeceras, body: new Flujo(mime, bytes, contenido) }
+  if (!rango) return { status: 200, headers: cabeceras, body: new ByteStream(mime, bytes, contenido) }
   const { desde, hasta } = rango
   return {
     status: 206,
     headers: { ...cabeceras, 'Content-Range': `bytes ${desde}-${hasta}/${bytes}` },
-    body: new Flujo(mime, hasta - desde + 1, contenido),
+    body: new ByteStream(mime, hasta - desde + 1, contenido),
   }
 }
 
@@ -67,7 +67,7 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
  * @returns the range; `fuera` if the file has no byte of the range; undefined (the whole file) for several ranges or a
  * malformed header
  */
-function leerRango(cabecera: string | undefined, bytes: number): Rango | 'fuera' | undefined {
+function leerRango(cabecera: string | undefined, bytes: number): ByteRange | 'fuera' | undefined {
   const [, primero, ultimo] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(cabecera?.trim() ?? '') ?? []
   if (primero === undefined || ultimo === undefined || primero + ultimo === '') return undefined
   if (primero === '') {

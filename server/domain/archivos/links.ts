@@ -1,17 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Secretos } from '../../platform/secrets.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 
 /** Disposition of the linked content: `inline` shows it, `attachment` saves it. */
-export type Disposicion = 'inline' | 'attachment'
+export type Disposition = 'inline' | 'attachment'
 
 /** Query parameters of a signed link. The path carries the name of the linked content. */
-export type ParametrosDeEnlace = Partial<Record<'v' | 'exp' | 'kid' | 'disp' | 'firma', string>>
+export type LinkParameters = Partial<Record<'v' | 'exp' | 'kid' | 'disp' | 'firma', string>>
 
 /** Creates and verifies signed links, which open content (a file, labels) for a limited time without an API key. */
-export interface Enlaces {
-  crear(nombre: string, disp: Disposicion): { url: string; vence_en: string }
+export interface SignedLinks {
+  crear(nombre: string, disp: Disposition): { url: string; vence_en: string }
   /** Returns the disposition of a valid link; undefined if the link is invalid for any reason. */
-  verificar(nombre: string, parametros: ParametrosDeEnlace): Disposicion | undefined
+  verificar(nombre: string, parametros: LinkParameters): Disposition | undefined
 }
 
 /** Maximum remaining lifetime of a valid link, in milliseconds. */
@@ -25,20 +25,20 @@ const firmar = (clave: Buffer, ruta: string, exp: string, kid: string, disp: str
   createHmac('sha256', clave).update(`1\n${ruta}\n${exp}\n${kid}\n${disp}`).digest('base64url')
 
 /** Creates the signer and verifier of links below one folder of paths. */
-export function crearEnlaces({
+export function createSignedLinks({
   secretos,
   reloj,
   urlPublica,
   minutos,
   carpeta,
 }: {
-  secretos: Secretos
+  secretos: Secrets
   reloj: () => Date
   urlPublica: string
   minutos: number
   /** First segment of the path of every link. */
   carpeta: 'archivos' | 'etiquetas'
-}): Enlaces {
+}): SignedLinks {
   const rutaDe = (nombre: string) => `/${carpeta}/${nombre}`
   return {
     crear(nombre, disp) {

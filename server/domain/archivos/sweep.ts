@@ -1,7 +1,7 @@
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import { forgetOwners } from '../../data/owners.ts'
 import { askAll, inEach } from '../../data/spread.ts'
-import type { Almacen } from '../../platform/files/store.ts'
+import type { FileStore } from '../../platform/files/store.ts'
 import type { Deps } from '../deps.ts'
 import { esCodigoDeArchivo } from './archivo.ts'
 
@@ -16,7 +16,7 @@ const ABANDONADO = 3_600_000
 const SIN_USAR = 7 * 86_400_000
 
 /** Deletes the rows of files that no proof used in time, and marks these files for deletion in `archivo_indice`. */
-const CADUCAR = sentencia<{ antes_de: Date }>(
+const CADUCAR = statement<{ antes_de: Date }>(
   'archivos.caducar',
   `with v as (
      select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${LOTE}
@@ -32,12 +32,12 @@ const CADUCAR = sentencia<{ antes_de: Date }>(
  * Reads the codes of files marked for deletion. Literals let PostgreSQL use the partial index on rows that are not
  * `listo`, however large the table is.
  */
-const POR_BORRAR = sentencia<object, { archivo: string }>(
+const POR_BORRAR = statement<object, { archivo: string }>(
   'archivos.porBorrar',
   `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${LOTE}`,
   { alcance: 'parte' },
 )
-const OLVIDAR = sentencia<{ archivos: readonly string[] }>(
+const OLVIDAR = statement<{ archivos: readonly string[] }>(
   'archivos.olvidar',
   `delete from archivo_indice where archivo = any(:archivos::text[]) and estado = 'borrando'`,
   { alcance: 'parte' },
@@ -49,13 +49,13 @@ const OLVIDAR = sentencia<{ archivos: readonly string[] }>(
  */
 const SIN_NOMBRE = 7 * 86_400_000
 
-const ABANDONAR = sentencia<{ antes_de: Date }>(
+const ABANDONAR = statement<{ antes_de: Date }>(
   'archivos.abandonar',
   `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < :antes_de`,
   { alcance: 'parte' },
 )
 
-const CONOCIDAS = sentencia<{ claves: readonly string[] }, { clave: string }>(
+const CONOCIDAS = statement<{ claves: readonly string[] }, { clave: string }>(
   'archivos.conocidas',
   'select archivo as clave from archivo_indice where archivo = any(:claves::text[])',
   { alcance: 'parte' },
@@ -101,7 +101,7 @@ async function borrarLosDejados({ db, almacen, log }: Pick<Deps, 'db' | 'almacen
  */
 const FALLOS = 10
 
-async function borrar(almacen: Almacen, archivos: readonly string[]) {
+async function borrar(almacen: FileStore, archivos: readonly string[]) {
   const borrados: string[] = []
   const fallos: unknown[] = []
   for (const archivo of archivos) {

@@ -1,14 +1,14 @@
-import type { Identidad, Identidades } from '../../api/http/identity.ts'
-import { redAncha } from '../../api/http/network.ts'
-import { type Consultar, type Db, type Fila, sentencia } from '../../data/db.ts'
+import type { Identities, Identity } from '../../api/http/identity.ts'
+import { wideNetwork } from '../../api/http/network.ts'
+import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { bitacora } from '../../generado/contrato/prisma/client.ts'
 import type { LineaDeBitacora, Modo } from '../../generado/contrato/tipos/index.ts'
-import { base32AlAzar } from '../../platform/codes/codes.ts'
-import { noDisponible } from '../../platform/errors.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 
 /** Row of the audit record (table `bitacora`), called a line. */
-export type FilaBitacora = Fila<
+export type FilaBitacora = RowOf<
   bitacora,
   {
     modo: Modo | null
@@ -23,7 +23,7 @@ export type FilaBitacora = Fila<
 type Valores = Readonly<Record<string, unknown>>
 
 /** Content of an audit line except its author and time. */
-export interface Linea {
+export interface Anotacion {
   /** Name of the operation, or of the console command. */
   accion: string
   sobre?: readonly [tipo: NonNullable<FilaBitacora['sobre_tipo']>, identificador: string]
@@ -41,7 +41,7 @@ export interface Linea {
   despues?: Valores
 }
 
-type Autenticado = Identidad | Pick<Identidades['sesionDeRepartidor'], 'repartidor'>
+type Autenticado = Identity | Pick<Identities['sesionDeRepartidor'], 'repartidor'>
 
 /** Author of a request, with the fields that a handler receives. */
 export interface Quien {
@@ -77,10 +77,10 @@ const INSERTAR = `insert into bitacora (id, linea, comercio_id, modo, accion, qu
    from jsonb_populate_recordset(null::bitacora, :lineas::jsonb)`
 
 /** Inserts the line of a change in the same database as the change. */
-const ANOTAR = sentencia<{ lineas: string }>('bitacora.anotar', INSERTAR, { alcance: 'donde_sea' })
+const ANOTAR = statement<{ lineas: string }>('bitacora.anotar', INSERTAR, { alcance: 'donde_sea' })
 
 /** Inserts waiting lines. A retry skips the lines that a previous attempt has already inserted. */
-const ESCRIBIR = sentencia<{ lineas: string }>('bitacora.escribir', `${INSERTAR} on conflict (id) do nothing`)
+const ESCRIBIR = statement<{ lineas: string }>('bitacora.escribir', `${INSERTAR} on conflict (id) do nothing`)
 
 /**
  * Time in milliseconds that the line of a read access waits for a batch insert. A killed process loses at most the
@@ -119,7 +119,7 @@ export class Bitacora {
    * Writes the line of a change in the transaction of the change. Skips a line whose `campos` is empty, because nothing
    * changed.
    */
-  async anotar(consultar: Consultar, quien: Quien, linea: Linea): Promise<void> {
+  async anotar(consultar: Query, quien: Quien, linea: Anotacion): Promise<void> {
     if (linea.campos?.length === 0) return
     await consultar(ANOTAR, { lineas: JSON.stringify([this.#lineaDe(quien, linea)]) })
   }
@@ -129,16 +129,16 @@ export class Bitacora {
    * write.
    * @throws Problema 503 if the queue is still full after the write
    */
-  async consultada(quien: Quien, linea: Linea): Promise<void> {
+  async consultada(quien: Quien, linea: Anotacion): Promise<void> {
     if (this.#pendientes.length >= EN_ESPERA) await this.escribir()
     if (this.#pendientes.length >= EN_ESPERA)
-      throw noDisponible('La bitácora no admite más líneas en este momento. Repita la solicitud en unos segundos.')
+      throw unavailable('La bitácora no admite más líneas en este momento. Repita la solicitud en unos segundos.')
     this.#pendientes.push(this.#lineaDe(quien, linea))
     this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
   }
 
   /** Queues the line of a refused request. Repeated requests with the same `clave` within one minute add no line. */
-  async rechazada(clave: string, quien: Quien, linea: Linea): Promise<void> {
+  async rechazada(clave: string, quien: Quien, linea: Anotacion): Promise<void> {
     const ahora = this.#partes.nuevoId().creado_en.getTime()
     if ((this.#episodios.get(clave) ?? 0) > ahora - EPISODIO) return
     this.#episodios.delete(clave)
@@ -169,12 +169,12 @@ export class Bitacora {
     }
   }
 
-  #lineaDe({ identidad, idSolicitud, red }: Quien, linea: Linea): LineaEscrita {
+  #lineaDe({ identidad, idSolicitud, red }: Quien, linea: Anotacion): LineaEscrita {
     const { accion, sobre, de = {}, campos, antes = null, despues = null } = linea
     const autor = autorDe(identidad)
     return {
       ...this.#partes.nuevoId(),
-      linea: `bit_${base32AlAzar(12)}`,
+      linea: `bit_${randomBase32(12)}`,
       ...autor,
       ...de,
       accion,
@@ -184,7 +184,7 @@ export class Bitacora {
       antes,
       despues,
       id_solicitud: autor.quien_tipo === 'consola' ? null : idSolicitud,
-      red: redAncha(red),
+      red: wideNetwork(red),
     }
   }
 }
@@ -199,7 +199,7 @@ export function cambios(
   antes: Valores,
   despues: Valores,
   decibles: readonly string[],
-): Pick<Linea, 'campos' | 'antes' | 'despues'> {
+): Pick<Anotacion, 'campos' | 'antes' | 'despues'> {
   const campos = Object.keys(despues).filter((campo) => JSON.stringify(antes[campo]) !== JSON.stringify(despues[campo]))
   const dichos = (fila: Valores) =>
     Object.fromEntries(campos.filter((campo) => decibles.includes(campo)).map((campo) => [campo, fila[campo] ?? null]))

@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto'
-import { type Db, type Sentencia, sentencia } from '../../data/db.ts'
-import { HASTA_AQUI } from '../../data/order.ts'
-import { askThoseThere, esRepartida } from '../../data/spread.ts'
+import { type Db, type Statement, statement } from '../../data/db.ts'
+import { VISIBLE_TO_FEED } from '../../data/order.ts'
+import { askThoseThere, isDistributed } from '../../data/spread.ts'
 import type { eslabon } from '../../generado/contrato/prisma/client.ts'
 
 /** Record whose lines form hash chains. */
-export type Registro = 'bitacora' | 'evento'
+export type ChainedTable = 'bitacora' | 'evento'
 
 /**
  * Hash chain over the lines of a record. Normally each record has one chain.
  * When merchants' rows lie in several parts, the events of each merchant and mode have their own chain. Transaction
  * numbers of different parts cannot be compared.
  */
-export interface Cadena {
-  de: Registro
+export interface Chain {
+  de: ChainedTable
   /** Name of the chain in table `eslabon`. */
   registro: string
   comercio_id: string | null
   modo: string | null
 }
 
-const UNA_DE_CADA: readonly Cadena[] = [
+const UNA_DE_CADA: readonly Chain[] = [
   { de: 'bitacora', registro: 'bitacora', comercio_id: null, modo: null },
   { de: 'evento', registro: 'evento', comercio_id: null, modo: null },
 ]
@@ -29,7 +29,7 @@ const UNA_DE_CADA: readonly Cadena[] = [
  * Reads each merchant and mode that has events, with the transaction number of its last event. Walks the index from one
  * pair to the next instead of reading every event.
  */
-const DE_COMERCIOS = sentencia<object, { comercio_id: string; modo: string; ultimo: string }>(
+const DE_COMERCIOS = statement<object, { comercio_id: string; modo: string; ultimo: string }>(
   'bitacora.cadenas',
   `with recursive c as (
      (select comercio_id, modo from evento order by comercio_id, modo limit 1)
@@ -42,7 +42,7 @@ const DE_COMERCIOS = sentencia<object, { comercio_id: string; modo: string; ulti
   { alcance: 'parte' },
 )
 /** Reads the transaction number at which each chain ends. */
-const ENCADENADO = sentencia<{ registros: readonly string[] }, { registro: string; xid: string }>(
+const ENCADENADO = statement<{ registros: readonly string[] }, { registro: string; xid: string }>(
   'bitacora.encadenado',
   `select r.registro, e.xid::text as xid from unnest(:registros::text[]) r (registro) cross join lateral (
      select e.xid from eslabon e where e.registro = r.registro order by e.numero desc limit 1) e`,
@@ -52,8 +52,8 @@ const ENCADENADO = sentencia<{ registros: readonly string[] }, { registro: strin
  * Reads the chains of the database. Omits the chains in parts that do not answer.
  * @param todas true includes the chains of merchants without new events
  */
-export async function leerCadenas(db: Db, todas: boolean): Promise<readonly Cadena[]> {
-  if (!esRepartida(db)) return UNA_DE_CADA
+export async function readChains(db: Db, todas: boolean): Promise<readonly Chain[]> {
+  if (!isDistributed(db)) return UNA_DE_CADA
   const suyas = (await askThoseThere(db, ({ consultar }) => consultar(DE_COMERCIOS))).map(
     ({ comercio_id, modo, ultimo }) => ({ comercio_id, modo, ultimo, registro: `evento ${comercio_id} ${modo}` }),
   )
@@ -69,9 +69,9 @@ export async function leerCadenas(db: Db, todas: boolean): Promise<readonly Cade
 
 /** Maximum number of lines per link. */
 const LOTE = 1_000
-/** Number of bytes that a link stores of a line's key (`DE_CLAVE`) and of its digest (`DE_HUELLA`). */
-export const DE_CLAVE = 20
-export const DE_HUELLA = 8
+/** Number of bytes that a link stores of a line's key (`KEY_BYTES`) and of its digest (`DIGEST_BYTES`). */
+export const KEY_BYTES = 20
+export const DIGEST_BYTES = 8
 
 /**
  * Properties of each record. `todas`: a condition true for all lines. `orden`: the order of lines within a transaction.
@@ -102,16 +102,16 @@ const LINEAS = {
 } as const
 
 /** Selection of a chain's lines: a whole record, or the events of one merchant and mode. */
-type Tramo = Registro | 'eventoDeUno'
-const TRAMOS: Readonly<Record<Tramo, { de: Registro; cuales: string }>> = {
+type Tramo = ChainedTable | 'eventoDeUno'
+const TRAMOS: Readonly<Record<Tramo, { de: ChainedTable; cuales: string }>> = {
   bitacora: { de: 'bitacora', cuales: LINEAS.bitacora.todas },
   evento: { de: 'evento', cuales: LINEAS.evento.todas },
   eventoDeUno: { de: 'evento', cuales: 'comercio_id = :comercio_id and modo = :modo' },
 }
-const tramoDe = ({ de, comercio_id }: Cadena): Tramo => (comercio_id === null ? de : 'eventoDeUno')
+const tramoDe = ({ de, comercio_id }: Chain): Tramo => (comercio_id === null ? de : 'eventoDeUno')
 
 /** Returns the database that holds the lines of a chain. */
-export const dondeEsta = (db: Db, { comercio_id }: Cadena): Db => (comercio_id === null ? db : db.de(comercio_id))
+export const partOfChain = (db: Db, { comercio_id }: Chain): Db => (comercio_id === null ? db : db.de(comercio_id))
 
 /** Position of a line in the order of its record. */
 interface Posicion {
@@ -122,7 +122,7 @@ interface Posicion {
 }
 
 /** Returns the SQL row value of a position in the order of a record. The parameter names start with `prefijo`. */
-const lugar = (de: Registro, prefijo = '') => {
+const lugar = (de: ChainedTable, prefijo = '') => {
   const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((nombre) => `:${prefijo}${nombre}`)
   return de === 'evento' ? `(${xid}::text::xid8, ${id}::uuid, ${secuencia}::int)` : `(${xid}::text::xid8, ${id}::uuid)`
 }
@@ -147,7 +147,7 @@ const COMIENZO: Posicion = { xid: '0', id: '00000000-0000-0000-0000-000000000000
 type Eslabon = Posicion & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
 
 /** Reads the last link of a chain, or the link with the number `hasta`. */
-const ULTIMO = sentencia<{ registro: string; hasta: number | null }, Eslabon>(
+const ULTIMO = statement<{ registro: string; hasta: number | null }, Eslabon>(
   'bitacora.ultimoEslabon',
   `select numero, hash, creado_en, ${POSICION} from eslabon
    where registro = :registro and (:hasta::int is null or numero = :hasta) order by numero desc limit 1`,
@@ -160,7 +160,7 @@ interface Siguientes {
   huellas: Buffer
   enteras: Buffer
 }
-type Cual = Pick<Cadena, 'comercio_id' | 'modo'> & Posicion
+type Cual = Pick<Chain, 'comercio_id' | 'modo'> & Posicion
 /** Parameters that each selection of lines needs. */
 type Desde<T extends Tramo> = T extends 'bitacora' ? Omit<Posicion, 'secuencia'> : T extends 'evento' ? Posicion : Cual
 
@@ -168,24 +168,24 @@ const siguientes = (
   tramo: Tramo,
 ) => `select (array_agg(xid order by xid desc))[1]::text as xid, count(*)::int as lineas,
      string_agg(clave, '' order by xid, clave) as claves,
-     string_agg(substring(huella for ${DE_HUELLA}), '' order by xid, clave) as huellas,
+     string_agg(substring(huella for ${DIGEST_BYTES}), '' order by xid, clave) as huellas,
      string_agg(huella, '' order by xid, clave) as enteras
-   from (${lineas(tramo, HASTA_AQUI, LOTE)}) l having count(*) > 0`
+   from (${lineas(tramo, VISIBLE_TO_FEED, LOTE)}) l having count(*) > 0`
 
 /**
  * Statements that read the lines of the next link. They read only lines committed before the oldest transaction in
  * progress.
  */
-const SIGUIENTES: Record<Tramo, Sentencia<Cual, Siguientes>> = {
-  bitacora: sentencia<Desde<'bitacora'>, Siguientes>('bitacora.siguientes', siguientes('bitacora')),
-  evento: sentencia<Desde<'evento'>, Siguientes>('bitacora.siguientesEventos', siguientes('evento'), {
+const SIGUIENTES: Record<Tramo, Statement<Cual, Siguientes>> = {
+  bitacora: statement<Desde<'bitacora'>, Siguientes>('bitacora.siguientes', siguientes('bitacora')),
+  evento: statement<Desde<'evento'>, Siguientes>('bitacora.siguientesEventos', siguientes('evento'), {
     alcance: 'parte',
   }),
-  eventoDeUno: sentencia<Desde<'eventoDeUno'>, Siguientes>('bitacora.siguientesDeUno', siguientes('eventoDeUno')),
+  eventoDeUno: statement<Desde<'eventoDeUno'>, Siguientes>('bitacora.siguientesDeUno', siguientes('eventoDeUno')),
 }
 
 /** Inserts a link. Does nothing if another process has inserted the link with this number. */
-const AGREGAR = sentencia<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
+const AGREGAR = statement<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
   'bitacora.agregarEslabon',
   `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
    values (:registro, :numero, :xid::text::xid8, :lineas, :claves, :huellas, :hash, :creado_en)
@@ -196,12 +196,12 @@ const AGREGAR = sentencia<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro'
  * Creates the next link of a chain, if the chain has new lines.
  * @returns true if the chain may have lines for another link
  */
-export async function hacerEslabon(db: Db, cadena: Cadena, ahora: Date): Promise<boolean> {
+export async function addLink(db: Db, cadena: Chain, ahora: Date): Promise<boolean> {
   const { registro, comercio_id, modo } = cadena
   const [ultimo] = await db.consultar(ULTIMO, { registro, hasta: null })
   const { xid, id, secuencia } = ultimo ?? COMIENZO
   const cuales = { comercio_id, modo, xid, id, secuencia }
-  const [siguientes] = await dondeEsta(db, cadena).consultar(SIGUIENTES[tramoDe(cadena)], cuales)
+  const [siguientes] = await partOfChain(db, cadena).consultar(SIGUIENTES[tramoDe(cadena)], cuales)
   if (!siguientes) return false
   const { enteras, ...suyas } = siguientes
   await db.consultar(AGREGAR, {
@@ -218,7 +218,7 @@ export async function hacerEslabon(db: Db, cadena: Cadena, ahora: Date): Promise
 }
 
 /** Current state of a line: its key and its digest. */
-export interface LineaLeida {
+export interface ChainRow {
   clave: Buffer
   huella: Buffer
 }
@@ -229,22 +229,22 @@ const leer = (tramo: Tramo) => {
 }
 
 type Fin = { [C in keyof Posicion as `fin_${C}`]: Posicion[C] }
-const LEER: Record<Tramo, Sentencia<Cual & Fin, LineaLeida>> = {
-  bitacora: sentencia<Desde<'bitacora'> & Omit<Fin, 'fin_secuencia'>, LineaLeida>('bitacora.lineas', leer('bitacora')),
-  evento: sentencia<Desde<'evento'> & Fin, LineaLeida>('bitacora.lineasDeEventos', leer('evento'), {
+const LEER: Record<Tramo, Statement<Cual & Fin, ChainRow>> = {
+  bitacora: statement<Desde<'bitacora'> & Omit<Fin, 'fin_secuencia'>, ChainRow>('bitacora.lineas', leer('bitacora')),
+  evento: statement<Desde<'evento'> & Fin, ChainRow>('bitacora.lineasDeEventos', leer('evento'), {
     alcance: 'parte',
   }),
-  eventoDeUno: sentencia<Desde<'eventoDeUno'> & Fin, LineaLeida>('bitacora.lineasDeUno', leer('eventoDeUno')),
+  eventoDeUno: statement<Desde<'eventoDeUno'> & Fin, ChainRow>('bitacora.lineasDeUno', leer('eventoDeUno')),
 }
 
 /** Reads the lines that are now in the range of positions that a link covers. */
-export async function leerLineas(db: Db, cadena: Cadena, numero: number): Promise<LineaLeida[]> {
+export async function readChainRows(db: Db, cadena: Chain, numero: number): Promise<ChainRow[]> {
   const { registro, comercio_id, modo } = cadena
   const [antes] = await db.consultar(ULTIMO, { registro, hasta: numero - 1 })
   const [este] = await db.consultar(ULTIMO, { registro, hasta: numero })
   if (!este) return []
   const { xid, id, secuencia } = antes ?? COMIENZO
-  return dondeEsta(db, cadena).consultar(LEER[tramoDe(cadena)], {
+  return partOfChain(db, cadena).consultar(LEER[tramoDe(cadena)], {
     ...{ comercio_id, modo, xid, id, secuencia },
     ...{ fin_xid: este.xid, fin_id: este.id, fin_secuencia: este.secuencia },
   })
@@ -266,21 +266,21 @@ const sueltas = (tramo: Tramo) => {
 }
 
 type AntesDe = { antes_de: Date }
-const SUELTAS: Record<Tramo, Sentencia<Cual & AntesDe, LineaSuelta>> = {
-  bitacora: sentencia<Desde<'bitacora'> & AntesDe, LineaSuelta>('bitacora.sueltas', sueltas('bitacora')),
-  evento: sentencia<Desde<'evento'> & AntesDe, LineaSuelta>('bitacora.sueltasEventos', sueltas('evento'), {
+const SUELTAS: Record<Tramo, Statement<Cual & AntesDe, LineaSuelta>> = {
+  bitacora: statement<Desde<'bitacora'> & AntesDe, LineaSuelta>('bitacora.sueltas', sueltas('bitacora')),
+  evento: statement<Desde<'evento'> & AntesDe, LineaSuelta>('bitacora.sueltasEventos', sueltas('evento'), {
     alcance: 'parte',
   }),
-  eventoDeUno: sentencia<Desde<'eventoDeUno'> & AntesDe, LineaSuelta>('bitacora.sueltasDeUno', sueltas('eventoDeUno')),
+  eventoDeUno: statement<Desde<'eventoDeUno'> & AntesDe, LineaSuelta>('bitacora.sueltasDeUno', sueltas('eventoDeUno')),
 }
 
 /**
  * Reads up to 100 lines after the last link that are faults: lines that no link can include (`futura`), and lines
  * written before `antes_de` that still have no link.
  */
-export async function leerSueltas(db: Db, cadena: Cadena, antes_de: Date): Promise<LineaSuelta[]> {
+export async function readUnchained(db: Db, cadena: Chain, antes_de: Date): Promise<LineaSuelta[]> {
   const { registro, comercio_id, modo } = cadena
   const { xid, id, secuencia } = (await db.consultar(ULTIMO, { registro, hasta: null }))[0] ?? COMIENZO
   const cuales = { comercio_id, modo, xid, id, secuencia, antes_de }
-  return dondeEsta(db, cadena).consultar(SUELTAS[tramoDe(cadena)], cuales)
+  return partOfChain(db, cadena).consultar(SUELTAS[tramoDe(cadena)], cuales)
 }

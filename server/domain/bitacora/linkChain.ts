@@ -1,18 +1,18 @@
 import { collectAudit } from '../../data/audit.ts'
 import type { Deps } from '../deps.ts'
-import { hacerEslabon, leerCadenas } from './chain.ts'
-import { sellar } from './seal.ts'
+import { addLink, readChains } from './chain.ts'
+import { seal } from './seal.ts'
 
 /**
  * Appends the next link to each chain, and seals the days that are over. Does nothing when there are no new lines.
  * @returns true if another link may be due. The job runner pauses before the next call, because hashing one merchant's
  * burst competes with the requests of other merchants.
  */
-export async function encadenar(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<boolean> {
+export async function linkChains(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<boolean> {
   const { db, reloj } = deps
   await collectAudit(db)
   let hay = false
-  for (const cadena of await leerCadenas(db, false)) if (await hacerEslabon(db, cadena, reloj())) hay = true
-  await sellar(deps)
+  for (const cadena of await readChains(db, false)) if (await addLink(db, cadena, reloj())) hay = true
+  await seal(deps)
   return hay
 }

@@ -1,10 +1,10 @@
-import type { Cursores } from '../../api/lists/cursor.ts'
-import { type Paginacion, paginar } from '../../api/lists/page.ts'
+import type { Cursors } from '../../api/lists/cursor.ts'
+import { type Pagination, paginate } from '../../api/lists/page.ts'
 import { collectAudit } from '../../data/audit.ts'
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { LineaDeBitacora, Modo } from '../../generado/contrato/tipos/index.ts'
-import { menorId } from '../../platform/codes/codes.ts'
-import { leerInstante } from '../../platform/time/instant.ts'
+import { smallestId } from '../../platform/codes/codes.ts'
+import { readInstant } from '../../platform/time/instant.ts'
 import type { FilaBitacora } from './bitacora.ts'
 
 type FilaLeida = FilaBitacora & { comercio: string | null }
@@ -36,23 +36,23 @@ const consulta = (de: string) => `select ${COLUMNAS} from (
 
 type Parametros = Omit<Condiciones, 'desde' | 'hasta'> & { desde: string; hasta: string; cuantas: number }
 
-const DE_TODOS = sentencia<Parametros, FilaLeida>('bitacora.deTodos', consulta('true'), { alcance: 'todo' })
-const DE_COMERCIO = sentencia<Parametros, FilaLeida>(
+const DE_TODOS = statement<Parametros, FilaLeida>('bitacora.deTodos', consulta('true'), { alcance: 'todo' })
+const DE_COMERCIO = statement<Parametros, FilaLeida>(
   'bitacora.deComercio',
   consulta('comercio_id = :comercio_id::uuid'),
   { alcance: 'todo' },
 )
-const DE_QUIEN = sentencia<Parametros, FilaLeida>('bitacora.deQuien', consulta('quien = :quien::text'), {
+const DE_QUIEN = statement<Parametros, FilaLeida>('bitacora.deQuien', consulta('quien = :quien::text'), {
   alcance: 'todo',
 })
-const SOBRE = sentencia<Parametros, FilaLeida>('bitacora.sobre', consulta('sobre = :sobre::text'), { alcance: 'todo' })
+const SOBRE = statement<Parametros, FilaLeida>('bitacora.sobre', consulta('sobre = :sobre::text'), { alcance: 'todo' })
 
 /** Selects the statement with the most selective index for the filters. */
 const masEstrecha = ({ sobre, quien, comercio_id }: Condiciones) =>
   sobre !== null ? SOBRE : quien !== null ? DE_QUIEN : comercio_id !== null ? DE_COMERCIO : DE_TODOS
 
 /** Query parameters that both audit lists accept. */
-export interface FiltrosDeBitacora extends Paginacion {
+export interface FiltrosDeBitacora extends Pagination {
   accion?: string
   sobre?: string
   quien?: string
@@ -62,11 +62,11 @@ export interface FiltrosDeBitacora extends Paginacion {
 
 const DESPUES_DE_TODO = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-const limiteDe = (instante: string | undefined) => (instante === undefined ? null : menorId(leerInstante(instante)!))
+const limiteDe = (instante: string | undefined) => (instante === undefined ? null : smallestId(readInstant(instante)!))
 
 /** Reads a page of the audit record, newest line first. */
 export function paginarBitacora<Dato>(
-  { db, cursores }: { db: Db; cursores: Cursores },
+  { db, cursores }: { db: Db; cursores: Cursors },
   quien: { operacion: string; dueno: string },
   { limite, cursor, creado_desde, creado_hasta, ...filtros }: FiltrosDeBitacora,
   de: Pick<Condiciones, 'comercio_id' | 'modo'>,
@@ -76,7 +76,7 @@ export function paginarBitacora<Dato>(
   const desde = limiteDe(creado_desde)
   const hasta = limiteDe(creado_hasta)
   const condiciones: Condiciones = { ...de, quien: deQuien, accion, sobre, desde, hasta }
-  return paginar(
+  return paginate(
     cursores,
     { ...quien, filtros: { ...condiciones } },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
@@ -84,7 +84,7 @@ export function paginarBitacora<Dato>(
       leer: async (despues, cuantas) => {
         await collectAudit(db)
         const antesDe = [(despues?.[0] as string | undefined) ?? DESPUES_DE_TODO, hasta ?? DESPUES_DE_TODO].sort()[0]!
-        const valores = { ...condiciones, desde: desde ?? menorId(new Date(0)), hasta: antesDe, cuantas }
+        const valores = { ...condiciones, desde: desde ?? smallestId(new Date(0)), hasta: antesDe, cuantas }
         return db.consultar(masEstrecha(condiciones), valores)
       },
       posicion: ({ id }) => [id],

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import type { eslabon, sello } from '../../generado/contrato/prisma/client.ts'
 import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
-import { firmar } from '../../platform/signing/jws.ts'
+import { signJws } from '../../platform/signing/jws.ts'
 import type { Deps } from '../deps.ts'
 
-export const TIPO_DE_SELLO = 'bitacora-sello+jws'
+export const SEAL_TYPE = 'bitacora-sello+jws'
 
 /** Content of a day's seal: the last link of each chain at the end of the day, and the digest of the previous seal. */
-export interface Sello {
+export interface Seal {
   version: 1
   emisor: string
   /** Day in UTC. */
@@ -19,15 +19,15 @@ export interface Sello {
 }
 
 /** SHA-256 digest of a seal, with which the next seal refers to it. */
-export const huellaDeSello = (jws: string) => hash('sha256', jws)
+export const sealDigest = (jws: string) => hash('sha256', jws)
 
-const ULTIMO = sentencia<object, { dia: string; jws: string }>(
+const ULTIMO = statement<object, { dia: string; jws: string }>(
   'sellos.ultimo',
   'select dia::text as dia, jws from sello order by sello.dia desc limit 1',
 )
 
 /** Reads the last link of each chain before `hoy`. `nuevo` is true for a link that no seal covers yet. */
-const ULTIMOS_ESLABONES = sentencia<
+const ULTIMOS_ESLABONES = statement<
   { hoy: Date; sellado: string | null },
   Pick<eslabon, 'registro' | 'numero' | 'hash'> & { dia: string; nuevo: boolean }
 >(
@@ -44,7 +44,7 @@ const ULTIMOS_ESLABONES = sentencia<
      select * from eslabon where registro = r.registro and creado_en < :hoy order by creado_en desc, numero desc limit 1) e`,
 )
 
-const SELLAR = sentencia<
+const SELLAR = statement<
   Pick<sello, 'jws'> & { dia: string; kid: string; jwk: ClavePublica; ahora: Date },
   { dia: string }
 >(
@@ -62,7 +62,7 @@ const DIA = 86_400_000
  * Seals the links that were created before today and that no seal covers yet. Does nothing if there is no such link.
  * Logs each seal, so that a copy exists outside the database.
  */
-export async function sellar({
+export async function seal({
   db,
   reloj,
   log,
@@ -78,16 +78,16 @@ export async function sellar({
     .map((uno) => uno.dia)
     .sort()
     .at(-1)!
-  const contenido: Sello = {
+  const contenido: Seal = {
     version: 1,
     emisor: ajustes.urlPublica,
     dia,
     eslabones: Object.fromEntries(
       eslabones.map(({ registro, numero, hash: de }) => [registro, { numero, hash: Buffer.from(de).toString('hex') }]),
     ),
-    anterior: ultimo ? huellaDeSello(ultimo.jws) : null,
+    anterior: ultimo ? sealDigest(ultimo.jws) : null,
   }
-  const { jws, publica } = await firmar(secretos, TIPO_DE_SELLO, contenido)
+  const { jws, publica } = await signJws(secretos, SEAL_TYPE, contenido)
   const [sellado] = await db.consultar(SELLAR, { dia, jws, kid: publica.kid, jwk: publica, ahora })
   if (sellado) log.info({ dia, jws }, 'audit record sealed')
 }

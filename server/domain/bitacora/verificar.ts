@@ -1,43 +1,43 @@
 import { createHash } from 'node:crypto'
 import { collectAudit } from '../../data/audit.ts'
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { eslabon } from '../../generado/contrato/prisma/client.ts'
-import type { Secretos } from '../../platform/secrets.ts'
-import { clavesPropias, leerFirmado } from '../../platform/signing/jws.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import { ownPublicKeys, readSigned } from '../../platform/signing/jws.ts'
 import type { Deps } from '../deps.ts'
 import {
-  type Cadena,
-  DE_CLAVE,
-  DE_HUELLA,
-  dondeEsta,
-  type LineaLeida,
-  leerCadenas,
-  leerLineas,
-  leerSueltas,
+  type Chain,
+  type ChainRow,
+  DIGEST_BYTES,
+  KEY_BYTES,
+  partOfChain,
+  readChainRows,
+  readChains,
+  readUnchained,
 } from './chain.ts'
-import { huellaDeSello, type Sello, TIPO_DE_SELLO } from './seal.ts'
+import { SEAL_TYPE, type Seal, sealDigest } from './seal.ts'
 
 type FilaEslabon = Pick<eslabon, 'numero' | 'lineas' | 'claves' | 'huellas' | 'hash'>
 
-const ESLABONES = sentencia<{ registro: string; desde: Date; hasta: Date; tras: number }, FilaEslabon>(
+const ESLABONES = statement<{ registro: string; desde: Date; hasta: Date; tras: number }, FilaEslabon>(
   'bitacora.eslabones',
   `select numero, lineas, claves, huellas, hash from eslabon where registro = :registro and numero > :tras
      and creado_en >= :desde and creado_en < :hasta order by numero limit 100`,
 )
-const HASH = sentencia<{ registro: string; numero: number }, Pick<eslabon, 'hash'>>(
+const HASH = statement<{ registro: string; numero: number }, Pick<eslabon, 'hash'>>(
   'bitacora.hashDeEslabon',
   'select hash from eslabon where registro = :registro and numero = :numero',
 )
-const SELLOS = sentencia<{ desde: Date; hasta: Date }, { dia: string; jws: string }>(
+const SELLOS = statement<{ desde: Date; hasta: Date }, { dia: string; jws: string }>(
   'sellos.leer',
   'select dia::text as dia, jws from sello where sello.dia >= :desde::timestamptz and sello.dia < :hasta::timestamptz order by sello.dia',
 )
 const NOMBRE = {
-  bitacora: sentencia<{ id: string }, { nombre: string }>(
+  bitacora: statement<{ id: string }, { nombre: string }>(
     'bitacora.nombre',
     'select linea as nombre from bitacora where id = :id::uuid',
   ),
-  evento: sentencia<{ id: string }, { nombre: string }>(
+  evento: statement<{ id: string }, { nombre: string }>(
     'bitacora.nombreDeEvento',
     `select 'evt_' || guia as nombre from guia_indice where (comercio_id, modo, id) = (
        select comercio_id, modo, id from guia where id = :id::uuid)`,
@@ -78,7 +78,7 @@ export async function verificarCadenas(
 ): Promise<Verificada> {
   await collectAudit(db)
   const hecho: Verificada = { lineas: 0, eslabones: 0, sellos: 0, faltas: [] }
-  for (const cadena of await leerCadenas(db, true)) {
+  for (const cadena of await readChains(db, true)) {
     await verificarCadena(db, cadena, tiempo, hecho)
     await verificarSueltas(db, cadena, new Date(reloj().getTime() - SIN_ENCADENAR), hecho)
   }
@@ -86,7 +86,7 @@ export async function verificarCadenas(
   return hecho
 }
 
-async function verificarCadena(db: Db, cadena: Cadena, tiempo: Tiempo, hecho: Verificada): Promise<void> {
+async function verificarCadena(db: Db, cadena: Chain, tiempo: Tiempo, hecho: Verificada): Promise<void> {
   const { registro } = cadena
   let previo: Uint8Array | undefined
   for (let tras = 0; ; ) {
@@ -106,9 +106,9 @@ async function verificarCadena(db: Db, cadena: Cadena, tiempo: Tiempo, hecho: Ve
   }
 }
 
-async function verificarSueltas(db: Db, cadena: Cadena, antes_de: Date, hecho: Verificada): Promise<void> {
-  for (const { clave, futura } of await leerSueltas(db, cadena, antes_de)) {
-    const nombre = await nombreDe(dondeEsta(db, cadena), cadena.de, clave.toString('hex'))
+async function verificarSueltas(db: Db, cadena: Chain, antes_de: Date, hecho: Verificada): Promise<void> {
+  for (const { clave, futura } of await readUnchained(db, cadena, antes_de)) {
+    const nombre = await nombreDe(partOfChain(db, cadena), cadena.de, clave.toString('hex'))
     const que = futura ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
     hecho.faltas.push(`${cadena.de}: ${nombre} ${que}`)
   }
@@ -120,20 +120,20 @@ async function hashDe(db: Db, registro: string, numero: number): Promise<Uint8Ar
 
 async function compararEslabon(
   db: Db,
-  cadena: Cadena,
+  cadena: Chain,
   { numero, claves, huellas, hash }: FilaEslabon,
   anterior: Uint8Array,
 ): Promise<string[]> {
-  const lineas: LineaLeida[] = await leerLineas(db, cadena, numero)
-  const dichas = partir(claves, DE_CLAVE)
-  const huellaDe = new Map(partir(huellas, DE_HUELLA).map((huella, i) => [dichas[i], huella]))
+  const lineas: ChainRow[] = await readChainRows(db, cadena, numero)
+  const dichas = partir(claves, KEY_BYTES)
+  const huellaDe = new Map(partir(huellas, DIGEST_BYTES).map((huella, i) => [dichas[i], huella]))
   const hay = new Map(lineas.map((linea) => [linea.clave.toString('hex'), linea.huella]))
   const nombrar = (que: string) => async (clave: string) =>
-    `${cadena.de}: ${que} ${await nombreDe(dondeEsta(db, cadena), cadena.de, clave)} (eslabón ${numero})`
+    `${cadena.de}: ${que} ${await nombreDe(partOfChain(db, cadena), cadena.de, clave)} (eslabón ${numero})`
   const faltan = dichas.filter((clave) => !hay.has(clave))
   const sobran = [...hay.keys()].filter((clave) => !huellaDe.has(clave))
   const cambiaron = dichas.filter(
-    (clave) => hay.has(clave) && hay.get(clave)!.subarray(0, DE_HUELLA).toString('hex') !== huellaDe.get(clave),
+    (clave) => hay.has(clave) && hay.get(clave)!.subarray(0, DIGEST_BYTES).toString('hex') !== huellaDe.get(clave),
   )
   const enSuOrden = [...hay.keys()].filter((clave) => huellaDe.has(clave))
   const movidas = dichas.filter((clave) => hay.has(clave)).filter((clave, i) => clave !== enSuOrden[i])
@@ -158,26 +158,26 @@ const partir = (bytes: Uint8Array, largo: number): string[] =>
  * Returns the public identifier of a line. For a missing line, returns the identifier from the key that its link
  * stores.
  */
-async function nombreDe(db: Db, registro: Cadena['de'], clave: string): Promise<string> {
+async function nombreDe(db: Db, registro: Chain['de'], clave: string): Promise<string> {
   const id = clave.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   const [fila] = await db.consultar(NOMBRE[registro], { id })
   if (registro === 'bitacora') return fila?.nombre ?? id
   return `${fila?.nombre ?? id}_${Number.parseInt(clave.slice(32), 16)}`
 }
 
-async function verificarSellos(db: Db, secretos: Secretos, tiempo: Tiempo, hecho: Verificada): Promise<void> {
-  const claves = await clavesPropias(secretos)
+async function verificarSellos(db: Db, secretos: Secrets, tiempo: Tiempo, hecho: Verificada): Promise<void> {
+  const claves = await ownPublicKeys(secretos)
   let anterior: string | undefined
   for (const { dia, jws } of await db.consultar(SELLOS, tiempo)) {
     hecho.sellos++
-    const sello = await leerFirmado<Sello>(claves, TIPO_DE_SELLO, jws)
+    const sello = await readSigned<Seal>(claves, SEAL_TYPE, jws)
     if (!sello || sello.dia !== dia) {
       hecho.faltas.push(`sello del ${dia}: la firma no es del servicio`)
       continue
     }
     if (anterior !== undefined && sello.anterior !== anterior)
       hecho.faltas.push(`sello del ${dia}: falta el anterior, o es otro`)
-    anterior = huellaDeSello(jws)
+    anterior = sealDigest(jws)
     for (const [registro, dicho] of Object.entries(sello.eslabones)) {
       const hash = await hashDe(db, registro, dicho.numero)
       if (!hash || Buffer.from(hash).toString('hex') !== dicho.hash)

@@ -2,19 +2,19 @@
 // Pure, except for one read of the data file at first use. README.md describes how the data file is generated.
 import { readFileSync } from 'node:fs'
 import type { NombresSugeridos, Pais } from '../../generado/contrato/tipos/index.ts'
-import { distanciaKm, type Punto } from '../../platform/maps/point.ts'
-import { RAIZ } from '../../platform/root.ts'
+import { distanceKm, type Point } from '../../platform/maps/point.ts'
+import { ROOT } from '../../platform/root.ts'
 import { cercanos, type Nombre } from './cercanos.ts'
 import { clavesDe } from './claves.ts'
 
-export interface Departamento extends Punto {
+export interface Departamento extends Point {
   /** ISO 3166-2 code. */
   codigo: string
   pais: Pais
   nombre: string
 }
 
-export interface Municipio extends Punto {
+export interface Municipio extends Point {
   codigo: string
   nombre: string
   /** Code of the department. */
@@ -84,7 +84,7 @@ const catalogo = () => {
 }
 
 function leer(): Catalogo {
-  const texto = readFileSync(new URL('server/domain/catalogo/datos.json', RAIZ), 'utf8')
+  const texto = readFileSync(new URL('server/domain/catalogo/datos.json', ROOT), 'utf8')
   const guardados = JSON.parse(texto) as DepartamentoGuardado[]
   const ficheros = guardados.map(abrir)
   const escritos = guardados.map(([codigo, nombre, otros], i) => ({
@@ -131,7 +131,7 @@ function abrir([codigo, nombre, , lat, lng, guardados]: DepartamentoGuardado): F
     lng,
     municipios,
     radio() {
-      radio ??= Math.max(...municipios.map((municipio) => distanciaKm({ lat, lng }, municipio)))
+      radio ??= Math.max(...municipios.map((municipio) => distanceKm({ lat, lng }, municipio)))
       return radio
     },
     indice() {
@@ -250,22 +250,22 @@ export const buscarDepartamentos = (texto: string): Departamento[] => hallarFich
 /** Maximum distance in kilometres between a place and the centre of the municipality to which it belongs. */
 export const LEJOS = 50
 
-const kmA = ({ municipios }: Fichero, punto: Punto) =>
-  Math.min(...municipios.map((municipio) => distanciaKm(punto, municipio)))
+const kmA = ({ municipios }: Fichero, punto: Point) =>
+  Math.min(...municipios.map((municipio) => distanceKm(punto, municipio)))
 
 /**
  * Reports whether a place may belong to a department. In a large department, people may live as far from the nearest
  * municipality's centre as the furthest municipality is from the capital.
  */
-function admite(fichero: Fichero, punto: Punto): boolean {
+function admite(fichero: Fichero, punto: Point): boolean {
   const radio = fichero.radio()
   const cerca = Math.max(LEJOS, radio)
   // A place this far from the capital cannot be near any municipality. This cheap test rejects most wrong coordinates.
-  return distanciaKm(punto, fichero) <= radio + cerca && kmA(fichero, punto) <= cerca
+  return distanceKm(punto, fichero) <= radio + cerca && kmA(fichero, punto) <= cerca
 }
 
 /** Reports whether a place may belong to a department with this name or code; undefined if no department has it. */
-export function esDelDepartamento(departamento: string, punto: Punto): boolean | undefined {
+export function esDelDepartamento(departamento: string, punto: Point): boolean | undefined {
   const ficheros = hallarFicheros(departamento)
   return ficheros.length === 0 ? undefined : ficheros.some((fichero) => admite(fichero, punto))
 }
@@ -274,15 +274,15 @@ export function esDelDepartamento(departamento: string, punto: Punto): boolean |
  * Distance in kilometres from a place to the nearest municipality of the departments with this name or code. Infinity
  * if no department has it.
  */
-export const distanciaAlDepartamento = (departamento: string, punto: Punto): number =>
+export const distanciaAlDepartamento = (departamento: string, punto: Point): number =>
   Math.min(...hallarFicheros(departamento).map((fichero) => kmA(fichero, punto)))
 
 /** Maximum distance in kilometres between a place and the nearest capital of a department to which it may belong. */
 const AL_ALCANCE = 300
 
 /** Reports whether a place is at most 300 km from the capital of any department. */
-export const cercaDeAlguno = (punto: Punto): boolean =>
-  catalogo().ficheros.some((fichero) => distanciaKm(punto, fichero) <= AL_ALCANCE)
+export const cercaDeAlguno = (punto: Point): boolean =>
+  catalogo().ficheros.some((fichero) => distanceKm(punto, fichero) <= AL_ALCANCE)
 
 /** Up to three names of departments that are most similar to an unknown name. */
 export const departamentosParecidos = (texto: string): string[] => cercanos(texto, catalogo().nombres, CUANTAS)
@@ -298,7 +298,7 @@ export const municipiosDe = (departamento: string): Municipio[] =>
   hallarFicheros(departamento).flatMap(({ municipios }) => municipios)
 
 /** Centre of a municipality, given by its names; undefined if the catalogue does not have it. */
-export function centroDe(departamento: string, municipio: string): Punto | undefined {
+export function centroDe(departamento: string, municipio: string): Point | undefined {
   const hallado = hallarDestino(hallarFicheros(departamento), clavesDe(municipio))?.municipio
   return hallado && { lat: hallado.lat, lng: hallado.lng }
 }

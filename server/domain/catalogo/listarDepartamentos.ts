@@ -1,4 +1,4 @@
-import { paginar } from '../../api/lists/page.ts'
+import { paginate } from '../../api/lists/page.ts'
 import type { Handler } from '../operation.ts'
 import { type Departamento, departamentos } from './catalogo.ts'
 
@@ -7,7 +7,7 @@ export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ quer
   const { pais } = query
   const todos = departamentos(pais)
   const ambito = { operacion: 'listarDepartamentos', dueno: `${comercioId}:${modo}`, filtros: { pais } }
-  const pagina = await paginar(cursores, ambito, query, {
+  const pagina = await paginate(cursores, ambito, query, {
     async leer(despues, cuantos) {
       const desde = despues ? todos.findIndex(({ codigo }) => codigo === despues[0]) + 1 : 0
       return todos.slice(desde, desde + cuantos)

@@ -1,4 +1,4 @@
-import { paginar } from '../../api/lists/page.ts'
+import { paginate } from '../../api/lists/page.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { buscarDepartamentos, departamentosParecidos, type Municipio, municipiosDe } from './catalogo.ts'
@@ -14,7 +14,7 @@ export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, ide
     dueno: `${comercioId}:${modo}`,
     filtros: { departamento, buscar },
   }
-  const pagina = await paginar(cursores, ambito, query, {
+  const pagina = await paginate(cursores, ambito, query, {
     async leer(despues, cuantos) {
       const desde = despues ? todos.findIndex(({ codigo }) => codigo === despues[0]) + 1 : 0
       return todos.slice(desde, desde + cuantos)

@@ -1,16 +1,16 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import { cambios } from '../bitacora/bitacora.ts'
 import type { Handler } from '../operation.ts'
 import { columnasDe, DECIBLES, exigirComercio, presentarComercio } from './comercio.ts'
 
 /** Reads the merchant's row and locks it against other changes until the transaction ends. */
-const TOMAR = sentencia<Pick<comercio, 'id'>, comercio>(
+const TOMAR = statement<Pick<comercio, 'id'>, comercio>(
   'comercios.tomar',
   'select * from comercio where id = :id for no key update',
 )
 
-const CAMBIAR = sentencia<
+const CAMBIAR = statement<
   Pick<comercio, 'id' | 'nombre' | 'pais' | 'estricto' | 'ritmo_solicitudes' | 'ritmo_guias'>,
   comercio
 >(
@@ -21,7 +21,7 @@ const CAMBIAR = sentencia<
 
 export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {
   const { id, comercio } = await exigirComercio(db, path.comercio)
-  const fila = await enTransaccion(db, async (consultar) => {
+  const fila = await inTransaction(db, async (consultar) => {
     const [antes] = await consultar(TOMAR, { id })
     const [despues] = await consultar(CAMBIAR, { ...antes!, ...columnasDe(body) })
     await bitacora.anotar(consultar, quien, {

@@ -1,8 +1,8 @@
-import { RITMOS_POR_OMISION } from '../../api/limits/rates.ts'
+import { DEFAULT_RATES } from '../../api/limits/rates.ts'
 import type { Db } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import type { Comercio, Pais, RitmosDeComercio } from '../../generado/contrato/tipos/index.ts'
-import { base32AlAzar } from '../../platform/codes/codes.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 
 /** Converts a merchant row to the contract's `Comercio`. */
@@ -17,8 +17,8 @@ export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en,
 
 /** Rate limits of a merchant. A limit that the merchant does not have takes the service's default. */
 export const presentarRitmos = (fila: Pick<comercio, 'ritmo_solicitudes' | 'ritmo_guias'>): RitmosDeComercio => ({
-  solicitudes: fila.ritmo_solicitudes ?? RITMOS_POR_OMISION.solicitudes,
-  guias: fila.ritmo_guias ?? RITMOS_POR_OMISION.guias,
+  solicitudes: fila.ritmo_solicitudes ?? DEFAULT_RATES.solicitudes,
+  guias: fila.ritmo_guias ?? DEFAULT_RATES.guias,
 })
 
 /** Converts the contract's fields of a merchant to columns. */
@@ -38,7 +38,7 @@ export const decibles = (fila: Pick<comercio, (typeof DECIBLES)[number]>) =>
   Object.fromEntries(DECIBLES.map((columna) => [columna, fila[columna]]))
 
 /** Creates a public identifier for a merchant. */
-export const nuevoCodigoDeComercio = () => `com_${base32AlAzar(12)}`
+export const nuevoCodigoDeComercio = () => `com_${randomBase32(12)}`
 
 /** Finds a merchant by its public identifier; undefined for an unknown or malformed identifier. */
 export async function buscarComercio(db: Db, codigo: string): Promise<comercio | undefined> {

@@ -1,9 +1,9 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import type { Handler } from '../operation.ts'
 import { columnasDe, decibles, nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
 
-const CREAR = sentencia<comercio, comercio>(
+const CREAR = statement<comercio, comercio>(
   'comercios.crear',
   `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, creado_en)
    values (:id, :comercio, :nombre, :pais, :estricto, :ritmo_solicitudes, :ritmo_guias, :creado_en) returning *`,
@@ -13,7 +13,7 @@ const SIN_AJUSTES = { pais: null, estricto: false, ritmo_solicitudes: null, ritm
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
   const nuevo = { ...nuevoId(), comercio: nuevoCodigoDeComercio(), ...SIN_AJUSTES, ...columnasDe(body) }
-  const fila = await enTransaccion(db, async (consultar) => {
+  const fila = await inTransaction(db, async (consultar) => {
     const [creada] = await consultar(CREAR, nuevo)
     await bitacora.anotar(consultar, quien, {
       accion: 'crearComercio',

@@ -1,11 +1,11 @@
 import type { Falla } from '../../generado/contrato/tipos/index.ts'
-import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
-import { problemaDeFallas } from '../../platform/errors.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { problemOfFaults } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { leerEtiquetas, sinEtiqueta, unir } from './etiqueta.ts'
 
 export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identidad }, { db, enlacesDeEtiquetas }) => {
-  const codigos = body.guias.map(normalizarCodigoDeGuia)
+  const codigos = body.guias.map(normalizeGuideCode)
   const filas = await leerEtiquetas(
     db,
     identidad,
@@ -24,7 +24,7 @@ export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identida
     fallas.push({ campo: `/guias/${i}`, codigo: 'valor_no_admitido', mensaje: porQueNo(fila !== undefined, primera) })
     return []
   })
-  if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
+  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
   return { status: 200, body: { ...enlacesDeEtiquetas.crear(unir(guias), 'inline'), guias } }
 }
 

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { coincideEtag, etagDe } from '../../api/http/conditional.ts'
-import { cabecerasDeDescarga } from '../../api/http/download.ts'
-import { Flujo } from '../../api/http/stream.ts'
-import { paraDocumentos } from '../../platform/brand/brand.ts'
-import { noDisponible, problemaUniforme } from '../../platform/errors.ts'
+import { etagMatches, etagOf } from '../../api/http/conditional.ts'
+import { downloadHeaders } from '../../api/http/download.ts'
+import { ByteStream } from '../../api/http/stream.ts'
+import { forDocuments } from '../../platform/brand/brand.ts'
+import { unavailable, uniformProblem } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { DIBUJO, datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
 
@@ -29,27 +29,27 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   const codigos = separar(path.guias)
   const senal = alAbandonar()
   const leer = async () => {
-    if (senal.aborted) throw noDisponible('La solicitud se abandonó.')
+    if (senal.aborted) throw unavailable('La solicitud se abandonó.')
     return leerEtiquetas(db, 'todos', codigos)
   }
-  if (disp) limites.gastarEtiquetas(red, Math.ceil(codigos.length / POR_DIBUJO))
+  if (disp) limites.chargeLabels(red, Math.ceil(codigos.length / POR_DIBUJO))
   const filas = disp ? await turnosDeEnlaces(red, leer) : []
-  if (!disp || filas.length !== codigos.length || filas.some(sinEtiqueta)) throw problemaUniforme('enlace_invalido')
+  if (!disp || filas.length !== codigos.length || filas.some(sinEtiqueta)) throw uniformProblem('enlace_invalido')
   const datos = filas.map((fila) => datosDe(fila, ajustes))
   // The same data gives the same bytes. Nothing is drawn for a client that already has them or that requests only the
   // headers.
-  const marca = paraDocumentos(ajustes.marca)
-  const ETag = etagDe(JSON.stringify([DIBUJO, marca.nombre, marca.logo && huellaDe(marca.logo.negro.png), datos]))
-  if (coincideEtag(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
+  const marca = forDocuments(ajustes.marca)
+  const ETag = etagOf(JSON.stringify([DIBUJO, marca.nombre, marca.logo && huellaDe(marca.logo.negro.png), datos]))
+  if (etagMatches(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
   const dibujar = (senal: AbortSignal) => {
-    limites.gastarEtiquetas(red, filas.length)
-    return hilos.hacer(filas[0]!.comercio_id, 'etiquetas', { marca, etiquetas: datos }, senal)
+    limites.chargeLabels(red, filas.length)
+    return hilos.run(filas[0]!.comercio_id, 'etiquetas', { marca, etiquetas: datos }, senal)
   }
-  const pdf = soloCabeceras ? recientes.hallar(ETag) : await recientes.dar(ETag, dibujar, senal)
+  const pdf = soloCabeceras ? recientes.find(ETag) : await recientes.get(ETag, dibujar, senal)
   const nombre = filas.length === 1 ? `etiqueta-${path.guias}.pdf` : `etiquetas-${filas.length}.pdf`
   return {
     status: 200,
-    headers: cabecerasDeDescarga(disp, nombre, ETag),
-    body: new Flujo('application/pdf', pdf?.length, Readable.from(pdf ? [pdf] : [])),
+    headers: downloadHeaders(disp, nombre, ETag),
+    body: new ByteStream('application/pdf', pdf?.length, Readable.from(pdf ? [pdf] : [])),
   }
 }

@@ -1,7 +1,7 @@
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { Ajustes } from '../deps.ts'
-import { type Ambito, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
+import { type AmbitoDeGuias, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
 
 /**
@@ -13,7 +13,7 @@ export const DIBUJO = 2
 /** Guide's row with its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
 
-const LEER = sentencia<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiqueta>(
+const LEER = statement<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiqueta>(
   'etiquetas.leer',
   `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
    join guia_indice i on i.guia = p.guia
@@ -24,7 +24,11 @@ const LEER = sentencia<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiquet
 )
 
 /** Returns the guides for these codes, in input order; unknown codes are skipped. */
-export async function leerEtiquetas(db: Db, ambito: Ambito, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
+export async function leerEtiquetas(
+  db: Db,
+  ambito: AmbitoDeGuias,
+  codigos: readonly string[],
+): Promise<FilaEtiqueta[]> {
   const leer = ({ consultar }: Db, guias: readonly string[]) => consultar(LEER, { guias, ...enFilas(ambito) })
   if (ambito !== 'todos') return leer(db, codigos)
   const filas = await askByKey(db, codigos, leer)

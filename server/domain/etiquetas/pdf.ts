@@ -1,10 +1,10 @@
 import { setImmediate as ceder } from 'node:timers/promises'
-import { type MarcaDeDocumento, pideNombre } from '../../platform/brand/brand.ts'
-import { enGrupos } from '../../platform/codes/guideCode.ts'
-import { encajar } from '../../platform/images/prepareImage.ts'
-import { barrasDe, dibujarBarras, dibujarQr, qrDe, SILENCIO_128 } from '../../platform/pdf/barcodes.ts'
-import { crearDocumento, type Documento, enBuffer } from '../../platform/pdf/document.ts'
-import { altoDeLinea, crearTipografia, type Estilo, type Tipografia } from '../../platform/pdf/text.ts'
+import { type DocumentBrand, needsName } from '../../platform/brand/brand.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { fitInside } from '../../platform/images/prepareImage.ts'
+import { barsOf, drawBars, drawQr, QUIET_ZONE_128, qrOf } from '../../platform/pdf/barcodes.ts'
+import { createDocument, type PdfDocument, toBuffer } from '../../platform/pdf/document.ts'
+import { createTypography, lineHeight, type TextStyle, type Typography } from '../../platform/pdf/text.ts'
 
 /** Data of one label, as plain values; the caller converts its rows. */
 export interface DatosDeEtiqueta {
@@ -46,19 +46,19 @@ const MODULO = (4 / 203) * 72
  * resolves.
  */
 const LARGO_128 = 24
-const ROTULO: Estilo = { cuerpo: 6.2, peso: 'fuerte', espaciado: 0.5 }
+const ROTULO: TextStyle = { cuerpo: 6.2, peso: 'fuerte', espaciado: 0.5 }
 
 /**
  * Draws labels of 10 × 15 cm, one per page, until the signal is aborted. The same data gives the same bytes.
  * @throws the signal's reason if the signal is aborted
  */
 export async function renderizarEtiquetas(
-  marca: MarcaDeDocumento,
+  marca: DocumentBrand,
   etiquetas: DatosDeEtiqueta[],
   senal?: AbortSignal,
 ): Promise<Buffer> {
   const [primera] = etiquetas
-  const { doc, bytes } = crearDocumento({
+  const { doc, bytes } = createDocument({
     titulo: etiquetas.length === 1 && primera ? `Etiqueta ${primera.guia}` : `${etiquetas.length} etiquetas`,
     autor: marca.nombre,
     asunto: 'Etiquetas de envío de 10 × 15 cm',
@@ -66,7 +66,7 @@ export async function renderizarEtiquetas(
     tamano: [HOJA.ancho, HOJA.alto],
     etiquetado: false,
   })
-  const tipografia = crearTipografia(doc)
+  const tipografia = createTypography(doc)
   const rotulada = abrirLogo(doc, marca)
   for (const etiqueta of etiquetas) {
     doc.addPage()
@@ -86,19 +86,19 @@ interface Rotulada {
   logo: { imagen: PDFKit.Mixins.ImageSrc; ancho: number; alto: number } | null
 }
 
-function abrirLogo(doc: Documento, { nombre, logo }: MarcaDeDocumento): Rotulada {
+function abrirLogo(doc: PdfDocument, { nombre, logo }: DocumentBrand): Rotulada {
   if (!logo) return { nombre, logo }
   const { png, ancho, alto } = logo.negro
   // The types of PDFKit lack `openImage`.
   const { openImage } = doc as unknown as { openImage(bytes: Buffer): PDFKit.Mixins.ImageSrc }
-  return { nombre, logo: { imagen: openImage.call(doc, enBuffer(png)), ancho, alto } }
+  return { nombre, logo: { imagen: openImage.call(doc, toBuffer(png)), ancho, alto } }
 }
 
 /**
  * Draws a label from top to bottom: carrier, code, sender, destination, contents. The destination gets the space that
  * the other parts leave.
  */
-function dibujar(doc: Documento, tipografia: Tipografia, marca: Rotulada, etiqueta: DatosDeEtiqueta): void {
+function dibujar(doc: PdfDocument, tipografia: Typography, marca: Rotulada, etiqueta: DatosDeEtiqueta): void {
   const hoja: Hoja = {
     doc,
     tipografia,
@@ -119,8 +119,8 @@ function dibujar(doc: Documento, tipografia: Tipografia, marca: Rotulada, etique
 }
 
 interface Hoja {
-  doc: Documento
-  tipografia: Tipografia
+  doc: PdfDocument
+  tipografia: Typography
   marca: Rotulada
   etiqueta: DatosDeEtiqueta
   regla: (y: number, grueso?: number) => void
@@ -143,7 +143,7 @@ function cabecera(hoja: Hoja): number {
   const x = X + mitad + 8
   if (etiqueta.modo === 'test') {
     doc.rect(x + mitad - 66, y + 5, 66, 18).fill('#000000')
-    const estilo: Estilo = { cuerpo: 10, peso: 'fuerte', color: '#FFFFFF', espaciado: 1.5 }
+    const estilo: TextStyle = { cuerpo: 10, peso: 'fuerte', color: '#FFFFFF', espaciado: 1.5 }
     tipografia.escribir(['PRUEBA'], x + mitad - 66, y + 7.2, estilo, { ancho: 66, alinear: 'centro' })
   } else {
     const comercio = tipografia.ajustar(etiqueta.comercio, { interlineado: 1.15 }, [9, 8, 7], {
@@ -160,10 +160,10 @@ function cabecera(hoja: Hoja): number {
 /** Draws the logo in black. Draws the brand's name if the brand has no logo or the logo does not show the name. */
 function laMarca({ doc, tipografia, marca }: Hoja, y: number, caja: { ancho: number; alto: number }): void {
   const { logo } = marca
-  const medida = logo ? encajar(logo, caja) : { ancho: 0, alto: 0 }
+  const medida = logo ? fitInside(logo, caja) : { ancho: 0, alto: 0 }
   const arriba = y + (caja.alto - medida.alto) / 2
   if (logo) doc.image(logo.imagen, X, arriba, { width: medida.ancho, height: medida.alto })
-  if (logo && !pideNombre(logo)) return
+  if (logo && !needsName(logo)) return
   const x = X + (logo ? medida.ancho + 5 : 0)
   const estilo = { peso: 'fuerte', interlineado: 1.15 } as const
   const nombre = tipografia.ajustar(marca.nombre, estilo, [13, 11, 9, 7.5], { ...caja, ancho: caja.ancho - (x - X) })
@@ -173,25 +173,25 @@ function laMarca({ doc, tipografia, marca }: Hoja, y: number, caja: { ancho: num
 const ALTO_DE_BARRAS = 56
 
 function codigo({ doc, tipografia, etiqueta }: Hoja, y: number): number {
-  const barras = etiqueta.guia.length <= LARGO_128 ? barrasDe(etiqueta.guia) : undefined
+  const barras = etiqueta.guia.length <= LARGO_128 ? barsOf(etiqueta.guia) : undefined
   // Bars and quiet zones need a white background, and the text of test labels may lie behind them.
   doc.rect(0, y, HOJA.ancho, ALTO_DE_BARRAS + 4).fill('#FFFFFF')
   if (barras) {
     const modulos = barras.reduce((suma, ancho) => suma + ancho, 0)
-    const modulo = Math.min(MODULO, HOJA.ancho / (modulos + 2 * SILENCIO_128))
-    dibujarBarras(doc, barras, (HOJA.ancho - modulos * modulo) / 2, y + 2, modulo, ALTO_DE_BARRAS)
+    const modulo = Math.min(MODULO, HOJA.ancho / (modulos + 2 * QUIET_ZONE_128))
+    drawBars(doc, barras, (HOJA.ancho - modulos * modulo) / 2, y + 2, modulo, ALTO_DE_BARRAS)
   }
   const abajo = y + (barras ? ALTO_DE_BARRAS + 4 : 0)
   const base = { peso: 'fuerte', espaciado: 1.2 } as const
   const caja = { ancho: ANCHO, alto: 28 }
-  const texto = tipografia.ajustar(enGrupos(etiqueta.guia), base, [21, 15, 10, 8], caja)
+  const texto = tipografia.ajustar(inGroups(etiqueta.guia), base, [21, 15, 10, 8], caja)
   return tipografia.escribir(texto.lineas, X, abajo, texto.estilo, { ancho: ANCHO, alinear: 'centro' }) + 3
 }
 
 function remitente({ tipografia, etiqueta }: Hoja, y: number): number {
   const { recogida, comercio, external_ref } = etiqueta
   const mitad = ANCHO / 2 - 5
-  const escribir = (valor: string, x: number, abajo: number, peso: Estilo['peso'], alto: number): number => {
+  const escribir = (valor: string, x: number, abajo: number, peso: TextStyle['peso'], alto: number): number => {
     const texto = tipografia.ajustar(valor, { interlineado: 1.2, peso }, [8.5, 7.5, 6.5], { ancho: mitad, alto })
     return tipografia.escribir(texto.lineas, x, abajo, texto.estilo)
   }
@@ -211,13 +211,13 @@ function destino({ tipografia, etiqueta }: Hoja, y: number, fondo: number): void
   const bloque = (
     valor: string | null,
     abajo: number,
-    base: Omit<Estilo, 'cuerpo'>,
+    base: Omit<TextStyle, 'cuerpo'>,
     cuerpos: number[],
     alto: number,
   ) => {
     if (!valor?.trim()) return abajo
     const caja = { ancho: ANCHO, alto: Math.max(0, Math.min(alto, fondo - abajo)) }
-    if (caja.alto < altoDeLinea({ ...base, cuerpo: cuerpos.at(-1)! })) return abajo
+    if (caja.alto < lineHeight({ ...base, cuerpo: cuerpos.at(-1)! })) return abajo
     const texto = tipografia.ajustar(valor, base, cuerpos, caja)
     return tipografia.escribir(texto.lineas, X, abajo, texto.estilo)
   }
@@ -247,7 +247,7 @@ function destino({ tipografia, etiqueta }: Hoja, y: number, fondo: number): void
 const ALTO_DEL_PIE = 78
 
 function contenidoYQr({ doc, tipografia, etiqueta }: Hoja, y: number): void {
-  const qr = qrDe(etiqueta.url_rastreo)
+  const qr = qrOf(etiqueta.url_rastreo)
   const lado = ALTO_DEL_PIE
   const ancho = qr ? ANCHO - lado - 6 : ANCHO
   let abajo = tipografia.escribir(['CONTENIDO'], X, y + 5, ROTULO)
@@ -259,5 +259,5 @@ function contenidoYQr({ doc, tipografia, etiqueta }: Hoja, y: number): void {
   tipografia.escribir(nota, X, HOJA.alto - X - 9, { cuerpo: 6.4 })
   const x = X + ANCHO - lado + 8
   doc.rect(x, y, lado, lado).fill('#FFFFFF')
-  dibujarQr(doc, qr, x, y, lado)
+  drawQr(doc, qr, x, y, lado)
 }

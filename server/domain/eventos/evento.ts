@@ -1,4 +1,4 @@
-import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../../data/db.ts'
+import { type Db, type InJson, type RowOf, statement, withTexts } from '../../data/db.ts'
 import type { evento } from '../../generado/contrato/prisma/client.ts'
 import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
@@ -18,7 +18,7 @@ type DatosDeEvento = {
 }
 
 /** Row of `evento`. Its columns have the contract's names. */
-export type FilaEvento = Fila<
+export type FilaEvento = RowOf<
   evento,
   {
     modo: Modo
@@ -56,10 +56,10 @@ export const MOSTRADAS_DE_EVENTO = [
 ] as const
 
 /** Columns of an event that the contract shows, with timestamps as strings. */
-export type EventoLeido = EnJson<Pick<FilaEvento, (typeof MOSTRADAS_DE_EVENTO)[number]>>
+export type EventoLeido = InJson<Pick<FilaEvento, (typeof MOSTRADAS_DE_EVENTO)[number]>>
 
 /** SQL select list for {@link EventoLeido}. */
-export const COLUMNAS_DE_EVENTO = conTextos(MOSTRADAS_DE_EVENTO)
+export const COLUMNAS_DE_EVENTO = withTexts(MOSTRADAS_DE_EVENTO)
 
 /**
  * Snapshot of a guide right after an event: the guide's columns that events change and that the event itself does not
@@ -177,7 +177,7 @@ export const deGuia = ({ comercio_id, modo, id }: Pick<FilaGuia, 'comercio_id' |
   guia_id: id,
 })
 
-const POR_SECUENCIA = sentencia<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, FilaEvento>(
+const POR_SECUENCIA = statement<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, FilaEvento>(
   'eventos.porSecuencia',
   `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and secuencia = :secuencia`,
@@ -190,7 +190,7 @@ export async function buscarEvento(db: Db, guia: FilaGuia, secuencia: number): P
 }
 
 /** New event, with the changes that it makes to its guide. */
-export interface Paso {
+export interface PasoDeGuia {
   tipo: TipoDeEvento
   /** State of the guide after the event; undefined if the state does not change. */
   estado?: Estado
@@ -217,13 +217,13 @@ export interface Paso {
    * Location after the event; undefined if the event does not change the location. A new location closes the guide's
    * open messages, which ask the recipient for the location.
    */
-  ubicacion?: Lugar
+  ubicacion?: LugarDeGuia
   /** Short link from which a job looks up the location. */
   enlaceCorto?: { id: string; maps_url: string } | undefined
 }
 
 /** Columns of a guide that describe its location. */
-export type Lugar = Pick<
+export type LugarDeGuia = Pick<
   FilaGuia,
   'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
 >
@@ -234,11 +234,11 @@ export type Lugar = Pick<
  */
 type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   intentos: number
-  ubicacion_estado: Lugar['ubicacion_estado'] | null
-  ubicacion_origen: Lugar['ubicacion_origen']
+  ubicacion_estado: LugarDeGuia['ubicacion_estado'] | null
+  ubicacion_origen: LugarDeGuia['ubicacion_origen']
   ubicacion_lat: number | null
   ubicacion_lng: number | null
-  ubicacion_extra: Lugar['ubicacion_extra']
+  ubicacion_extra: LugarDeGuia['ubicacion_extra']
   /** Warnings as JSON text, because node-postgres converts a JavaScript array to a PostgreSQL array. */
   advertencias: string | null
   enlace_corto_id: string | null
@@ -250,7 +250,7 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
  * Takes one step, with a guard. If the guide still has the sequence that was read, increments the sequence and inserts
  * the event. Otherwise writes nothing.
  */
-const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null }>(
+const PASO = statement<ParametrosDePaso, FilaGuia & { webhooks: string[] | null }>(
   'eventos.paso',
   `with g as (
      update guia set secuencia = secuencia + 1, actualizado_en = :registrado_en::timestamptz, intentos = :intentos,
@@ -291,7 +291,7 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
 export async function darPaso(
   { db, avisarTrabajo }: { db: Pick<Db, 'consultar'>; avisarTrabajo: AvisarTrabajo },
   guia: FilaGuia,
-  paso: Paso,
+  paso: PasoDeGuia,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {
   const evento = eventoDe(guia, paso)
   const { ubicacion, enlaceCorto } = paso
@@ -325,7 +325,7 @@ export async function darPaso(
 const registroDe = (guia: FilaGuia, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
 
 /** Returns the event of a step. Its `secuencia` is still the guide's sequence before the step. */
-const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'external_ref'> => ({
+const eventoDe = (guia: FilaGuia, paso: PasoDeGuia): Omit<EventoSinFoto, 'guia' | 'external_ref'> => ({
   ...deGuia(guia),
   secuencia: guia.secuencia,
   tipo: paso.tipo,

@@ -1,5 +1,5 @@
-import { type Db, esRepartida, sentencia } from '../../data/db.ts'
-import { HASTA_AQUI } from '../../data/order.ts'
+import { type Db, isDistributed, statement } from '../../data/db.ts'
+import { VISIBLE_TO_FEED } from '../../data/order.ts'
 import type { Modo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.ts'
 
@@ -7,7 +7,7 @@ import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.
  * SQL condition for the events after a position. The event can be served, was registered at `desde` or later, and is
  * not visible in the snapshot `visto`.
  */
-const SIGUE = `${HASTA_AQUI} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
+const SIGUE = `${VISIBLE_TO_FEED} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
   and registrado_en >= :desde::timestamptz
   and (:visto::pg_snapshot is null or not pg_visible_in_snapshot(xid, :visto::pg_snapshot))`
 
@@ -25,7 +25,7 @@ type Parametros = {
 }
 type FilaDelFlujo = EventoLeido & Pick<FilaEvento, 'guia_id'> & { lugar: string }
 
-const FLUJO = sentencia<Parametros, FilaDelFlujo>(
+const FLUJO = statement<Parametros, FilaDelFlujo>(
   'eventos.flujo',
   `select ${COLUMNAS} from evento where comercio_id = :comercio_id and modo = :modo and ${SIGUE}
    order by xid, guia_id, secuencia limit :cuantos`,
@@ -35,7 +35,7 @@ const FLUJO = sentencia<Parametros, FilaDelFlujo>(
 /**
  * Reads each type from its own range of the index and merges the ranges. A rare type costs as much as a frequent one.
  */
-const DE_TIPOS = sentencia<Parametros & { tipos: readonly TipoDeEvento[] }, FilaDelFlujo>(
+const DE_TIPOS = statement<Parametros & { tipos: readonly TipoDeEvento[] }, FilaDelFlujo>(
   'eventos.flujoDeTipos',
   `select ${COLUMNAS} from unnest(:tipos::text[]) t(suyo) cross join lateral (
      select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.suyo and ${SIGUE}
@@ -48,7 +48,7 @@ const DE_TIPOS = sentencia<Parametros & { tipos: readonly TipoDeEvento[] }, Fila
  * Reads all events of the guide before sorting them; a guide has few. Otherwise the planner would search for them among
  * the events of all guides.
  */
-const DE_GUIA = sentencia<Parametros & { guia: string; tipos: readonly TipoDeEvento[] | null }, FilaDelFlujo>(
+const DE_GUIA = statement<Parametros & { guia: string; tipos: readonly TipoDeEvento[] | null }, FilaDelFlujo>(
   'eventos.flujoDeGuia',
   `with e as materialized (
      select * from evento where comercio_id = :comercio_id and modo = :modo
@@ -63,7 +63,7 @@ const DE_GUIA = sentencia<Parametros & { guia: string; tipos: readonly TipoDeEve
  * duration of transactions and the difference between two processes' clocks. The search therefore looks for a time one
  * minute earlier; from there on, `registrado_en` decides.
  */
-const COMIENZO_DESDE = sentencia<{ comercio_id: string; modo: Modo; desde: Date }, { xid: string }>(
+const COMIENZO_DESDE = statement<{ comercio_id: string; modo: Modo; desde: Date }, { xid: string }>(
   'eventos.comienzoDesde',
   `with recursive b(antes, despues) as (
      select coalesce((select xid from evento where comercio_id = :comercio_id and modo = :modo
@@ -73,7 +73,7 @@ const COMIENZO_DESDE = sentencia<{ comercio_id: string; modo: Modo; desde: Date 
      select case when p.anterior then m.medio else antes end, case when p.anterior then despues else m.medio end
      from b, lateral (select (antes + despues) / 2 as medio) m, lateral (select coalesce((
          select registrado_en < :desde::timestamptz - interval '1 minute' from evento
-         where comercio_id = :comercio_id and modo = :modo and xid >= m.medio::text::xid8 and ${HASTA_AQUI}
+         where comercio_id = :comercio_id and modo = :modo and xid >= m.medio::text::xid8 and ${VISIBLE_TO_FEED}
          order by xid, guia_id, secuencia limit 1), false) as anterior) p
      where despues - antes > 1
    )
@@ -84,7 +84,7 @@ const COMIENZO_DESDE = sentencia<{ comercio_id: string; modo: Modo; desde: Date 
  * Returns the end of the events that can be served. `visto` is the current snapshot if events exist beyond that end,
  * and null otherwise. These events are committed but wait until an older transaction ends.
  */
-const FINAL = sentencia<{ comercio_id: string; modo: Modo }, { xid: string; visto: string | null }>(
+const FINAL = statement<{ comercio_id: string; modo: Modo }, { xid: string; visto: string | null }>(
   'eventos.final',
   `select fin::text as xid, case when exists (select from evento
      where comercio_id = :comercio_id and modo = :modo and xid >= fin) then flujo_ahora()::text end as visto
@@ -173,7 +173,7 @@ export class ErrorDeFlujo extends Error {
   override readonly name = 'ErrorDeFlujo'
 }
 
-const ADELANTADO = sentencia<object, { si: boolean }>(
+const ADELANTADO = statement<object, { si: boolean }>(
   'eventos.adelantado',
   'select exists (select from evento where secuencia > 0 and xid >= pg_snapshot_xmax(pg_current_snapshot())) as si',
 )
@@ -185,7 +185,7 @@ const ADELANTADO = sentencia<object, { si: boolean }>(
  */
 export async function exigirFlujoVigente(db: Db): Promise<void> {
   // In a database with parts, each transaction number has a prefix, which a copy includes.
-  if (esRepartida(db)) return
+  if (isDistributed(db)) return
   const [fila] = await db.consultar(ADELANTADO)
   if (!fila?.si) return
   throw new ErrorDeFlujo(

@@ -1,11 +1,11 @@
-import type { Cursores } from '../../api/lists/cursor.ts'
-import { type Paginacion, paginar } from '../../api/lists/page.ts'
-import { type Db, sentencia } from '../../data/db.ts'
+import type { Cursors } from '../../api/lists/cursor.ts'
+import { type Pagination, paginate } from '../../api/lists/page.ts'
+import { type Db, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import type { PaginaDeEventos } from '../../generado/contrato/tipos/index.ts'
 import {
-  type Ambito,
+  type AmbitoDeGuias,
   type AmbitoEnFilas,
   COLUMNAS_DE_GUIA,
   desconocida,
@@ -56,11 +56,11 @@ const guiaConEventos = (mas: string, cual: string) => `select row_to_json(x) as 
  * Guide of one merchant, with its history. Guides of any merchant have a statement of their own. PostgreSQL planned a
  * combined statement anew for each request, and the planning cost twice as much as the read.
  */
-const SUYA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaLeida & ConEventos }>(
+const SUYA_CON_EVENTOS = statement<Parametros, { guia: GuiaLeida & ConEventos }>(
   'eventos.suyaConEventos',
   guiaConEventos('', SUYA),
 )
-const DE_QUIEN_SEA_CON_EVENTOS = sentencia<Cuales, { guia: GuiaLeida & ConEventos & DeQuien }>(
+const DE_QUIEN_SEA_CON_EVENTOS = statement<Cuales, { guia: GuiaLeida & ConEventos & DeQuien }>(
   'eventos.deQuienSeaConEventos',
   guiaConEventos(
     `, g.custodio,
@@ -70,7 +70,7 @@ const DE_QUIEN_SEA_CON_EVENTOS = sentencia<Cuales, { guia: GuiaLeida & ConEvento
   { alcance: 'parte' },
 )
 
-const DE_GUIA = sentencia<Parametros, ConEventos>(
+const DE_GUIA = statement<Parametros, ConEventos>(
   'eventos.deGuia',
   `select ${EVENTOS} from guia_indice i where ${SUYA}`,
 )
@@ -78,14 +78,14 @@ const DE_GUIA = sentencia<Parametros, ConEventos>(
 /** Dependencies of the functions that read a history. */
 interface Partes {
   db: Db
-  cursores: Cursores
+  cursores: Cursors
 }
 
 /** Scope of a merchant: the merchant's guides of one mode. */
-type Suyas = Exclude<Ambito, 'todos'>
+type Suyas = Exclude<AmbitoDeGuias, 'todos'>
 
 /** Reads a merchant's guide and a page of its history, oldest event first. @throws Problema 404 as `buscarGuia` does */
-export const leerConEventos = (partes: Partes, suyas: Suyas, codigo: string, paginacion: Paginacion = {}) =>
+export const leerConEventos = (partes: Partes, suyas: Suyas, codigo: string, paginacion: Pagination = {}) =>
   leerGuia(partes, suyas, codigo, paginacion, (cuales) =>
     partes.db.consultar(SUYA_CON_EVENTOS, { ...cuales, ...enFilas(suyas) }),
   )
@@ -94,7 +94,7 @@ export const leerConEventos = (partes: Partes, suyas: Suyas, codigo: string, pag
  * Reads a guide of any merchant, with its owner, its courier and a page of its history, oldest event first.
  * @throws Problema 404 as `buscarGuia` does
  */
-export const leerDeQuienSeaConEventos = (partes: Partes, codigo: string, paginacion: Paginacion = {}) =>
+export const leerDeQuienSeaConEventos = (partes: Partes, codigo: string, paginacion: Pagination = {}) =>
   leerGuia(
     partes,
     'todos',
@@ -104,7 +104,7 @@ export const leerDeQuienSeaConEventos = (partes: Partes, codigo: string, paginac
   )
 
 /** Reads a page of the history of a merchant's guide, oldest event first. @throws Problema 404 as `buscarGuia` does */
-export const leerEventos = (partes: Partes, suyas: Suyas, codigo: string, paginacion: Paginacion = {}) =>
+export const leerEventos = (partes: Partes, suyas: Suyas, codigo: string, paginacion: Pagination = {}) =>
   leerPagina(
     partes,
     suyas,
@@ -115,9 +115,9 @@ export const leerEventos = (partes: Partes, suyas: Suyas, codigo: string, pagina
 
 async function leerGuia<Leida extends ConEventos>(
   partes: Partes,
-  ambito: Ambito,
+  ambito: AmbitoDeGuias,
   codigo: string,
-  paginacion: Paginacion,
+  paginacion: Pagination,
   leer: (cuales: Cuales) => Promise<{ guia: Leida }[]>,
 ): Promise<{ guia: Leida; eventos: PaginaDeEventos }> {
   let guia: Leida | undefined
@@ -131,14 +131,14 @@ async function leerGuia<Leida extends ConEventos>(
 /** Reads a page of a history. A cursor of the guide's detail is also valid for the history alone, and vice versa. */
 function leerPagina(
   { cursores }: Partes,
-  ambito: Ambito,
+  ambito: AmbitoDeGuias,
   codigo: string,
-  paginacion: Paginacion,
+  paginacion: Pagination,
   leer: (cuales: Cuales) => Promise<ConEventos | undefined>,
 ): Promise<PaginaDeEventos> {
   const guia = exigirCodigo(ambito, codigo)
   const dueno = ambito === 'todos' ? 'operador' : `${ambito.comercioId}:${ambito.modo}`
-  return paginar(cursores, { operacion: 'eventosDeGuia', dueno, filtros: { guia } }, paginacion, {
+  return paginate(cursores, { operacion: 'eventosDeGuia', dueno, filtros: { guia } }, paginacion, {
     async leer(despues, cuantos) {
       const leidos = await leer({ guia, despues: Number(despues?.[0] ?? 0), cuantos })
       return (leidos ?? desconocida(ambito)).eventos

@@ -3,7 +3,7 @@ import { Problema } from '../../platform/errors.ts'
 import { daCustodia, esToma } from '../estados/custodia.ts'
 import { exigeUbicacion, exigirTransicion, motivosDe, requiereAccion } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import type { FilaEvento, Paso } from './evento.ts'
+import type { FilaEvento, PasoDeGuia } from './evento.ts'
 
 /** Reading: a report that changes the state of a guide. A reading without `estado` is a note. */
 export interface Lectura {
@@ -16,7 +16,7 @@ export interface Lectura {
 }
 
 /** Properties of the reporter (courier, operator or merchant) that affect the outcome of a reading. */
-export interface Lector {
+export interface QuienLee {
   /** Text for the reporter that says what to do about an unconfirmed location. */
   remedio: string
   /** Courier who has the parcel once a reading takes it: the reporting courier, or the courier named in the report. */
@@ -64,8 +64,8 @@ export function decidirLectura(
   { estado, motivo: dado, forzar }: Lectura,
   ocurrido_en: Date,
   esUltima: boolean,
-  { remedio, toma }: Lector,
-): Pick<Paso, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
+  { remedio, toma }: QuienLee,
+): Pick<PasoDeGuia, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
   const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'

@@ -1,9 +1,9 @@
-import { LIMITE_POR_OMISION } from '../../api/lists/page.ts'
+import { DEFAULT_PAGE_SIZE } from '../../api/lists/page.ts'
 import type { Db } from '../../data/db.ts'
 import type { ListarEventosData, Modo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { TIPOS_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
-import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
-import { leerInstante } from '../../platform/time/instant.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { readInstant } from '../../platform/time/instant.ts'
 import type { Handler } from '../operation.ts'
 import { presentarEvento } from './evento.ts'
 import { COMIENZO, leerFlujo, type PosicionDelFlujo, posicionDesde, posicionFinal, posicionTras } from './flujo.ts'
@@ -13,7 +13,7 @@ type Consulta = NonNullable<ListarEventosData['query']>
 /** Serves the event feed. Every response has a cursor, because the feed has no last page. */
 export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, identidad }, { db, cursores }) => {
   const { comercioId, modo } = identidad
-  const { cursor, desde, tipo, guia, limite = LIMITE_POR_OMISION } = query
+  const { cursor, desde, tipo, guia, limite = DEFAULT_PAGE_SIZE } = query
   // The scope of the cursor excludes the filters, because a position is valid with any filter.
   const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
   const despues =
@@ -22,7 +22,7 @@ export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, iden
       : (cursores.descifrar(ambito, cursor) as PosicionDelFlujo)
   const filtros = {
     ...(tipo && { tipos: tiposDe(tipo) }),
-    ...(guia !== undefined && { guia: normalizarCodigoDeGuia(guia) ?? '' }),
+    ...(guia !== undefined && { guia: normalizeGuideCode(guia) ?? '' }),
   }
   const filas = await leerFlujo(db, comercioId, modo, despues, filtros, limite)
   const ultima = filas.at(-1)
@@ -38,7 +38,7 @@ export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, iden
 const hallarComienzo = (db: Db, comercioId: string, modo: Modo, desde: Consulta['desde']) => {
   if (desde === undefined) return COMIENZO
   if (desde === 'ahora') return posicionFinal(db, comercioId, modo)
-  return posicionDesde(db, comercioId, modo, leerInstante(desde)!)
+  return posicionDesde(db, comercioId, modo, readInstant(desde)!)
 }
 
 /** Returns the event types that a filter names. A wildcard such as `guia.*` stands for all types of its family. */

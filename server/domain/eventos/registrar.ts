@@ -1,26 +1,26 @@
-import type { Respuesta } from '../../api/contract/handler.ts'
-import { type Db, sentencia } from '../../data/db.ts'
+import type { DeclaredResponse } from '../../api/contract/handler.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { Estado, Falla, QuienReparte } from '../../generado/contrato/tipos/index.ts'
-import { Problema, problemaDeFallas } from '../../platform/errors.ts'
-import { huella, type Secretos } from '../../platform/secrets.ts'
-import { leerInstante } from '../../platform/time/instant.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import { digest, type Secrets } from '../../platform/secrets.ts'
+import { readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
-import { type Ambito, buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import {
   type darPaso,
   deGuia,
   type EventoSinFoto,
   type FilaEvento,
-  type Paso,
+  type PasoDeGuia,
   presentarEvento,
   sinCarrera,
 } from './evento.ts'
-import { decidirLectura, esTardia, type Lector, type Lectura, revisarLectura } from './lectura.ts'
+import { decidirLectura, esTardia, type Lectura, type QuienLee, revisarLectura } from './lectura.ts'
 
 /** Reporter of events about guides: an operator, a courier or a merchant. */
 export interface Informante {
   /** Guides that the reporter may name. */
-  ambito: Ambito
+  ambito: AmbitoDeGuias
   /** Code of the reporter: op_…, rep_… or com_… */
   autor: string
   /** Courier who reports, or who receives the parcel from the operator. */
@@ -46,7 +46,7 @@ export interface Informe {
 
 /** Part of a step that comes from the report itself and does not depend on the guide's state. */
 export type PasoInformado = Pick<
-  Paso,
+  PasoDeGuia,
   'ocurrido_en' | 'registrado_en' | 'descripcion' | 'lat' | 'lng' | 'autor' | 'repartidor' | 'idempotencia' | 'huella'
 >
 
@@ -54,7 +54,7 @@ export type PasoInformado = Pick<
 type Dado = NonNullable<Awaited<ReturnType<typeof darPaso>>>
 
 /** Result of a report: the guide, the event, and whether the event existed before. */
-export type Registro<T extends Dado = Dado> = (T & { repetido: false }) | (Dado & { repetido: true })
+export type EventoRegistrado<T extends Dado = Dado> = (T & { repetido: false }) | (Dado & { repetido: true })
 
 interface Decision<T> {
   /** Reported state; undefined for a note. */
@@ -82,10 +82,10 @@ export async function registrarUnaVez<T extends Dado>(
   codigo: string,
   informe: Informe,
   { estado, fallas = [], dar, buscarAnterior }: Decision<T>,
-): Promise<Registro<T>> {
+): Promise<EventoRegistrado<T>> {
   const dicho = leerOcurrido(informe, reloj(), fallas)
   const contenido = contenidoDe(informe)
-  return sinCarrera(async (): Promise<Registro<T> | undefined> => {
+  return sinCarrera(async (): Promise<EventoRegistrado<T> | undefined> => {
     const guia = await buscarGuia(db, ambito, codigo)
     const anterior =
       (await buscarPorClave({ db, secretos }, guia, informe, contenido)) ?? (await buscarAnterior?.(guia))
@@ -110,7 +110,7 @@ export async function registrarUnaVez<T extends Dado>(
   })
 }
 
-const TOMAS = sentencia<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>, { ultima: Date | null }>(
+const TOMAS = statement<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>, { ultima: Date | null }>(
   'eventos.ultimaToma',
   `select max(ocurrido_en) as ultima from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and custodio is not null`,
@@ -131,11 +131,11 @@ async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Dat
  */
 export const registrarLectura = (
   deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
-  quien: Informante & Lector,
+  quien: Informante & QuienLee,
   codigo: string,
   lectura: Lectura & Informe,
-  dar: (guia: FilaGuia, paso: Paso) => Promise<Dado | undefined>,
-): Promise<Registro> =>
+  dar: (guia: FilaGuia, paso: PasoDeGuia) => Promise<Dado | undefined>,
+): Promise<EventoRegistrado> =>
   registrarUnaVez(deps, quien, codigo, lectura, {
     estado: lectura.estado,
     fallas: revisarLectura(lectura),
@@ -147,14 +147,14 @@ export const registrarLectura = (
   })
 
 /** Returns the HTTP response to a reading. */
-export const contestarLectura = (registro: Registro): Respuesta<'registrarEvento'> =>
+export const contestarLectura = (registro: EventoRegistrado): DeclaredResponse<'registrarEvento'> =>
   contestar(registro, {
     ...presentarEvento(registro.evento),
     aplicado: registro.evento.tipo !== 'guia.escaneo_tardio',
   })
 
 /** Returns the HTTP response to a report: 201 for a new event, 200 for an event that existed before. */
-export const contestar = <Cuerpo>({ repetido }: Registro, body: Cuerpo) =>
+export const contestar = <Cuerpo>({ repetido }: EventoRegistrado, body: Cuerpo) =>
   repetido
     ? ({ status: 200, headers: { 'Idempotent-Replayed': 'true' }, body } as const)
     : ({ status: 201, body } as const)
@@ -169,11 +169,11 @@ const ADELANTO = 5 * 60_000
  * @throws Problema 422 with `fallas`, and with a fault for a time more than 5 minutes in the future
  */
 function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Falla[]): Date | undefined {
-  const dicho = ocurrido_en === undefined ? undefined : leerInstante(ocurrido_en)
+  const dicho = ocurrido_en === undefined ? undefined : readInstant(ocurrido_en)
   const mensaje = 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector'
   const futuro: Falla = { campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }
   const todas = dicho && dicho.getTime() > ahora.getTime() + ADELANTO ? [futuro, ...fallas] : fallas
-  if (todas.length > 0) throw problemaDeFallas('validacion', todas)
+  if (todas.length > 0) throw problemOfFaults('validacion', todas)
   return dicho
 }
 
@@ -189,19 +189,19 @@ const contenidoDe = (informe: object): string =>
  * Returns the digest of a report, prefixed with the id of the key that made it. With this id, a repeated report still
  * matches after a change of the master key.
  */
-function huellaDeContenido(secretos: Secretos, contenido: string): string {
+function huellaDeContenido(secretos: Secrets, contenido: string): string {
   const presente = secretos.presente('huellas')
-  return `${presente.kid}:${huella(presente, contenido)}`
+  return `${presente.kid}:${digest(presente, contenido)}`
 }
 
 /** Returns true if a report with exactly this content registered the event. */
-function esElMismo(secretos: Secretos, evento: Pick<EventoSinFoto, 'huella'>, contenido: string): boolean {
+function esElMismo(secretos: Secrets, evento: Pick<EventoSinFoto, 'huella'>, contenido: string): boolean {
   const [kid = '', primera] = evento.huella?.split(':') ?? []
   const subclave = secretos.de('huellas', kid)
-  return subclave !== undefined && huella(subclave, contenido) === primera
+  return subclave !== undefined && digest(subclave, contenido) === primera
 }
 
-const POR_IDEMPOTENCIA = sentencia<
+const POR_IDEMPOTENCIA = statement<
   Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'> & { idempotencia: string },
   FilaEvento
 >(

@@ -1,5 +1,5 @@
 import type { Advertencia, CodigoDeAdvertencia, Falla } from '../../generado/contrato/tipos/index.ts'
-import { distanciaKm } from '../../platform/maps/point.ts'
+import { distanceKm } from '../../platform/maps/point.ts'
 import { buscarDestino, LEJOS } from '../catalogo/catalogo.ts'
 import { esInverosimil, type Sospecha, sospechar } from './lugares.ts'
 
@@ -46,7 +46,7 @@ export function juzgarDestino(destino: Destino, lugar: Lugar): Juicio {
   }
   const { ubicacion_lat: lat, ubicacion_lng: lng } = lugar
   if (lat === null || lng === null) return { distancia_km: null, advertencias: [] }
-  const km = Math.round(distanciaKm(hallado.municipio, { lat, lng }) * 10) / 10
+  const km = Math.round(distanceKm(hallado.municipio, { lat, lng }) * 10) / 10
   // Nearly all locations are near, so the slower check runs only for the others.
   if (km <= LEJOS) return { distancia_km: km, advertencias: [] }
   return { distancia_km: km, advertencias: [delLugar(sospecharDe(destino, lugar)?.codigo ?? 'ubicacion_lejana')] }

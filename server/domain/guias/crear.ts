@@ -1,9 +1,9 @@
 import type { Handler } from '../operation.ts'
 import { presentar } from './guia.ts'
-import { candidata, crearCandidatas } from './strict.ts'
+import { createCandidates, toCandidate } from './strict.ts'
 
 export const crearGuia: Handler<'crearGuia'> = async ({ body, identidad }, { escritura }) => {
-  const [veredicto] = await crearCandidatas(escritura, identidad, [candidata(body, identidad)])
+  const [veredicto] = await createCandidates(escritura, identidad, [toCandidate(body, identidad)])
   if ('problema' in veredicto!) throw veredicto.problema
   const { fila, repetida } = veredicto!
   return repetida

@@ -1,8 +1,8 @@
 import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../../generado/contrato/tipos/index.ts'
-import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../../platform/errors.ts'
+import { MAX_BATCH_FAULTS, MAX_FAULTS, type Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { advertenciasDe, type FilaGuia } from './guia.ts'
-import { candidata, crearCandidatas } from './strict.ts'
+import { createCandidates, toCandidate } from './strict.ts'
 
 /**
  * Creates a batch of guides. Answers 200 to any body that is a list of 1 to 100 entries. Each entry has its own result,
@@ -17,10 +17,10 @@ export const crearLote: Handler<'crearLote'> = async (
   const enviadas: readonly unknown[] = body.guias
   const elementos = enviadas.map((elemento) => completar(elemento, body))
   const candidatas = elementos.map((elemento) =>
-    vale(elemento, identidad) ? candidata(elemento as GuiaIndividual, identidad) : undefined,
+    vale(elemento, identidad) ? toCandidate(elemento as GuiaIndividual, identidad) : undefined,
   )
   const validas = candidatas.filter((una) => una !== undefined)
-  const veredictos = await crearCandidatas(escritura, identidad, validas)
+  const veredictos = await createCandidates(escritura, identidad, validas)
   const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
     indice,
     ok: false,
@@ -28,7 +28,7 @@ export const crearLote: Handler<'crearLote'> = async (
     error: problema.presentar(idSolicitud, urlPublica),
   })
 
-  let cupo = MAXIMO_DE_FALLAS_DEL_LOTE
+  let cupo = MAX_BATCH_FAULTS
   let defectuosas = elementos.length - validas.length
   const resultados = candidatas.map((una, indice) => {
     if (una) {
@@ -38,11 +38,11 @@ export const crearLote: Handler<'crearLote'> = async (
     }
     // One fault is reserved for each remaining invalid entry. Earlier entries use what is left of the batch's limit.
     defectuosas--
-    const maximo = Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas))
+    const maximo = Math.min(MAX_FAULTS, Math.max(1, cupo - defectuosas))
     const { dichas, omitidas } = explicar(elementos[indice], maximo, identidad)
     cupo -= dichas.length
     const suyas = dichas.map((falla) => atribuir(falla, enviadas[indice], body))
-    return fallida(indice, referencia(enviadas[indice]), problemaDeFallas('validacion', suyas, omitidas))
+    return fallida(indice, referencia(enviadas[indice]), problemOfFaults('validacion', suyas, omitidas))
   })
   const advertencias = validacion.advertirDesconocidos('LoteParaCrear', body)
   return { status: 200, body: { ...contar(resultados), resultados, advertencias } }

@@ -1,7 +1,7 @@
 import type { Cuenta, Falla, GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
-import { leerEnlace } from '../../platform/maps/links.ts'
-import { huella, type Secretos, type Subclave } from '../../platform/secrets.ts'
-import { esFijo, leerTelefono } from '../../platform/telephones/telephone.ts'
+import { readMapLink } from '../../platform/maps/links.ts'
+import { digest, type Secrets, type SubKey } from '../../platform/secrets.ts'
+import { isLandline, readTelephone } from '../../platform/telephones/telephone.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
 import type { FilaGuia } from './guia.ts'
 
@@ -33,7 +33,7 @@ const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coorde
  * @throws Error if the telephone was not validated
  */
 export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>): DatosDeGuia {
-  const telefono = leerTelefono(cuerpo.telefono, cuerpo.pais ?? cuenta.pais)
+  const telefono = readTelephone(cuerpo.telefono, cuerpo.pais ?? cuenta.pais)
   if ('error' in telefono) throw new Error('telefono was not validated')
   const ubicacion = ubicar(cuerpo)
   const destino = juzgarDestino(cuerpo, ubicacion)
@@ -60,7 +60,7 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
     advertencias: [
       ...(telefono.dudoso ? [TELEFONO_DUDOSO] : []),
       // A message goes only to recipients who are asked for the location.
-      ...(ubicacion.ubicacion_estado === 'solicitada' && esFijo(telefono.e164) ? [TELEFONO_FIJO] : []),
+      ...(ubicacion.ubicacion_estado === 'solicitada' && isLandline(telefono.e164) ? [TELEFONO_FIJO] : []),
       ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
         ? [ENLACE_SIN_COORDENADAS]
         : []),
@@ -82,7 +82,7 @@ function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
   if (maps_url === undefined) {
     return { ubicacion_estado: 'solicitada', ubicacion_origen: null, ubicacion_lat: null, ubicacion_lng: null }
   }
-  const enlace = leerEnlace(maps_url)
+  const enlace = readMapLink(maps_url)
   const leidas = enlace.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   return {
     ubicacion_estado: 'confirmada',
@@ -110,10 +110,10 @@ const CAMPOS = [
   'recogida',
 ] as const
 
-const digerir = (datos: DatosDeGuia, subclave: Subclave): string[] =>
+const digerir = (datos: DatosDeGuia, subclave: SubKey): string[] =>
   CAMPOS.map((campo) => {
     const valor = datos[campo]
-    return valor === null ? '' : huella(subclave, `${campo}\n${JSON.stringify(valor)}`)
+    return valor === null ? '' : digest(subclave, `${campo}\n${JSON.stringify(valor)}`)
   })
 
 /**
@@ -121,13 +121,13 @@ const digerir = (datos: DatosDeGuia, subclave: Subclave): string[] =>
  * digests are of the request as first accepted. A later confirmation or erasure therefore never turns a replay into a
  * conflict.
  */
-export function huellasDe(datos: DatosDeGuia, secretos: Secretos): string {
+export function huellasDe(datos: DatosDeGuia, secretos: Secrets): string {
   const presente = secretos.presente('huellas')
   return [presente.kid, ...digerir(datos, presente)].join(' ')
 }
 
 /** Returns the fields in which a repeated request differs from the first request; an empty list means a replay. */
-export function diferencias(primera: string | null, datos: DatosDeGuia, secretos: Secretos): Falla[] {
+export function diferencias(primera: string | null, datos: DatosDeGuia, secretos: Secrets): Falla[] {
   const [kid = '', ...primeras] = primera?.split(' ') ?? []
   const subclave = secretos.de('huellas', kid)
   // Without the sub-key the digests cannot be compared. Reporting every field as different is safe, because a conflict

@@ -1,6 +1,6 @@
-import type { Cursores } from '../../api/lists/cursor.ts'
-import { type Paginacion, paginar } from '../../api/lists/page.ts'
-import { conTextos, type Db, type EnJson, type Fila, sentencia, sentenciaDe } from '../../data/db.ts'
+import type { Cursors } from '../../api/lists/cursor.ts'
+import { type Pagination, paginate } from '../../api/lists/page.ts'
+import { type Db, dynamicStatement, type InJson, type RowOf, statement, withTexts } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import type { guia } from '../../generado/contrato/prisma/client.ts'
 import type {
@@ -12,10 +12,10 @@ import type {
   Modo,
   Ubicacion,
 } from '../../generado/contrato/tipos/index.ts'
-import { menorId, normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
-import { Problema, problemaDeFallas } from '../../platform/errors.ts'
-import { leerTelefono } from '../../platform/telephones/telephone.ts'
-import { iso, leerInstante } from '../../platform/time/instant.ts'
+import { normalizeGuideCode, smallestId } from '../../platform/codes/codes.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import { readTelephone } from '../../platform/telephones/telephone.ts'
+import { iso, readInstant } from '../../platform/time/instant.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 
@@ -44,7 +44,7 @@ interface UbicacionExtra {
 }
 
 /** Row of `guia`; columns have the contract's names. */
-export type FilaGuia = Fila<
+export type FilaGuia = RowOf<
   guia,
   {
     modo: Modo
@@ -65,10 +65,10 @@ const MOSTRADAS = [
 ] as const
 
 /** Columns of a guide that the contract shows, with instants as texts. */
-export type GuiaLeida = EnJson<Pick<FilaGuia, (typeof MOSTRADAS)[number]>>
+export type GuiaLeida = InJson<Pick<FilaGuia, (typeof MOSTRADAS)[number]>>
 
 /** SQL list of the columns of {@link GuiaLeida}, read from the alias `g`. */
-export const COLUMNAS_DE_GUIA = conTextos(MOSTRADAS, 'g.')
+export const COLUMNAS_DE_GUIA = withTexts(MOSTRADAS, 'g.')
 
 /**
  * Returns a row of `guia` as the contract's current guide, including what follows from the state of its location
@@ -202,19 +202,19 @@ function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
 const instante = (texto: string | undefined) => (texto === undefined ? null : iso(texto))
 
 /** Guides that a caller may access: those of one merchant in one mode, or every guide (for example for operators). */
-export type Ambito = { comercioId: string; modo: Modo } | 'todos'
+export type AmbitoDeGuias = { comercioId: string; modo: Modo } | 'todos'
 
-/** {@link Ambito} as statement parameters; null means every merchant and mode. */
+/** {@link AmbitoDeGuias} as statement parameters; null means every merchant and mode. */
 export interface AmbitoEnFilas {
   comercio_id: string | null
   modo: Modo | null
 }
 
-/** Converts an {@link Ambito} into statement parameters. */
-export const enFilas = (ambito: Ambito): AmbitoEnFilas =>
+/** Converts an {@link AmbitoDeGuias} into statement parameters. */
+export const enFilas = (ambito: AmbitoDeGuias): AmbitoEnFilas =>
   ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
 
-const BUSCAR = sentencia<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio: string }>(
+const BUSCAR = statement<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio: string }>(
   'guias.buscar',
   `select g.*, c.comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -227,7 +227,7 @@ const BUSCAR = sentencia<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio
  * answer.
  * @throws Problema 404
  */
-export function desconocida(ambito: Ambito): never {
+export function desconocida(ambito: AmbitoDeGuias): never {
   const donde = ambito === 'todos' ? '' : ' en el modo de esta llave'
   throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${donde}.`)
 }
@@ -236,14 +236,18 @@ export function desconocida(ambito: Ambito): never {
  * Returns the canonical form of a guide's code that a person typed.
  * @throws Problema 404 if the text cannot be a code
  */
-export const exigirCodigo = (ambito: Ambito, codigo: string): string =>
-  normalizarCodigoDeGuia(codigo) ?? desconocida(ambito)
+export const exigirCodigo = (ambito: AmbitoDeGuias, codigo: string): string =>
+  normalizeGuideCode(codigo) ?? desconocida(ambito)
 
 /**
  * Finds a guide and its merchant by the guide's code, as a person typed it.
  * @throws Problema 404
  */
-export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promise<FilaGuia & { comercio: string }> {
+export async function buscarGuia(
+  db: Db,
+  ambito: AmbitoDeGuias,
+  codigo: string,
+): Promise<FilaGuia & { comercio: string }> {
   const guia = exigirCodigo(ambito, codigo)
   const donde = ambito === 'todos' ? await whereIs(db, guia) : db
   const [fila] = (await donde?.consultar(BUSCAR, { guia, ...enFilas(ambito) })) ?? []
@@ -251,7 +255,7 @@ export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promis
 }
 
 /** Filters of a list of guides; a guide must match all of them. */
-export interface Filtros extends Paginacion {
+export interface Filtros extends Pagination {
   comercioId?: string
   modo?: Modo
   estado?: readonly Estado[]
@@ -269,7 +273,7 @@ type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: s
  * from its own index range, and the ranges are merged. A rare state is therefore found without scanning the others.
  */
 export function buscarPagina<Dato>(
-  { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursores },
+  { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursors },
   quien: { operacion: string; dueno: string },
   filtros: Filtros,
   presentar: (fila: FilaDeLista) => Dato,
@@ -277,7 +281,7 @@ export function buscarPagina<Dato>(
   const { limite, cursor, estado, ...resto } = filtros
   const estados = estado && [...new Set(estado)].sort()
   const ambito = { ...quien, filtros: { ...resto, estado: estados } }
-  return paginar(
+  return paginate(
     cursores,
     ambito,
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
@@ -308,8 +312,8 @@ function leer(
     'modo = :modo': modo,
     'external_ref = :external_ref': external_ref?.normalize('NFC'),
     'telefono = :telefono': telefono === undefined ? undefined : e164(telefono),
-    'id >= :desde': creado_desde && menorId(leerInstante(creado_desde)!),
-    'id < :hasta': creado_hasta && menorId(leerInstante(creado_hasta)!),
+    'id >= :desde': creado_desde && smallestId(readInstant(creado_desde)!),
+    'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
     'id < :antes_de': antesDe,
   })
   const pagina = (mas: string[]) =>
@@ -321,7 +325,7 @@ function leer(
   const estados = Object.fromEntries((estado ?? []).map((uno, i) => [`estado_${i}`, uno]))
   const dados = [external_ref, telefono, creado_desde, creado_hasta, ...(estado ?? [])]
   return db.consultar(
-    sentenciaDe<Record<string, unknown>, FilaDeLista>(
+    dynamicStatement<Record<string, unknown>, FilaDeLista>(
       `select ${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`,
       dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES,
     ),
@@ -339,9 +343,9 @@ function filtrar(condiciones: Readonly<Record<string, unknown>>): [string[], Rec
 }
 
 function e164(texto: string): string {
-  const telefono = leerTelefono(texto)
+  const telefono = readTelephone(texto)
   if ('error' in telefono)
-    throw problemaDeFallas('parametro_invalido', [
+    throw problemOfFaults('parametro_invalido', [
       { campo: 'telefono', codigo: 'formato_invalido', mensaje: telefono.error },
     ])
   return telefono.e164

@@ -1,6 +1,6 @@
 // Finds locations that look like a typing mistake, and the location that was probably meant. Pure functions.
 
-import type { Punto } from '../../platform/maps/point.ts'
+import type { Point } from '../../platform/maps/point.ts'
 import { cercaDeAlguno, distanciaAlDepartamento, esDelDepartamento } from '../catalogo/catalogo.ts'
 
 /** Codes of warnings that the location is probably not the intended one. */
@@ -19,7 +19,7 @@ export interface Sospecha {
   codigo: (typeof INVEROSIMILES)[number]
   /** Kilometres to the nearest municipality of the department; null if the department is unknown. */
   km: number | null
-  corregido: Punto | null
+  corregido: Point | null
 }
 
 /** Degrees (about one kilometre) around latitude 0, longitude 0 within which nobody lives. */
@@ -35,7 +35,7 @@ const SIGNOS = [
  * Yields the corrections to try, in the order of how common the mistake is: a lost sign, then latitude and longitude
  * exchanged.
  */
-function* correcciones({ lat, lng }: Punto): Generator<Pick<Sospecha, 'codigo'> & { corregido: Punto }> {
+function* correcciones({ lat, lng }: Point): Generator<Pick<Sospecha, 'codigo'> & { corregido: Point }> {
   for (const [deLat, deLng] of SIGNOS) {
     yield { codigo: 'coordenadas_sin_signo', corregido: { lat: lat * deLat, lng: lng * deLng } }
   }
@@ -50,13 +50,13 @@ function* correcciones({ lat, lng }: Punto): Generator<Pick<Sospecha, 'codigo'> 
  * longitude 0 is always implausible. Any other location in or near the department is plausible. In an unknown
  * department, a location is only implausible if it is far from every department and a correction is near one.
  */
-export function sospechar(departamento: string, punto: Punto): Sospecha | undefined {
+export function sospechar(departamento: string, punto: Point): Sospecha | undefined {
   const dentro = esDelDepartamento(departamento, punto)
   const km = dentro === undefined ? null : distanciaAlDepartamento(departamento, punto)
   if (Math.abs(punto.lat) < CERO && Math.abs(punto.lng) < CERO) {
     return { codigo: 'coordenadas_en_cero', km, corregido: null }
   }
-  const cuadra = (uno: Punto) => esDelDepartamento(departamento, uno) ?? cercaDeAlguno(uno)
+  const cuadra = (uno: Point) => esDelDepartamento(departamento, uno) ?? cercaDeAlguno(uno)
   if (dentro || cuadra(punto)) return undefined
   for (const correccion of correcciones(punto)) if (cuadra(correccion.corregido)) return { ...correccion, km }
   return dentro === undefined ? undefined : { codigo: 'fuera_del_departamento', km, corregido: null }

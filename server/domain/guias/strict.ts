@@ -1,21 +1,21 @@
-import type { Identidades } from '../../api/http/identity.ts'
+import type { Identities } from '../../api/http/identity.ts'
 import type { GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
-import { type Problema, problemaDeFallas } from '../../platform/errors.ts'
+import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { explicarInverosimil } from './advertencias.ts'
 import { type DatosDeGuia, normalizar } from './datos.ts'
 import { esInverosimil } from './lugares.ts'
-import type { Escritura, Veredicto } from './writing.ts'
+import type { GuideWriter, VeredictoDeGuia } from './writing.ts'
 
-type Cuenta = Identidades['llaveDeComercio']
+type Cuenta = Identities['llaveDeComercio']
 
 /** Valid guide to create: its columns, and whether an implausible location rejects it. */
-export interface Candidata {
+export interface Candidate {
   datos: DatosDeGuia
   estricto: boolean
 }
 
 /** Converts a valid request into a candidate. The request's `estricto` takes precedence over the account's. */
-export const candidata = (guia: GuiaIndividual, cuenta: Cuenta): Candidata => ({
+export const toCandidate = (guia: GuiaIndividual, cuenta: Cuenta): Candidate => ({
   datos: normalizar(guia, cuenta),
   estricto: guia.estricto ?? cuenta.estricto,
 })
@@ -23,11 +23,11 @@ export const candidata = (guia: GuiaIndividual, cuenta: Cuenta): Candidata => ({
 /**
  * Creates guides, except those rejected for an implausible location. Returns the results in the order of `candidatas`.
  */
-export async function crearCandidatas(
-  escritura: Escritura,
+export async function createCandidates(
+  escritura: GuideWriter,
   cuenta: Cuenta,
-  candidatas: readonly Candidata[],
-): Promise<Veredicto[]> {
+  candidatas: readonly Candidate[],
+): Promise<VeredictoDeGuia[]> {
   const rechazables = candidatas.filter(esRechazable).map(({ datos }) => datos)
   const rechazadas = rechazables.length > 0 ? await rechazar(escritura, cuenta, rechazables) : NINGUNA
   const admitidas = candidatas.flatMap(({ datos }) => (rechazadas.has(datos) ? [] : [datos]))
@@ -38,7 +38,7 @@ export async function crearCandidatas(
   })
 }
 
-const esRechazable = ({ datos: { advertencias }, estricto }: Candidata) =>
+const esRechazable = ({ datos: { advertencias }, estricto }: Candidate) =>
   estricto && advertencias.some(({ codigo }) => esInverosimil(codigo))
 
 const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
@@ -48,13 +48,13 @@ const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
  * first request.
  */
 async function rechazar(
-  { leerRepetidas }: Escritura,
+  { leerRepetidas }: GuideWriter,
   { comercioId, modo }: Cuenta,
   rechazables: readonly DatosDeGuia[],
 ): Promise<ReadonlyMap<DatosDeGuia, Problema>> {
   const repetidas = await leerRepetidas(comercioId, modo, rechazables)
   const nuevas = rechazables.filter((datos) => !repetidas.has(datos))
   return new Map(
-    nuevas.map((datos) => [datos, problemaDeFallas('validacion', explicarInverosimil(datos, datos.lat === null))]),
+    nuevas.map((datos) => [datos, problemOfFaults('validacion', explicarInverosimil(datos, datos.lat === null))]),
   )
 }

@@ -1,22 +1,22 @@
-import { type Db, sentencia } from '../../data/db.ts'
-import { type Dueno, Grupos, type Pedido } from '../../data/queue/groups.ts'
+import { type Db, statement } from '../../data/db.ts'
+import { type GroupOwner, type GroupRequest, Groups } from '../../data/queue/groups.ts'
 import { askByMerchant, groupOf, letterOf } from '../../data/spread.ts'
 import type { CanalDeMensaje, Modo } from '../../generado/contrato/tipos/index.ts'
-import { Problema, restriccionDe, traducirError } from '../../platform/errors.ts'
+import { constraintOf, Problema, translateError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
-import { leerEnlace } from '../../platform/maps/links.ts'
-import type { Secretos } from '../../platform/secrets.ts'
+import { readMapLink } from '../../platform/maps/links.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 import { type EventoRecien, eventoDeCreacion, foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
 import { type FilaGuia, venceAlCrear } from './guia.ts'
 
 /** Result for one guide: created, already existing with the same content, or rejected. */
-export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
+export type VeredictoDeGuia = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
 
 /** Creates guides; concurrent calls share statements. */
-export interface Escritura {
+export interface GuideWriter {
   /** Creates guides. A faulty guide does not fail the others. Returns the results in the order of `datos`. */
-  crear(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
+  crear(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<VeredictoDeGuia[]>
   /** Returns the elements of `datos` whose `external_ref` already belongs to a guide. */
   leerRepetidas(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<ReadonlySet<DatosDeGuia>>
 }
@@ -76,14 +76,14 @@ const insertar = (tareas: string) => `with x as materialized (
    select g.id, d.webhooks from g
    left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
 
-const INSERTAR = sentencia<{ guias: string }, Insertada>('guias.insertar', insertar(''), { alcance: 'parte' })
-const INSERTAR_CON_TAREAS = sentencia<{ guias: string }, Insertada>(
+const INSERTAR = statement<{ guias: string }, Insertada>('guias.insertar', insertar(''), { alcance: 'parte' })
+const INSERTAR_CON_TAREAS = statement<{ guias: string }, Insertada>(
   'guias.insertarConTareas',
   insertar(MENSAJES_Y_ENLACES),
   { alcance: 'parte' },
 )
 
-const EXISTENTES = sentencia<
+const EXISTENTES = statement<
   { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
   FilaGuia
 >(
@@ -100,7 +100,7 @@ interface Insertada {
 }
 
 /** Owner of a creation request: one merchant in one mode. */
-interface Ambito extends Dueno {
+interface Ambito extends GroupOwner {
   comercioId: string
   modo: Modo
 }
@@ -116,7 +116,7 @@ interface Partes {
    */
   dbImpaciente: Db
   log: Log
-  secretos: Secretos
+  secretos: Secrets
   nuevoId: () => { id: string; creado_en: Date }
   /** @param primero first character of the code; random if omitted */
   nuevoCodigo: (primero?: string) => string
@@ -130,8 +130,8 @@ interface Partes {
 /**
  * Creates the writer of new guides. Concurrent requests, also of different merchants, share one statement per group.
  */
-export function crearEscritura(partes: Partes): Escritura {
-  const grupos = new Grupos<Ambito, DatosDeGuia, Veredicto>({
+export function createGuideWriter(partes: Partes): GuideWriter {
+  const grupos = new Groups<Ambito, DatosDeGuia, VeredictoDeGuia>({
     maximo: GRUPO,
     aLaVez: EN_VUELO,
     juntos: ({ comercioId }) => groupOf(partes.db, comercioId),
@@ -139,7 +139,7 @@ export function crearEscritura(partes: Partes): Escritura {
     esDeUno: (error) => esDeDatos(error) || esDeCerrojo(error),
   })
   return {
-    crear: (comercioId, modo, datos) => grupos.pedir({ clave: `${comercioId}:${modo}`, comercioId, modo }, datos),
+    crear: (comercioId, modo, datos) => grupos.request({ clave: `${comercioId}:${modo}`, comercioId, modo }, datos),
     async leerRepetidas(comercio_id, modo, datos) {
       const referidas = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
       const existentes = await leerExistentes(partes.db.como('guias_api', [comercio_id]), referidas)
@@ -148,27 +148,27 @@ export function crearEscritura(partes: Partes): Escritura {
   }
 }
 
-type Grupo = readonly Pedido<Ambito, DatosDeGuia>[]
+type Grupo = readonly GroupRequest<Ambito, DatosDeGuia>[]
 
 /**
  * Inserts a group. If a data error fails a group of a single merchant, inserts its guides one by one, so that only the
  * faulty guide fails.
  */
-async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
+async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): Promise<VeredictoDeGuia[]> {
   try {
     return await insertarGrupo(partes, pedidos, solo)
   } catch (error) {
     if (!solo || !esDeDatos(error)) throw error
     const guias = pedidos.flatMap(({ dueno, datos }) => datos.map((uno) => ({ dueno, datos: [uno] })))
-    if (guias.length === 1) return [{ problema: traducirError(error) }]
+    if (guias.length === 1) return [{ problema: translateError(error) }]
     partes.log.warn({ err: error, guias: guias.length }, 'a group of creations failed; writing row by row')
-    const veredictos: Veredicto[] = []
+    const veredictos: VeredictoDeGuia[] = []
     for (const una of guias) veredictos.push(...(await insertarOSeparar(partes, [una], true)))
     return veredictos
   }
 }
 
-async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
+async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Promise<VeredictoDeGuia[]> {
   const comercios = [...new Set(pedidos.map(({ dueno }) => dueno.comercioId))]
   const db = (solo ? partes.db : partes.dbImpaciente).como('guias_api', comercios).de(comercios[0]!)
   const codigo = partes.nuevoCodigo.bind(undefined, await letterOf(db))
@@ -247,7 +247,7 @@ async function ejecutar(
   try {
     return await db.consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, { guias: enJson(nuevas) })
   } catch (error) {
-    if (!DE_CODIGO.includes(restriccionDe(error) ?? '') || intento === 5) throw error
+    if (!DE_CODIGO.includes(constraintOf(error) ?? '') || intento === 5) throw error
     for (const nueva of nuevas) nueva.guia = nuevoCodigo()
     return ejecutar(nuevoCodigo, nuevas, db, intento + 1)
   }
@@ -311,7 +311,7 @@ async function leerExistentes(db: Db, repetidas: readonly Referida[]): Promise<M
   return new Map(filas.map((fila) => [claveDe(fila), fila]))
 }
 
-function repetir(secretos: Secretos, existente: FilaGuia | undefined, datos: DatosDeGuia): Veredicto {
+function repetir(secretos: Secrets, existente: FilaGuia | undefined, datos: DatosDeGuia): VeredictoDeGuia {
   if (!existente) throw new Error('the conflicting guide row no longer exists')
   const errores = diferencias(existente.huellas, datos, secretos)
   if (errores.length === 0) return { fila: existente, repetida: true }
@@ -336,4 +336,4 @@ const esDeCerrojo = (error: unknown) => codigoDe(error) === '55P03'
 const codigoDe = (error: unknown) => String((error as { code?: unknown }).code ?? '')
 
 /** Reports whether an admitted link is a short link, whose location is known only after following it. */
-const esCorto = (enlace: string | null) => enlace !== null && leerEnlace(enlace).tipo === 'corto'
+const esCorto = (enlace: string | null) => enlace !== null && readMapLink(enlace).tipo === 'corto'

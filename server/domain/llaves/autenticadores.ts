@@ -1,7 +1,7 @@
-import type { Autenticadores, Averiguar, Identidades } from '../../api/http/identity.ts'
-import { leerRango } from '../../api/http/network.ts'
-import { esRepartida } from '../../data/db.ts'
-import { type Dueno, Grupos } from '../../data/queue/groups.ts'
+import type { Authenticators, Identities, LookUp } from '../../api/http/identity.ts'
+import { readRange } from '../../api/http/network.ts'
+import { isDistributed } from '../../data/db.ts'
+import { type GroupOwner, Groups } from '../../data/queue/groups.ts'
 import { presentarRitmos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { buscarSesiones, esToken, type FilaSesion, huellaDeToken } from '../repartidores/repartidor.ts'
@@ -19,11 +19,11 @@ const A_LA_VEZ = 2
  */
 const GRACIA = 60_000
 
-const sinMas: Averiguar = (leer) => leer()
+const sinMas: LookUp = (leer) => leer()
 
 /** Creates the function that reads a row by its key. Simultaneous calls share a statement. */
 function juntando<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyMap<string, Fila>>) {
-  const grupos = new Grupos<Dueno, string, Fila | undefined>({
+  const grupos = new Groups<GroupOwner, string, Fila | undefined>({
     maximo: POR_SENTENCIA,
     aLaVez: A_LA_VEZ,
     juntos: () => 'todas',
@@ -34,7 +34,7 @@ function juntando<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyMap
     },
     esDeUno: () => false,
   })
-  return async (clave: string): Promise<Fila | undefined> => (await grupos.pedir({ clave }, [clave]))[0]
+  return async (clave: string): Promise<Fila | undefined> => (await grupos.request({ clave }, [clave]))[0]
 }
 
 /**
@@ -44,9 +44,9 @@ function juntando<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyMap
 export function crearAutenticadores(
   { db, reloj, usos }: Pick<Deps, 'db' | 'reloj' | 'usos'>,
   ahoraMs = () => performance.now(),
-): Autenticadores {
+): Authenticators {
   const leerFila = juntando((ids) => buscarLlaves(db, ids))
-  const gracia = esRepartida(db) ? GRACIA : 0
+  const gracia = isDistributed(db) ? GRACIA : 0
   const llaves = new Recordadas(
     ahoraMs,
     (texto) => {
@@ -70,7 +70,7 @@ export function crearAutenticadores(
     }
   })
 
-  const verificar = async (texto: string, averiguar: Averiguar) => {
+  const verificar = async (texto: string, averiguar: LookUp) => {
     const leida = await llaves.leer(texto, averiguar)
     return leida && estaVigente(leida.fila, reloj()) ? leida.identidad : undefined
   }
@@ -93,12 +93,12 @@ export function crearAutenticadores(
 }
 
 /**
- * Returns the identity of a key's row. Called once for each time that the row is read, because `Limites` caches data by
+ * Returns the identity of a key's row. Called once for each time that the row is read, because `Limits` caches data by
  * identity.
  */
-function identidadDe(fila: FilaConDueno): Identidades['llaveDeComercio' | 'llaveDeOperacion'] {
+function identidadDe(fila: FilaConDueno): Identities['llaveDeComercio' | 'llaveDeOperacion'] {
   const { id: llave, dueno, nombre, demostracion } = fila
-  const rangos = fila.redes.map(leerRango)
+  const rangos = fila.redes.map(readRange)
   if (fila.tipo === 'oper')
     return { operadorId: fila.operador_id, operador: dueno, llave, alcances: fila.alcances, rangos, demostracion }
   return {
@@ -118,7 +118,7 @@ function identidadDe(fila: FilaConDueno): Identidades['llaveDeComercio' | 'llave
 }
 
 /** Returns the identity of a session's row. */
-function identidadDeSesion(fila: FilaSesion): Identidades['sesionDeRepartidor'] {
+function identidadDeSesion(fila: FilaSesion): Identities['sesionDeRepartidor'] {
   const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = fila
   return { repartidorId, repartidor, nombre, sesion, vence_en, demostracion }
 }

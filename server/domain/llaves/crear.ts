@@ -1,4 +1,4 @@
-import { enTransaccion } from '../../data/db.ts'
+import { inTransaction } from '../../data/db.ts'
 import { exigirComercio } from '../comercios/comercio.ts'
 import type { Handler } from '../operation.ts'
 import { guardarLlave, leerRedes, leerVencimiento, loQuePuede } from './llave.ts'
@@ -9,7 +9,7 @@ export const crearLlave: Handler<'crearLlave'> = async ({ path, body, ...quien }
   const ahora = reloj()
   const vence_en = leerVencimiento(body.vence_en, ahora)
   const de = { comercioId, comercio, modo, alcances, vence_en, redes: leerRedes(body.redes) }
-  const creada = await enTransaccion(db.central, async (consultar) => {
+  const creada = await inTransaction(db.central, async (consultar) => {
     const llave = await guardarLlave({ consultar }, ahora, de)
     await bitacora.anotar(consultar, quien, {
       accion: 'crearLlave',

@@ -1,4 +1,4 @@
-import { enTransaccion } from '../../data/db.ts'
+import { inTransaction } from '../../data/db.ts'
 import { ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
 import { Problema } from '../../platform/errors.ts'
 import { exigirOperador } from '../operadores/operador.ts'
@@ -21,7 +21,7 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async (
   const ahora = reloj()
   const vence_en = leerVencimiento(body.vence_en, ahora)
   const de = { operadorId, operador, alcances, vence_en, redes: leerRedes(body.redes) }
-  const creada = await enTransaccion(db.central, async (consultar) => {
+  const creada = await inTransaction(db.central, async (consultar) => {
     const llave = await guardarLlaveDeOperador({ consultar }, ahora, de)
     const despues = { operador, ...loQuePuede(llave) }
     await bitacora.anotar(consultar, quien, { accion: 'crearLlaveDeOperador', sobre: ['llave', llave.id], despues })

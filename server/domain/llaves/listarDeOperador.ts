@@ -1,4 +1,4 @@
-import { paginar } from '../../api/lists/page.ts'
+import { paginate } from '../../api/lists/page.ts'
 import type { AlcanceDeOperacion } from '../../generado/contrato/tipos/index.ts'
 import { exigirOperador } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
@@ -6,7 +6,7 @@ import { masRecientes, posicionDeLlave, presentarLlaveDeOperador } from './llave
 
 export const listarLlavesDeOperador: Handler<'listarLlavesDeOperador'> = async ({ path, query }, { db, cursores }) => {
   const { id: operador_id, operador, revocado_en } = await exigirOperador(db, path.operador)
-  const pagina = await paginar(cursores, { operacion: 'listarLlavesDeOperador', dueno: operador }, query ?? {}, {
+  const pagina = await paginate(cursores, { operacion: 'listarLlavesDeOperador', dueno: operador }, query ?? {}, {
     leer: async (despues, take) => db.prisma.llave.findMany({ ...masRecientes({ operador_id }, despues), take }),
     posicion: posicionDeLlave,
     presentar: (fila) =>

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Identidades } from '../../api/http/identity.ts'
-import { type FallaDeRango, normalizarRango } from '../../api/http/network.ts'
-import { type Db, type Fila, sentencia } from '../../data/db.ts'
+import type { Identities } from '../../api/http/identity.ts'
+import { normalizeRange, type RangeFault } from '../../api/http/network.ts'
+import { type Db, type RowOf, statement } from '../../data/db.ts'
 import type { llave } from '../../generado/contrato/prisma/client.ts'
 import type {
   Alcance,
@@ -16,9 +16,9 @@ import type {
   Pais,
 } from '../../generado/contrato/tipos/index.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
-import { base32AlAzar } from '../../platform/codes/codes.ts'
-import { Problema, problemaDeFallas } from '../../platform/errors.ts'
-import { leerInstante } from '../../platform/time/instant.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import { readInstant } from '../../platform/time/instant.ts'
 
 /** Kind of a key: `oper` for an operator's key, else the mode of a merchant's key. */
 export type TipoDeLlave = Modo | 'oper'
@@ -38,8 +38,8 @@ interface DeOperador {
 }
 
 /** Row of `llave`, with the public identifier of the key's owner: com_… here, op_… in `FilaDeOperador`. */
-type FilaDeComercio = Fila<llave, DeComercio> & { dueno: string }
-type FilaDeOperador = Fila<llave, DeOperador> & { dueno: string }
+type FilaDeComercio = RowOf<llave, DeComercio> & { dueno: string }
+type FilaDeOperador = RowOf<llave, DeOperador> & { dueno: string }
 /** Row of `llave`, with the public identifier of the key's owner (com_… or op_…). */
 export type FilaLlave = FilaDeComercio | FilaDeOperador
 
@@ -62,7 +62,7 @@ const FORMA = new RegExp(
 /**
  * Returns the checksum of a key's text. The checksum shows, without a database query, whether a key was copied whole.
  */
-export const suma = (texto: string) => base32AlAzar(SUMA, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
+export const suma = (texto: string) => randomBase32(SUMA, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
 
 const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
 
@@ -71,8 +71,8 @@ const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
  * of the secret; the secret itself is not stored.
  */
 export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<ArrayBuffer>; llave: string } {
-  const id = base32AlAzar(ID, randomBytes)
-  const secreto = base32AlAzar(SECRETO, randomBytes)
+  const id = randomBase32(ID, randomBytes)
+  const secreto = randomBase32(SECRETO, randomBytes)
   const cuerpo = `guia_${tipo}_${id}${secreto}`
   return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + suma(cuerpo) }
 }
@@ -109,13 +109,13 @@ const CON_DUENO = `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.
    from llave l
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id`
 
-const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>('llaves.buscar', `${CON_DUENO} where l.id = :id`)
+const BUSCAR = statement<Pick<FilaLlave, 'id'>, FilaConDueno>('llaves.buscar', `${CON_DUENO} where l.id = :id`)
 
 /**
  * Separate from `BUSCAR`, because PostgreSQL plans the statement anew for each list of ids. A single key avoids that
  * cost.
  */
-const BUSCAR_VARIAS = sentencia<{ ids: readonly string[] }, FilaConDueno>(
+const BUSCAR_VARIAS = statement<{ ids: readonly string[] }, FilaConDueno>(
   'llaves.buscarVarias',
   `${CON_DUENO} where l.id = any(:ids::text[])`,
 )
@@ -139,7 +139,7 @@ export async function buscarLlaves(db: Db, ids: readonly string[]): Promise<Read
 export const esLaPresentada = (fila: Pick<FilaLlave, 'tipo' | 'hash'>, { tipo, secreto }: Presentada): boolean =>
   fila.tipo === tipo && esSuyo(fila, secreto)
 
-const MARCAR = sentencia<{ ids: readonly string[] }>(
+const MARCAR = statement<{ ids: readonly string[] }>(
   'llaves.marcarDemostracion',
   'update llave set demostracion = true where id = any(:ids::text[]) and not demostracion',
 )
@@ -205,7 +205,7 @@ interface Opciones<A> {
   redes?: string[]
 }
 
-const GUARDAR = sentencia<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en' | 'demostracion'>>(
+const GUARDAR = statement<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en' | 'demostracion'>>(
   'llaves.guardar',
   `insert into llave (id, tipo, comercio_id, operador_id, hash, alcances, redes, creado_en, vence_en)
    values (:id, :tipo, :comercio_id, :operador_id, :hash, :alcances, :redes, :creado_en, :vence_en)`,
@@ -310,9 +310,9 @@ export const posicionDeLlave = ({ creado_en, id }: Pick<llave, 'creado_en' | 'id
  * @throws Problema 422 if the expiry is not in the future
  */
 export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date | null {
-  const fin = vence_en === undefined ? null : leerInstante(vence_en)!
+  const fin = vence_en === undefined ? null : readInstant(vence_en)!
   if (!fin || fin > ahora) return fin
-  throw problemaDeFallas('validacion', [
+  throw problemOfFaults('validacion', [
     { campo: '/vence_en', codigo: 'fuera_de_rango', mensaje: 'debe estar en el futuro; omítalo si la llave no vence' },
   ])
 }
@@ -322,18 +322,18 @@ export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date
  * @throws Problema 422 that names the texts that are not networks
  */
 export const leerRedes = (redes: readonly string[] = []): string[] => {
-  const leidas = redes.map(normalizarRango)
+  const leidas = redes.map(normalizeRange)
   const fallas = leidas.flatMap((leida, i) => ('falla' in leida ? [fallaDeRed(i, leida.falla)] : []))
-  if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
+  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
   return [...new Set(leidas.flatMap((leida) => ('red' in leida ? [leida.red] : [])))]
 }
 
-const MENSAJES: Readonly<Record<FallaDeRango, string>> = {
+const MENSAJES: Readonly<Record<RangeFault, string>> = {
   no_es_red: 'no es una red: escriba una como 203.0.113.0/24 o 2001:db8::/48, o una dirección',
   prefijo_de_ipv4:
     'es una dirección IPv4 escrita como IPv6 y su prefijo debe ser de 96 a 128: escriba la red como IPv4, por ejemplo 203.0.113.0/24',
 }
-const fallaDeRed = (i: number, falla: FallaDeRango) => ({
+const fallaDeRed = (i: number, falla: RangeFault) => ({
   campo: `/redes/${i}`,
   codigo: 'formato_invalido' as const,
   mensaje: MENSAJES[falla],
@@ -345,7 +345,7 @@ const fallaDeRed = (i: number, falla: FallaDeRango) => ({
  * @throws Problema 403 that names the missing scopes
  */
 export function exigirAlcancesPropios(
-  { alcances }: Pick<Identidades['llaveDeOperacion'], 'alcances'>,
+  { alcances }: Pick<Identities['llaveDeOperacion'], 'alcances'>,
   pedidos: readonly AlcanceDeOperacion[],
   remedio: string,
 ): void {

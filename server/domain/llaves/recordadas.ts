@@ -1,5 +1,5 @@
-import type { Averiguar } from '../../api/http/identity.ts'
-import { traducirError } from '../../platform/errors.ts'
+import type { LookUp } from '../../api/http/identity.ts'
+import { translateError } from '../../platform/errors.ts'
 
 /**
  * Milliseconds for which a row from the database is believed, counted from the start of its reading. A revocation takes
@@ -78,7 +78,7 @@ export class Recordadas<Fila> {
    * Returns the row of a text, from the cache or from the database; undefined if the text has no row.
    * @param averiguar wraps the look-up of a text that is not known to have a row, and may refuse the look-up
    */
-  leer(texto: string, averiguar: Averiguar): Promise<Fila | undefined> | undefined {
+  leer(texto: string, averiguar: LookUp): Promise<Fila | undefined> | undefined {
     const ahora = this.#ahora()
     const conocida = this.#conocidas.get(texto)
     const leida = conocida ?? this.#otras.get(texto)
@@ -109,7 +109,7 @@ export class Recordadas<Fila> {
    * error.
    */
   #seguir(conocida: Leida<Fila>, nueva: Leida<Fila>, error: unknown): Promise<Fila | undefined> {
-    if (this.#ahora() - conocida.cierta >= this.#gracia || traducirError(error).codigo !== 'no_disponible') throw error
+    if (this.#ahora() - conocida.cierta >= this.#gracia || translateError(error).codigo !== 'no_disponible') throw error
     nueva.cierta = conocida.cierta
     return conocida.fila
   }

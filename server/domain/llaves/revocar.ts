@@ -1,8 +1,8 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { ADMINISTRAN, enBitacora, exigirLlave, presentarCualquiera, quedaOtra, ultimaLlave } from './llave.ts'
 
-const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
+const REVOCAR = statement<{ id: string; ahora: Date }, { id: string }>(
   'llaves.revocar',
   `with ${ADMINISTRAN}
    update llave set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null and ${quedaOtra('id = :id')}
@@ -12,7 +12,7 @@ const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
 export const revocarLlave: Handler<'revocarLlave'> = async ({ path, ...quien }, { db, reloj, bitacora }) => {
   const llave = await exigirLlave(db, path.llave)
   if (!llave.revocado_en) {
-    await enTransaccion(db.central, async (consultar) => {
+    await inTransaction(db.central, async (consultar) => {
       const revocadas = await consultar(REVOCAR, { id: llave.id, ahora: reloj() })
       if (revocadas.length === 0) return
       await bitacora.anotar(consultar, quien, {

@@ -1,4 +1,4 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { enBitacora, estaVigente, exigirAlcancesPropios, exigirLlave, guardarOtra } from './llave.ts'
@@ -6,7 +6,7 @@ import { enBitacora, estaVigente, exigirAlcancesPropios, exigirLlave, guardarOtr
 const HORA = 3_600_000
 const SOLAPAMIENTO_POR_OMISION = 24
 
-const VENCER = sentencia<{ id: string; vence_en: Date }>(
+const VENCER = statement<{ id: string; vence_en: Date }>(
   'llaves.vencer',
   'update llave set vence_en = :vence_en where id = :id and (vence_en is null or vence_en > :vence_en)',
 )
@@ -21,7 +21,7 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }
     throw new Problema('llave_inactiva', `La llave ${que} y no se puede rotar. Cree una llave nueva.`)
   }
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
-  const creada = await enTransaccion(db.central, async (consultar) => {
+  const creada = await inTransaction(db.central, async (consultar) => {
     const llave = await guardarOtra({ consultar }, ahora, vieja)
     await consultar(VENCER, { id: vieja.id, vence_en: fin })
     await bitacora.anotar(consultar, quien, {

@@ -1,4 +1,4 @@
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { Log } from '../../platform/log.ts'
 import { type FilaLlave, vencePronto } from './llave.ts'
 
@@ -9,7 +9,7 @@ import { type FilaLlave, vencePronto } from './llave.ts'
 const CADA = 60_000
 const ESPERA = 1_000
 
-const ANOTAR = sentencia<{ ids: readonly string[]; instantes: readonly Date[] }>(
+const ANOTAR = statement<{ ids: readonly string[]; instantes: readonly Date[] }>(
   'llaves.anotarUsos',
   `update llave l set usado_en = u.usado_en
    from unnest(:ids::text[], :instantes::timestamptz[]) as u(id, usado_en)

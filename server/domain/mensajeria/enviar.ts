@@ -1,6 +1,6 @@
 import type { DepsDeTrabajo } from '../deps.ts'
 import {
-  aplazar,
+  aplazarMensaje,
   type DepsDeMensajes,
   dudar,
   enviarAlBuzon,
@@ -9,7 +9,7 @@ import {
   type Reclamado,
   reclamar,
 } from './mensaje.ts'
-import type { ClienteDeWhatsapp, Envio } from './whatsapp.ts'
+import type { ClienteDeWhatsapp, WhatsappResult } from './whatsapp.ts'
 
 /** Dependencies for sending messages. */
 export type DepsDeEnvio = DepsDeMensajes & Pick<DepsDeTrabajo, 'log' | 'clienteDeWhatsapp'>
@@ -70,7 +70,7 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
       if (mensaje.creado_en.getTime() < deps.reloj().getTime() - PACIENCIA)
         return fallar(deps, mensaje, envio.codigo, envio.motivo)
       const proximo_en = new Date(deps.reloj().getTime() + ESPERA_DE_LA_CUENTA)
-      return void (await aplazar(deps, mensaje, proximo_en, envio.codigo, envio.motivo))
+      return void (await aplazarMensaje(deps, mensaje, proximo_en, envio.codigo, envio.motivo))
     }
     case 'pasajero': {
       const espera = Math.max(ESPERAS[intentos - 1] ?? ESPERA_DE_LA_CUENTA, (envio.esperar_s ?? 0) * 1_000)
@@ -78,13 +78,19 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
       // own is at least as old as the waits between them.
       const edad = deps.reloj().getTime() - mensaje.creado_en.getTime()
       if (intentos >= INTENTOS && edad >= ESPERA_EN_TODO) return fallar(deps, mensaje, envio.codigo, envio.motivo)
-      return void (await aplazar(deps, mensaje, new Date(deps.reloj().getTime() + espera), envio.codigo, envio.motivo))
+      return void (await aplazarMensaje(
+        deps,
+        mensaje,
+        new Date(deps.reloj().getTime() + espera),
+        envio.codigo,
+        envio.motivo,
+      ))
     }
   }
 }
 
 /** Returns the part of a result that may be logged: no telephone and no token. */
-const sinDatos = (envio: Envio) =>
+const sinDatos = (envio: WhatsappResult) =>
   'codigo' in envio ? { resultado: envio.resultado, codigo: envio.codigo } : { resultado: envio.resultado }
 
 /**
@@ -102,7 +108,7 @@ function pedir(
   whatsapp: ClienteDeWhatsapp,
   marca: string,
   { id, tipo, telefono, comercio, municipio, token }: Reclamado,
-): Promise<Envio> {
+): Promise<WhatsappResult> {
   if (telefono === null)
     return Promise.resolve({
       resultado: 'rechazado',

@@ -1,4 +1,4 @@
-import { paginar } from '../../api/lists/page.ts'
+import { paginate } from '../../api/lists/page.ts'
 import type { Mensaje } from '../../generado/contrato/tipos/index.ts'
 import { buscarGuia, estadoDeSolicitud, type FilaGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
@@ -7,34 +7,39 @@ import type { FilaMensaje } from './mensaje.ts'
 export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quien }, { db, cursores, bitacora }) => {
   const leida = await buscarGuia(db, 'todos', query.guia)
   const { comercio_id, modo, id: guia_id, guia, comercio } = leida
-  const pagina = await paginar(cursores, { operacion: 'listarMensajes', dueno: 'operador', filtros: { guia } }, query, {
-    leer: async (despues, take) =>
-      db.prisma.mensaje.findMany({
-        where: { comercio_id, modo, guia_id, numero: { gt: Number(despues?.[0] ?? 0) } },
-        orderBy: { numero: 'asc' },
-        take,
+  const pagina = await paginate(
+    cursores,
+    { operacion: 'listarMensajes', dueno: 'operador', filtros: { guia } },
+    query,
+    {
+      leer: async (despues, take) =>
+        db.prisma.mensaje.findMany({
+          where: { comercio_id, modo, guia_id, numero: { gt: Number(despues?.[0] ?? 0) } },
+          orderBy: { numero: 'asc' },
+          take,
+        }),
+      posicion: ({ numero }) => [numero],
+      presentar: (fila): Mensaje => ({
+        mensaje: `men_${fila.guia}_${fila.numero}`,
+        guia: fila.guia,
+        comercio,
+        modo,
+        canal: fila.canal as Mensaje['canal'],
+        tipo: fila.tipo as Mensaje['tipo'],
+        telefono: fila.telefono,
+        estado: estadoVisible(leida, fila as FilaMensaje),
+        intentos: fila.intentos,
+        codigo: fila.codigo,
+        motivo: fila.motivo,
+        proveedor_id: fila.proveedor_id,
+        creado_en: fila.creado_en.toISOString(),
+        enviado_en: fila.enviado_en?.toISOString() ?? null,
+        entregado_en: fila.entregado_en?.toISOString() ?? null,
+        leido_en: fila.leido_en?.toISOString() ?? null,
+        vence_en: fila.vence_en?.toISOString() ?? null,
       }),
-    posicion: ({ numero }) => [numero],
-    presentar: (fila): Mensaje => ({
-      mensaje: `men_${fila.guia}_${fila.numero}`,
-      guia: fila.guia,
-      comercio,
-      modo,
-      canal: fila.canal as Mensaje['canal'],
-      tipo: fila.tipo as Mensaje['tipo'],
-      telefono: fila.telefono,
-      estado: estadoVisible(leida, fila as FilaMensaje),
-      intentos: fila.intentos,
-      codigo: fila.codigo,
-      motivo: fila.motivo,
-      proveedor_id: fila.proveedor_id,
-      creado_en: fila.creado_en.toISOString(),
-      enviado_en: fila.enviado_en?.toISOString() ?? null,
-      entregado_en: fila.entregado_en?.toISOString() ?? null,
-      leido_en: fila.leido_en?.toISOString() ?? null,
-      vence_en: fila.vence_en?.toISOString() ?? null,
-    }),
-  })
+    },
+  )
   const sobre = ['guia', guia] as const
   await bitacora.consultada(quien, { accion: 'listarMensajes', sobre, de: { comercio_id, modo } })
   return { status: 200, body: pagina }

@@ -1,7 +1,7 @@
 import type { JobInsert } from 'pg-boss'
-import { type Db, type Fila, sentencia } from '../../data/db.ts'
+import { type Db, type RowOf, statement } from '../../data/db.ts'
 import { noteOwners } from '../../data/owners.ts'
-import { aTrabajo } from '../../data/queue/jobRows.ts'
+import { toJob } from '../../data/queue/jobRows.ts'
 import { askByMerchant, askThoseThere, inEach, otherParts } from '../../data/spread.ts'
 import type { mensaje } from '../../generado/contrato/prisma/client.ts'
 import type {
@@ -20,7 +20,7 @@ import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
 /** Row of `mensaje`; columns have the contract's names. */
-export type FilaMensaje = Fila<
+export type FilaMensaje = RowOf<
   mensaje,
   {
     modo: Modo
@@ -37,7 +37,7 @@ export type Suyo = Pick<FilaMensaje, 'id' | 'comercio_id'>
 /** Dependencies for handing messages over to a channel. */
 export type DepsDeMensajes = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'ajustes'>
 
-const PENDIENTES = sentencia<
+const PENDIENTES = statement<
   Pick<FilaMensaje, 'canal'> & { ahora: Date; cuantas: number },
   Suyo & { mensaje: FilaMensaje['id'] }
 >(
@@ -143,7 +143,7 @@ const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo 
  * the link, increments the guide's sequence, and writes the event and its webhook deliveries. A second message of the
  * same guide waits for another call. A message that its guide no longer needs is dropped, unless it was already sent.
  */
-const MARCAR_ENVIADOS = sentencia<
+const MARCAR_ENVIADOS = statement<
   {
     enviados: string
     ahora: Date
@@ -238,14 +238,14 @@ export async function marcarEnviados(
   if (entregas.length > 0) avisarTrabajo(entregas)
 }
 
-const EN_BUZON = sentencia<{ ids: readonly string[] }, Suyo & Pick<FilaMensaje, 'modo'>>(
+const EN_BUZON = statement<{ ids: readonly string[] }, Suyo & Pick<FilaMensaje, 'modo'>>(
   'mensajes.enBuzon',
   `select id, comercio_id, modo from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'`,
   { alcance: 'parte' },
 )
 
 /** Postpones live messages of the mailbox. Only a process of an earlier version writes them as due. */
-const RETENER = sentencia<{ ids: readonly string[] }>(
+const RETENER = statement<{ ids: readonly string[] }>(
   'mensajes.retener',
   `update mensaje set proximo_en = ${venceAlCrear('modo', 'canal', 'proximo_en')}
        where id = any(:ids::uuid[]) and estado = 'pendiente'`,
@@ -310,7 +310,7 @@ interface Cuenta {
  * Counts what merchants of another part (shard) have for the telephones of some messages: requests sent, and requests
  * due before each message. Both counts use one snapshot, so that a request sent meanwhile counts once.
  */
-const DE_OTROS = sentencia<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, Cuenta>(
+const DE_OTROS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, Cuenta>(
   'mensajes.deOtros',
   `with q as materialized (
      select * from json_to_recordset(:mensajes::json) as q(id uuid, telefono text, modo text, tipo text, creado_en timestamptz)
@@ -321,7 +321,7 @@ const DE_OTROS = sentencia<{ mensajes: string; ahora: Date; canal: CanalDeMensaj
    from q left join t using (telefono, modo, tipo)`,
   { alcance: 'parte' },
 )
-const TELEFONOS = sentencia<
+const TELEFONOS = statement<
   { ids: readonly string[] },
   Pick<FilaMensaje, 'id' | 'telefono' | 'modo' | 'tipo'> & { creado_en: string }
 >(
@@ -348,7 +348,7 @@ async function contarDeOtros(
  * Claims due messages for two minutes. A message over its telephone's quota is postponed in its row instead: by an hour
  * for each five requests before it, and by a day for each twenty.
  */
-const RECLAMAR = sentencia<
+const RECLAMAR = statement<
   {
     reclamados: string
     /** JSON of the counts ({@link Cuenta}) of other parts' merchants for the same telephones. */
@@ -445,7 +445,7 @@ export async function reclamar(
 }
 
 /** Postpones a claimed message that certainly was not sent, until `proximo_en`. */
-export const aplazar = (
+export const aplazarMensaje = (
   { db }: DepsDeMensajes,
   { id, comercio_id }: Suyo,
   proximo_en: Date,
@@ -461,7 +461,7 @@ export const aplazar = (
  * Marks messages as doubtful: they may or may not have been sent. A doubtful message is not sent again; only the
  * provider's status or a person's action changes it.
  */
-const DUDAR = sentencia<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
+const DUDAR = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
   'mensajes.dudar',
   `with p as (
      ${susGuias(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
@@ -497,7 +497,7 @@ export const dudar = (
 }
 
 /** Marks a message as failed. If the message is its guide's newest request, the request fails too. */
-const FALLAR = sentencia<
+const FALLAR = statement<
   Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
   EntregaHecha
 >(
@@ -540,7 +540,7 @@ export async function fallar(
  * Records a status from the provider. The state only advances, in any order of arrival. If the telephone was erased,
  * the provider's id is not stored, because WhatsApp makes that id from the telephone.
  */
-const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: string }>(
+const ANOTAR = statement<{ id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
   `with p as (
      ${susGuias('id = :id::uuid')}
@@ -570,7 +570,7 @@ export const anotar = (
   proveedor_id: string,
 ) => db.de(comercio_id).consultar(ANOTAR, { id, estado, en, proveedor_id })
 
-const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Suyo>(
+const VENCIDOS = statement<{ ahora: Date; cuantas: number }, Suyo>(
   'mensajes.vencidos',
   `select id, comercio_id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
   { alcance: 'parte' },
@@ -580,7 +580,7 @@ const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Suyo>(
  * Brings forward messages that were never sent and that were created in the future. Each message keeps the wait between
  * its creation and its due instant. A message that cannot be sent keeps waiting.
  */
-const ADELANTAR = sentencia<{ ahora: Date }>(
+const ADELANTAR = statement<{ ahora: Date }>(
   'mensajes.adelantar',
   `update mensaje set proximo_en = :ahora::timestamptz + (proximo_en - creado_en)
    where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0
@@ -597,9 +597,9 @@ export const solicitudesVencidas = async (
   { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
   cuantas: number,
 ): Promise<JobInsert[]> =>
-  (await askThoseThere(db, ({ consultar }) => consultar(VENCIDOS, { ahora: reloj(), cuantas }))).map(aTrabajo)
+  (await askThoseThere(db, ({ consultar }) => consultar(VENCIDOS, { ahora: reloj(), cuantas }))).map(toJob)
 
-const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonly Estado[] }, EntregaHecha>(
+const VENCER = statement<{ ids: readonly string[]; ahora: Date; finales: readonly Estado[] }, EntregaHecha>(
   'mensajes.vencer',
   `with p as (
      ${susGuias('id = any(:ids::uuid[])')}

@@ -1,8 +1,8 @@
 import type { JobInsert } from 'pg-boss'
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { entrante } from '../../generado/contrato/prisma/client.ts'
-import { traducirError } from '../../platform/errors.ts'
+import { translateError } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
@@ -13,7 +13,7 @@ import { type Entrante, leerEntrantes } from './whatsapp.ts'
 
 type DepsDeEntrantes = DepsDeEnvio & Pick<Deps, 'nuevoId'>
 
-const PENDIENTES = sentencia<{ cuantas: number }, Pick<entrante, 'id'>>(
+const PENDIENTES = statement<{ cuantas: number }, Pick<entrante, 'id'>>(
   'entrantes.pendientes',
   'select id from entrante where hecho_en is null order by recibido_en limit :cuantas',
 )
@@ -22,7 +22,7 @@ const PENDIENTES = sentencia<{ cuantas: number }, Pick<entrante, 'id'>>(
 export const entrantesPendientes = ({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> =>
   db.consultar(PENDIENTES, { cuantas })
 
-const LEER = sentencia<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo'>>(
+const LEER = statement<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo'>>(
   'entrantes.leer',
   'select id, cuerpo from entrante where id = any(:ids::uuid[]) and hecho_en is null order by recibido_en',
 )
@@ -35,7 +35,7 @@ export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonl
     // A row that fails must not block the others. The row is processed again later.
     await procesarFila(deps, fila).catch((err) => {
       fallas.push(err)
-      deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error'](
+      deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'](
         { err, entrante: fila.id },
         'inbound webhook failed',
       )
@@ -88,7 +88,7 @@ async function anotarEstado(
 }
 
 /** Finds our message that an answer names. */
-const NOMBRADO = sentencia<
+const NOMBRADO = statement<
   { telefono: string; proveedor_id: string },
   Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id'>
 >(
@@ -98,7 +98,7 @@ const NOMBRADO = sentencia<
 )
 
 /** Finds the guides with open requests at a telephone, and the creation instant of each guide's newest request. */
-const ABIERTAS = sentencia<{ telefono: string }, FilaGuia & { pedida_en: Date }>(
+const ABIERTAS = statement<{ telefono: string }, FilaGuia & { pedida_en: Date }>(
   'mensajes.abiertas',
   `select g.*, m.creado_en as pedida_en from (
      select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
@@ -132,7 +132,7 @@ const esSuGuia = (
   { comercio_id, modo, guia_id }: Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id'>,
 ) => guia.comercio_id === comercio_id && guia.modo === modo && guia.id === guia_id
 
-const MENSAJE_NUEVO = sentencia<
+const MENSAJE_NUEVO = statement<
   Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id' | 'id' | 'guia' | 'tipo' | 'telefono'> & {
     ahora: Date
     cuantos: number

@@ -1,4 +1,4 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import { askByMerchant, askThoseThere } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
@@ -18,7 +18,7 @@ const TARDE =
  */
 const noSalio = (m: string) => `${esSinSalida(`${m}.modo`, `${m}.canal`)} and ${m}.estado in ('pendiente', 'enviado')`
 
-const HALLAR = sentencia<{ cuantas: number }, { comercio_id: string; modo: string; guia_id: string }>(
+const HALLAR = statement<{ cuantas: number }, { comercio_id: string; modo: string; guia_id: string }>(
   'mensajes.sinSalida',
   `select distinct comercio_id, modo, guia_id from mensaje m where ${noSalio('m')} limit :cuantas`,
   { alcance: 'parte' },
@@ -27,7 +27,7 @@ const HALLAR = sentencia<{ cuantas: number }, { comercio_id: string; modo: strin
 const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uuid, modo text, guia_id uuid)`
 
 /** Locks the guides in a fixed order, before their messages, as a step of a guide does. */
-const APARTAR = sentencia<{ guias: string }>(
+const APARTAR = statement<{ guias: string }>(
   'mensajes.apartarGuias',
   `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)
      order by comercio_id, modo, id for update`,
@@ -45,7 +45,7 @@ const RETOMADA: Cambio = (extra) =>
  * guide that ended, that has its location, or that is older than the validity of a link gets no message. The creation
  * instant of a handed-over message becomes `:ahora`, and its retries count from there.
  */
-const RETOMAR = sentencia<
+const RETOMAR = statement<
   { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },
   { estado: string }
 >(
@@ -97,7 +97,7 @@ export async function retomarSinSalida({
   const ahora = reloj()
   const desde = new Date(ahora.getTime() - ajustes.horasDeSolicitud * HORA)
   const retomados = await askByMerchant(db, guias, (suya, suyas) =>
-    enTransaccion(suya, async (consultar) => {
+    inTransaction(suya, async (consultar) => {
       const unas = JSON.stringify(suyas)
       await consultar(APARTAR, { guias: unas })
       const finales = MAQUINA_DE_ESTADOS.finales

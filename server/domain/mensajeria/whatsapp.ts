@@ -3,7 +3,7 @@ import { enmascarar, juzgarCodigo, redactarMotivo } from './whatsappCodes.ts'
 
 export { type Entrante, firmaValida, leerEntrantes, responderReto } from './whatsappInbound.ts'
 
-// Client of the WhatsApp Cloud API. Every send ends with one of the four results of `Envio`.
+// Client of the WhatsApp Cloud API. Every send ends with one of the four results of `WhatsappResult`.
 
 /** Access to the WhatsApp Cloud API, and the template of its messages. */
 export interface ConfigDeWhatsapp {
@@ -29,7 +29,7 @@ export interface ConfigDeWhatsapp {
  * Giving up a message that was not sent leaves the recipient without it. The reasons are for an operator and safe to
  * log, without telephones or secrets.
  */
-export type Envio =
+export type WhatsappResult =
   /** `proveedorId` is WhatsApp's message id (wamid). */
   | { resultado: 'aceptado'; proveedorId: string }
   /** Not sent; the same message can never succeed. */
@@ -68,10 +68,10 @@ interface DatosDePlantilla {
  */
 export interface ClienteDeWhatsapp {
   /** Sends the template; `token` is the suffix of the button's URL. */
-  enviarPlantilla(mensaje: Destinatario & DatosDePlantilla): Promise<Envio>
+  enviarPlantilla(mensaje: Destinatario & DatosDePlantilla): Promise<WhatsappResult>
   /** Sends a text with the button that shares a location. */
-  pedirUbicacion(mensaje: Libre): Promise<Envio>
-  enviarTexto(mensaje: Libre): Promise<Envio>
+  pedirUbicacion(mensaje: Libre): Promise<WhatsappResult>
+  enviarTexto(mensaje: Libre): Promise<WhatsappResult>
   /** Ends all requests in progress at once. */
   cerrar(): Promise<void>
 }
@@ -88,7 +88,10 @@ interface OpcionesDeCliente {
 /** Creates a client of the WhatsApp Cloud API, with its own connection pool. */
 export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente = {}): ClienteDeWhatsapp {
   const transporte = crearTransporte(config, opciones)
-  const enviar = async ({ id, telefono, enRespuestaA }: Omit<Libre, 'texto'>, contenido: object): Promise<Envio> => {
+  const enviar = async (
+    { id, telefono, enRespuestaA }: Omit<Libre, 'texto'>,
+    contenido: object,
+  ): Promise<WhatsappResult> => {
     const cuerpo = {
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
@@ -267,7 +270,7 @@ function intercambio() {
 
 // --- Interpreting the answer ---
 
-function juzgar(desenlace: Desenlace): Envio {
+function juzgar(desenlace: Desenlace): WhatsappResult {
   const { causa, escrito, status } = desenlace
   if (causa) return escrito ? dudoso(causa) : noSalio(causa)
   const respuesta = leerRespuesta(desenlace.cuerpo)
@@ -283,7 +286,7 @@ function juzgar(desenlace: Desenlace): Envio {
   return juzgarStatus(desenlace)
 }
 
-function noSalio(causa: Error): Envio {
+function noSalio(causa: Error): WhatsappResult {
   const { code = 'red' } = causa as NodeJS.ErrnoException
   // A token or id with characters that no request may contain makes every retry fail, too.
   if (causa instanceof errors.InvalidArgumentError) {
@@ -294,7 +297,7 @@ function noSalio(causa: Error): Envio {
   return { resultado: 'pasajero', codigo: code, motivo, esperar_s: null }
 }
 
-function dudoso(causa: Error): Envio {
+function dudoso(causa: Error): WhatsappResult {
   const { code = 'red' } = causa as NodeJS.ErrnoException
   const motivo = `Se envió el mensaje y WhatsApp no llegó a responder (${code}): pudo haber salido; espere su aviso de estado.`
   return { resultado: 'dudoso', motivo }
@@ -330,7 +333,7 @@ function leerJson(texto: string): unknown {
 const objeto = (valor: unknown): Record<string, unknown> =>
   typeof valor === 'object' && valor !== null ? (valor as Record<string, unknown>) : {}
 
-function juzgarError({ code, detalle, pasajero }: ErrorDeGraph, desenlace: Desenlace): Envio {
+function juzgarError({ code, detalle, pasajero }: ErrorDeGraph, desenlace: Desenlace): WhatsappResult {
   const veredicto = juzgarCodigo(code)
   const motivo = redactarMotivo(code, detalle)
   if (!(veredicto?.pasajero ?? (pasajero || esPasajero(desenlace.status)))) {
@@ -342,7 +345,7 @@ function juzgarError({ code, detalle, pasajero }: ErrorDeGraph, desenlace: Desen
 const esPasajero = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500
 
 /** Interprets an answer that does not come from the API itself but from an intermediary. */
-function juzgarStatus(desenlace: Desenlace): Envio {
+function juzgarStatus(desenlace: Desenlace): WhatsappResult {
   const { status, cuerpo } = desenlace
   // A gateway that got no answer from the API does not know either whether the message was sent.
   if (status === 502 || status === 504) {

@@ -2,7 +2,7 @@
 // Meta's Cloud API (developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes).
 
 /** Meaning of a WhatsApp error code for a message, in words for an operator. */
-export interface Veredicto {
+export interface VeredictoDeCodigo {
   /** True if a retry may succeed; false if the same message can never succeed. */
   pasajero: boolean
   motivo: string
@@ -77,7 +77,7 @@ function porCodigo<T>(tabla: Record<number, T>): ReadonlyMap<string, T> {
 }
 
 /** Returns the meaning of a WhatsApp error code; null for an unknown code. */
-export function juzgarCodigo(codigo: string): Veredicto | null {
+export function juzgarCodigo(codigo: string): VeredictoDeCodigo | null {
   const pasajero = PASAJEROS.get(codigo)
   if (pasajero) return { pasajero: true, esperar_s: pasajero[0], motivo: pasajero[1] }
   // All codes from 200 to 299 are Meta's permission errors and have the meaning of code 10.

@@ -1,4 +1,4 @@
-import { problemaDeFallas } from '../../platform/errors.ts'
+import { problemOfFaults } from '../../platform/errors.ts'
 import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
 import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
@@ -11,7 +11,7 @@ export const registrarEvento: Handler<'registrarEvento'> = async ({ path, body, 
     body.repartidor === undefined ? undefined : ((await buscarRepartidor(deps.db, body.repartidor)) ?? undefined)
   if (body.repartidor !== undefined && !repartidor?.codigo_hash) {
     const mensaje = 'no es ningún repartidor activo; compárelo con GET /operaciones/v1/repartidores'
-    throw problemaDeFallas('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
+    throw problemOfFaults('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
   }
   const quien = {
     ambito: 'todos',

@@ -1,9 +1,9 @@
-import { enTransaccion } from '../../data/db.ts'
+import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { guardarOperador, presentarOperador } from './operador.ts'
 
 export const crearOperador: Handler<'crearOperador'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
-  const fila = await enTransaccion(db, async (consultar) => {
+  const fila = await inTransaction(db, async (consultar) => {
     const creado = await guardarOperador({ db: { consultar }, nuevoId }, body.nombre)
     await bitacora.anotar(consultar, quien, {
       accion: 'crearOperador',

@@ -1,5 +1,5 @@
-import { masNuevas, posicionDeId } from '../../api/lists/byId.ts'
-import { paginar } from '../../api/lists/page.ts'
+import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
+import { paginate } from '../../api/lists/page.ts'
 import type { Handler } from '../operation.ts'
 import { presentarOperador } from './operador.ts'
 
@@ -7,9 +7,9 @@ export const listarOperadores: Handler<'listarOperadores'> = async (
   { query, ...quien },
   { db, cursores, bitacora },
 ) => {
-  const pagina = await paginar(cursores, { operacion: 'listarOperadores', dueno: 'operador' }, query ?? {}, {
-    leer: async (despues, take) => db.prisma.operador.findMany(masNuevas(despues, take)),
-    posicion: posicionDeId,
+  const pagina = await paginate(cursores, { operacion: 'listarOperadores', dueno: 'operador' }, query ?? {}, {
+    leer: async (despues, take) => db.prisma.operador.findMany(newestFirst(despues, take)),
+    posicion: positionOfId,
     presentar: presentarOperador,
   })
   await bitacora.consultada(quien, { accion: 'listarOperadores', despues: { operadores: pagina.datos.length } })

@@ -1,7 +1,7 @@
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { operador } from '../../generado/contrato/prisma/client.ts'
 import type { LlaveDeOperadorCreada, Operador } from '../../generado/contrato/tipos/index.ts'
-import { base32AlAzar } from '../../platform/codes/codes.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
 import { guardarLlaveDeOperador } from '../llaves/llave.ts'
@@ -26,7 +26,7 @@ export async function exigirOperador(db: Db, codigo: string): Promise<operador> 
   return fila
 }
 
-const GUARDAR = sentencia<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_en'>, operador>(
+const GUARDAR = statement<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_en'>, operador>(
   'operadores.guardar',
   'insert into operador (id, operador, nombre, creado_en) values (:id, :operador, :nombre, :creado_en) returning *',
 )
@@ -36,7 +36,7 @@ export async function guardarOperador(
   { db, nuevoId }: { db: Pick<Db, 'consultar'>; nuevoId: Deps['nuevoId'] },
   nombre: string,
 ): Promise<operador> {
-  const [fila] = await db.consultar(GUARDAR, { ...nuevoId(), operador: `op_${base32AlAzar(12)}`, nombre })
+  const [fila] = await db.consultar(GUARDAR, { ...nuevoId(), operador: `op_${randomBase32(12)}`, nombre })
   return fila!
 }
 

@@ -1,9 +1,9 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import { ADMINISTRAN, quedaOtra, ultimaLlave } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
 import { exigirOperador, presentarOperador } from './operador.ts'
 
-const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
+const REVOCAR = statement<{ id: string; ahora: Date }, { id: string }>(
   'operadores.revocar',
   `with ${ADMINISTRAN}
    update operador set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null
@@ -19,7 +19,7 @@ const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
 export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...quien }, { db, reloj, bitacora }) => {
   const { id, ...operador } = await exigirOperador(db, path.operador)
   if (!operador.revocado_en) {
-    await enTransaccion(db, async (consultar) => {
+    await inTransaction(db, async (consultar) => {
       const revocados = await consultar(REVOCAR, { id, ahora: reloj() })
       if (revocados.length === 0) return
       await bitacora.anotar(consultar, quien, {

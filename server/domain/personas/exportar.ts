@@ -1,4 +1,4 @@
-import { type Consultar, sentencia } from '../../data/db.ts'
+import { type Query, statement } from '../../data/db.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { type DeQuien, de, FINALES, patronDe } from './persona.ts'
@@ -23,7 +23,7 @@ const respuestas = (tabla: string, que: string) =>
        where ${de('t')} and w.comercio_id = v.comercio_id and w.modo = v.modo)`
 
 /** Reads the next guides of a telephone number, each with its rows in all tables. */
-const EXPORTAR = sentencia<
+const EXPORTAR = statement<
   DeQuien & { desde: string },
   {
     id: string
@@ -61,13 +61,13 @@ const EXPORTAR = sentencia<
  * Scans the next 2,000 bodies received from providers (table `entrante`), and returns those that contain the telephone
  * number.
  */
-const ENTRANTES = sentencia<{ patron: string; desde: string }, { hasta: string | null; suyos: unknown }>(
+const ENTRANTES = statement<{ patron: string; desde: string }, { hasta: string | null; suyos: unknown }>(
   'personas.entrantes',
   `with v as (select * from entrante where id > :desde order by id limit 2000)
    select (select id from v order by id desc limit 1) as hasta,
      coalesce(jsonb_agg(to_jsonb(v) - '{id,huella}'::text[]) filter (where cuerpo ~ :patron), '[]') as suyos from v`,
 )
-const REPARTIDORES = sentencia<Pick<DeQuien, 'telefono'>, { repartidor: string; nombre: string; creado_en: Date }>(
+const REPARTIDORES = statement<Pick<DeQuien, 'telefono'>, { repartidor: string; nombre: string; creado_en: Date }>(
   'personas.exportarRepartidores',
   'select repartidor, nombre, creado_en from repartidor where telefono = :telefono order by id',
 )
@@ -120,7 +120,7 @@ function presentarExportada({ ajustes }: Pick<Deps, 'ajustes'>, leida: Exportada
   }
 }
 
-async function leerEntrantes(consultar: Consultar, telefono: string) {
+async function leerEntrantes(consultar: Query, telefono: string) {
   const patron = patronDe(telefono)
   const suyos: unknown[] = []
   for (let desde: string | null = PRIMERA; desde !== null; ) {

@@ -1,4 +1,4 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { guia } from '../../generado/contrato/prisma/client.ts'
 import type { Deps } from '../deps.ts'
@@ -12,7 +12,7 @@ const DIA = 86_400_000
  * Erases the personal data of guides that ended before `antes_de`. Proofs have their own retention period
  * (`server/domain/pruebasEntrega/borrar.ts`).
  */
-const OLVIDAR_VIEJAS = sentencia<{ antes_de: Date; ahora: Date }, Pick<guia, 'guia'>>(
+const OLVIDAR_VIEJAS = statement<{ antes_de: Date; ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarViejas',
   `with v as (
      select comercio_id, modo, id from guia where datos_borrados_en is null and ${FINALES} and estado_en < :antes_de

@@ -1,4 +1,4 @@
-import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
+import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { entrante, guia } from '../../generado/contrato/prisma/client.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
@@ -14,7 +14,7 @@ const LOTE_DE_ENTRANTES = 2_000
  * Erases the data of the next ended guides of a telephone number. Also deletes their proofs and files, and the content
  * of the responses of merchants' servers to webhooks.
  */
-const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
+const OLVIDAR = statement<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarTelefono',
   `with v as (
      select comercio_id, modo, id from guia
@@ -47,7 +47,7 @@ const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
  * Scans the next bodies received from providers. Deletes those that contain the telephone number, if they have already
  * been processed.
  */
-const OLVIDAR_ENTRANTES = sentencia<
+const OLVIDAR_ENTRANTES = statement<
   { patron: string; desde: string },
   { borrados: number; pendientes: number; hasta: entrante['id'] | null }
 >(
@@ -61,13 +61,13 @@ const OLVIDAR_ENTRANTES = sentencia<
      (select id from v order by id desc limit 1) as hasta from v`,
 )
 
-const EN_CURSO = sentencia<DeQuien, Pick<guia, 'guia'>>(
+const EN_CURSO = statement<DeQuien, Pick<guia, 'guia'>>(
   'personas.enCurso',
   `select guia from guia where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)
    order by id`,
   { alcance: 'todo' },
 )
-const REPARTIDORES = sentencia<Pick<DeQuien, 'telefono'>, { repartidor: string }>(
+const REPARTIDORES = statement<Pick<DeQuien, 'telefono'>, { repartidor: string }>(
   'personas.repartidores',
   'select repartidor from repartidor where telefono = :telefono order by id',
 )
@@ -124,7 +124,7 @@ const lineaDe = (guias: number) => ({ accion: 'olvidarPersona', campos: ['telefo
 async function olvidarSusGuias({ db, reloj, bitacora }: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<number> {
   let guias = 0
   for (let cuantas = LOTE; cuantas === LOTE; guias += cuantas) {
-    cuantas = await enTransaccion(db, async (consultar) => {
+    cuantas = await inTransaction(db, async (consultar) => {
       const borradas = (await consultar(OLVIDAR, { ...suya, ahora: reloj() })).length
       if (borradas > 0) await bitacora.anotar(consultar, quien, lineaDe(borradas))
       return borradas

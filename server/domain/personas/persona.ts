@@ -1,7 +1,7 @@
 import type { Db } from '../../data/db.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
-import { problemaDeFallas } from '../../platform/errors.ts'
-import { leerTelefono } from '../../platform/telephones/telephone.ts'
+import { problemOfFaults } from '../../platform/errors.ts'
+import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { exigirComercio } from '../comercios/comercio.ts'
 
 /** Subject of an export or an erasure: a telephone number, in the guides of one merchant or of all. */
@@ -17,9 +17,9 @@ export interface DeQuien {
  * @throws Problema 422 if the number is not valid, 404 if the merchant does not exist
  */
 export async function leerDeQuien(db: Db, telefono: string, comercio?: string): Promise<DeQuien> {
-  const leido = leerTelefono(telefono)
+  const leido = readTelephone(telefono)
   if ('error' in leido)
-    throw problemaDeFallas('validacion', [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: leido.error }])
+    throw problemOfFaults('validacion', [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: leido.error }])
   return {
     telefono: leido.e164,
     comercio_id: comercio === undefined ? null : (await exigirComercio(db, comercio)).id,

@@ -1,4 +1,4 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { Deps } from '../deps.ts'
 
@@ -27,7 +27,7 @@ const SOLTAR = (archivos: string) => `
  * Deletes complete proofs of deliveries: recipient, position and files. Keeps that a proof existed and when it was
  * deleted.
  */
-const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
+const BORRAR_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
   'pruebas.borrarEntregas',
   `with v as (
      select comercio_id, modo, guia_id from prueba_entrega where entregado_en < :antes_de
@@ -45,7 +45,7 @@ const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: nu
  * Deletes the photos of failed attempts, by the instant of registration. The instant of the attempt is not used,
  * because the courier enters the instant of a late attempt.
  */
-const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
+const BORRAR_INTENTOS = statement<{ antes_de: Date }, { cuantas: number }>(
   'pruebas.borrarIntentos',
   `with v as (
      select comercio_id, modo, guia_id, secuencia from prueba_intento where registrado_en < :antes_de

@@ -1,7 +1,7 @@
-import { enGrupos } from '../../platform/codes/guideCode.ts'
-import { crearLienzo } from '../../platform/pdf/canvas.ts'
-import { crearDocumento } from '../../platform/pdf/document.ts'
-import { crearReloj } from '../../platform/time/clock.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { createCanvas } from '../../platform/pdf/canvas.ts'
+import { createDocument } from '../../platform/pdf/document.ts'
+import { createClock } from '../../platform/time/clock.ts'
 import type { DatosDePrueba } from './contenidoDelPdf.ts'
 import { encabezado, partes, portada, recibido } from './dibujarEntrega.ts'
 import {
@@ -13,9 +13,9 @@ import {
   huellas,
   nota,
 } from './dibujarEvidencias.ts'
-import { altoDeHistorial, filasDe, historial, repartir } from './dibujarHistorial.ts'
+import { altoDeHistorial, filasDeHistorial, historial, repartir } from './dibujarHistorial.ts'
 import { LIBRE_CON_FOTOS, mapa } from './dibujarMapa.ts'
-import { ANCHO, FONDO, HOJA, MENOR, type Pagina, X } from './hojaDelPdf.ts'
+import { ANCHO, FONDO, HOJA, MENOR, type PaginaDelPdf, X } from './hojaDelPdf.ts'
 
 /** Vertical position, in points, at which the content of the second page begins. */
 const ARRIBA = 34
@@ -25,7 +25,7 @@ const ARRIBA = 34
  * bytes, because all dates come from the data. The digest of the file can therefore be stored and compared.
  */
 export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
-  const { doc, bytes } = crearDocumento({
+  const { doc, bytes } = createDocument({
     titulo: `Prueba de entrega ${datos.guia}`,
     autor: datos.marca.nombre,
     asunto: `Guía ${datos.guia}, ${datos.estado.toLowerCase()}`,
@@ -34,20 +34,20 @@ export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
     etiquetado: true,
   })
   doc.addPage()
-  const pagina: Pagina = { lienzo: crearLienzo(doc), datos, reloj: crearReloj(datos.zona) }
+  const pagina: PaginaDelPdf = { lienzo: createCanvas(doc), datos, reloj: createClock(datos.zona) }
   componer(pagina)
   pagina.lienzo.terminar()
   doc.end()
   return bytes
 }
 
-function componer(pagina: Pagina): void {
+function componer(pagina: PaginaDelPdf): void {
   const { doc } = pagina.lienzo
   const { fotos, firma } = pagina.datos
   const firmas = firma ? [firma] : []
   const archivos = [...fotos, ...firmas]
   let y = recibido(pagina, partes(pagina, portada(pagina, encabezado(pagina))))
-  const filas = filasDe(pagina)
+  const filas = filasDeHistorial(pagina)
   const enUna = y + altoDeHistorial(filas) + altoDeEvidencias(pagina, fotos, archivos) <= FONDO
   // A second page without photos repeats the signature, enlarged, because there is no other evidence.
   const imagenes = fotos.length > 0 || enUna ? fotos : firmas
@@ -72,11 +72,11 @@ function componer(pagina: Pagina): void {
   pie(pagina, enUna ? 1 : 2, enUna ? 1 : 2)
 }
 
-function pie({ lienzo, datos }: Pagina, numero: number, total: number): void {
+function pie({ lienzo, datos }: PaginaDelPdf, numero: number, total: number): void {
   const y = HOJA.alto - HOJA.pie
   const estilo = { ...MENOR, cuerpo: 7 }
   lienzo.adorno(() => {
-    const [linea = ''] = lienzo.partir(`${datos.marca.nombre} · Guía ${enGrupos(datos.guia)}`, estilo, ANCHO - 90, 1)
+    const [linea = ''] = lienzo.partir(`${datos.marca.nombre} · Guía ${inGroups(datos.guia)}`, estilo, ANCHO - 90, 1)
     lienzo.escribir([linea], X, y, estilo)
     lienzo.escribir([`Página ${numero} de ${total}`], X + ANCHO - 80, y, estilo, { ancho: 80, alinear: 'derecha' })
   })

@@ -1,12 +1,12 @@
-import type { MarcaDeDocumento } from '../../platform/brand/brand.ts'
-import type { Imagen } from '../../platform/images/prepareImage.ts'
+import type { DocumentBrand } from '../../platform/brand/brand.ts'
+import type { PreparedImage } from '../../platform/images/prepareImage.ts'
 
 /**
  * Content of a proof's document, as plain data for a worker thread; drawing reads nothing else. Instants are RFC 3339.
  */
 export interface DatosDePrueba {
   /** Brand of the courier company, which issues the document. */
-  marca: MarcaDeDocumento
+  marca: DocumentBrand
   comercio: string
   modo: 'live' | 'test'
   guia: string
@@ -41,7 +41,7 @@ export interface DatosDePrueba {
     distancia_avisada_m: number | null
   } | null
   /** Map with that position in its middle; null if the document has no map. */
-  mapa: { imagen: Imagen; atribucion: string } | null
+  mapa: { imagen: PreparedImage; atribucion: string } | null
   /** Events of the parcel, oldest first. */
   historial: Hito[]
   fotos: Archivo[]
@@ -63,7 +63,7 @@ export interface Archivo {
   /** Name of the file in the table of digests. */
   nombre: string
   /** Undefined if the picture cannot be shown. The document then says so, and still lists the digest. */
-  imagen: Imagen | undefined
+  imagen: PreparedImage | undefined
   /** SHA-256 digest of the stored file, in hexadecimal. */
   sha256: string
   capturado_en: string | null

@@ -1,12 +1,12 @@
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { RecibidoPor } from '../../generado/contrato/tipos/index.ts'
 import {
   DESCRIPCIONES_DE_ESTADO,
   DESCRIPCIONES_DE_EVENTO,
   DESCRIPCIONES_DE_MOTIVO,
 } from '../../generado/contrato/vocabulario.ts'
-import { paraDocumentos } from '../../platform/brand/brand.ts'
-import type { Imagen } from '../../platform/images/prepareImage.ts'
+import { forDocuments } from '../../platform/brand/brand.ts'
+import type { PreparedImage } from '../../platform/images/prepareImage.ts'
 import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import type { Ajustes } from '../deps.ts'
@@ -25,7 +25,7 @@ const EVENTOS = 2_000
  * Reads the events up to the delivery. Later scans are not part of the document, and neither are notes between couriers
  * and merchant.
  */
-const HISTORIAL = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'secuencia'>, EventoContado>(
+const HISTORIAL = statement<LlaveDePrueba & Pick<FilaPrueba, 'secuencia'>, EventoContado>(
   'pruebas.historial',
   `select tipo, estado, motivo, lat, lng, ocurrido_en, datos from evento
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia <= :secuencia
@@ -38,7 +38,7 @@ type EventoContado = Pick<FilaEvento, 'tipo' | 'estado' | 'motivo' | 'lat' | 'ln
 /** Stored file and its picture; the picture is undefined if it cannot be read or shown. */
 export interface ArchivoLeido {
   fila: FilaArchivo
-  imagen: Imagen | undefined
+  imagen: PreparedImage | undefined
 }
 
 /** Collects all data of a guide's document from rows. The result does not depend on the time of reading. */
@@ -54,7 +54,7 @@ export async function reunirDatos(
   const eventos = await db.consultar(HISTORIAL, prueba)
   const { lat, lng, precision_m, distancia_m, distancia_avisada_m } = prueba
   return {
-    marca: paraDocumentos(marca),
+    marca: forDocuments(marca),
     comercio: guia.comercio_nombre,
     modo,
     guia: guia.guia,

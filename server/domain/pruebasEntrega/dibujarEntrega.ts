@@ -1,17 +1,17 @@
-import { pideNombre } from '../../platform/brand/brand.ts'
-import { enGrupos } from '../../platform/codes/guideCode.ts'
-import { encajar } from '../../platform/images/prepareImage.ts'
-import { dibujarQr, qrDe } from '../../platform/pdf/barcodes.ts'
-import { type Lienzo, TONOS } from '../../platform/pdf/canvas.ts'
-import { altoDeLinea } from '../../platform/pdf/text.ts'
+import { needsName } from '../../platform/brand/brand.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { fitInside } from '../../platform/images/prepareImage.ts'
+import { drawQr, qrOf } from '../../platform/pdf/barcodes.ts'
+import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
+import { lineHeight } from '../../platform/pdf/text.ts'
 import type { DatosDePrueba } from './contenidoDelPdf.ts'
-import { ANCHO, coordenadas, HOJA, MENOR, type Pagina, ROTULO, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
+import { ANCHO, coordenadas, HOJA, MENOR, type PaginaDelPdf, ROTULO, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
 
 const CANAL = 24
 const COLUMNA = (ANCHO - CANAL) / 2
 
 /** Draws the header with the courier company's brand. Returns the vertical position of the next part. */
-export function encabezado({ lienzo, datos }: Pagina): number {
+export function encabezado({ lienzo, datos }: PaginaDelPdf): number {
   lienzo.adorno(() => lienzo.doc.rect(0, 0, HOJA.ancho, 6).fill(datos.marca.color))
   let y = 34
   const derecha = { ...ROTULO, cuerpo: 8.6, color: datos.marca.color, espaciado: 1.1 }
@@ -25,7 +25,7 @@ export function encabezado({ lienzo, datos }: Pagina): number {
     const aviso = 'Guía de prueba: este documento no acredita ninguna entrega real.'
     lienzo.adorno(() => lienzo.doc.roundedRect(X, y + 6, ANCHO, 20, 3).fill('#FBF3E6'))
     y =
-      lienzo.parrafo(aviso, X + 10, y + 10, { ...TEXTO, peso: 'fuerte', color: TONOS.aviso }, { ancho: ANCHO - 20 }) + 4
+      lienzo.parrafo(aviso, X + 10, y + 10, { ...TEXTO, peso: 'fuerte', color: TONES.aviso }, { ancho: ANCHO - 20 }) + 4
   }
   lienzo.regla(X, y + 9, ANCHO)
   return y + 24
@@ -35,11 +35,11 @@ export function encabezado({ lienzo, datos }: Pagina): number {
  * Draws the logo. Draws the brand's name too if the brand has no logo or the logo does not show the name. Returns the
  * vertical position below.
  */
-function laMarca({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number): number {
+function laMarca({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>, y: number): number {
   const { nombre, logo } = datos.marca
   const caja = { ancho: 150, alto: 34 }
-  const medida = logo ? encajar(logo.color, caja) : { ancho: 0, alto: 0 }
-  const conNombre = !logo || pideNombre(logo.color)
+  const medida = logo ? fitInside(logo.color, caja) : { ancho: 0, alto: 0 }
+  const conNombre = !logo || needsName(logo.color)
   if (logo) lienzo.imagen(conNombre ? 'Logo' : nombre, logo.color.png, X, y - 6, medida)
   if (!conNombre) return y - 6 + medida.alto
   const x = X + (logo ? medida.ancho + 9 : 0)
@@ -54,13 +54,13 @@ function laMarca({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number)
  * Draws the guide's code, its state and the instant of delivery, and on the right the QR code for verification. Returns
  * the vertical position of the next part.
  */
-export function portada({ lienzo, datos, reloj }: Pagina, y: number): number {
+export function portada({ lienzo, datos, reloj }: PaginaDelPdf, y: number): number {
   const lado = 104
   const ancho = ANCHO - lado - CANAL
   let abajo = lienzo.parrafo('GUÍA', X, y, ROTULO)
-  const codigo = { cuerpo: 31, peso: 'fuerte', color: TONOS.tinta, interlineado: 1.2 } as const
-  const ajustado = lienzo.ajustar(enGrupos(datos.guia), codigo, [31, 22, 14], { ancho, alto: 38 })
-  abajo = lienzo.parrafo(enGrupos(datos.guia), X - 1, abajo + 1, ajustado.estilo, { ancho, papel: 'H2' }) + 7
+  const codigo = { cuerpo: 31, peso: 'fuerte', color: TONES.tinta, interlineado: 1.2 } as const
+  const ajustado = lienzo.ajustar(inGroups(datos.guia), codigo, [31, 22, 14], { ancho, alto: 38 })
+  abajo = lienzo.parrafo(inGroups(datos.guia), X - 1, abajo + 1, ajustado.estilo, { ancho, papel: 'H2' }) + 7
   abajo = estado({ lienzo, datos }, abajo, ancho)
   const cuando = `${reloj.larga(datos.entregado_en)} · ${reloj.zona(datos.entregado_en)}`
   abajo = lienzo.parrafo(cuando, X, abajo + 5, TEXTO, { ancho }) + 9
@@ -70,7 +70,7 @@ export function portada({ lienzo, datos, reloj }: Pagina, y: number): number {
   return Math.max(izquierda, derecha, verificacion({ lienzo, datos }, y, lado)) + 16
 }
 
-function estado({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number, ancho: number): number {
+function estado({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>, y: number, ancho: number): number {
   const estilo = { ...TEXTO, cuerpo: 9.5, peso: 'fuerte', color: '#FFFFFF' } as const
   const [linea = SIN_DATO] = lienzo.partir(datos.estado, estilo, ancho - 20, 1)
   const largo = lienzo.medir(linea, estilo) + 20
@@ -79,15 +79,14 @@ function estado({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number, 
   return y + 19
 }
 
-function verificacion({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number, lado: number): number {
+function verificacion({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>, y: number, lado: number): number {
   const x = X + ANCHO - lado
-  const qr = qrDe(datos.url_verificacion)
+  const qr = qrOf(datos.url_verificacion)
   const enlace = /^https?:\/\/[\x21-\x7E]+$/.test(datos.url_verificacion) ? datos.url_verificacion : undefined
   // The QR code's quiet zone is white like the page. Drawn outside the margin, it lets the modules line up with the
   // margin.
-  if (qr)
-    lienzo.figura(`Código QR: ${datos.url_verificacion}`, () => dibujarQr(lienzo.doc, qr, x - 8, y - 12, lado + 20))
-  const estilo = { ...MENOR, cuerpo: 7, color: enlace ? datos.marca.color : TONOS.gris }
+  if (qr) lienzo.figura(`Código QR: ${datos.url_verificacion}`, () => drawQr(lienzo.doc, qr, x - 8, y - 12, lado + 20))
+  const estilo = { ...MENOR, cuerpo: 7, color: enlace ? datos.marca.color : TONES.gris }
   const opciones = { ancho: lado + 2, alinear: 'centro', ...(enlace ? { enlace } : {}) } as const
   return lienzo.parrafo(qr ? 'Verificar este documento' : datos.url_verificacion, x, y + (qr ? lado + 1 : 0), estilo, {
     ...opciones,
@@ -96,13 +95,13 @@ function verificacion({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: nu
 }
 
 /** Draws a small label and its value below. Returns the vertical position of what follows. */
-function campo(lienzo: Lienzo, rotulo: string, valor: string | null, x: number, y: number, ancho: number, max: number) {
+function campo(lienzo: Canvas, rotulo: string, valor: string | null, x: number, y: number, ancho: number, max: number) {
   const abajo = lienzo.parrafo(rotulo, x, y, ROTULO, { ancho })
   return lienzo.parrafo(valor?.trim() || SIN_DATO, x, abajo + 1, TEXTO, { ancho, maximo: max })
 }
 
 /** Draws the sender and the intended recipient, side by side. Returns the vertical position of the next part. */
-export function partes({ lienzo, datos }: Pagina, y: number): number {
+export function partes({ lienzo, datos }: PaginaDelPdf, y: number): number {
   lienzo.regla(X, y, ANCHO)
   const { recogida, destinatario } = datos
   const nombre = { ...TITULO, interlineado: 1.25 }
@@ -135,7 +134,7 @@ function enmascararTelefono(telefono: string): string {
 }
 
 /** Draws who received the parcel, when and where, and the signature. Returns the vertical position of the next part. */
-export function recibido({ lienzo, datos, reloj }: Pagina, y: number): number {
+export function recibido({ lienzo, datos, reloj }: PaginaDelPdf, y: number): number {
   const { recibio, repartidor, posicion } = datos
   const margen = 14
   const x = X + margen
@@ -152,13 +151,13 @@ export function recibido({ lienzo, datos, reloj }: Pagina, y: number): number {
   // A courier's long name must not cut off the courier's code after it.
   const valores = { x: x + 58, ancho: ancho - 58, maximo: 5 }
   const altos = filas.map(([, valor]) => lienzo.alto(valor, TEXTO, valores.ancho, valores.maximo) + 2)
-  const cabeza = altoDeLinea(ROTULO) + 2 + lienzo.alto(titulo, nombre, ancho, 4) + 5
+  const cabeza = lineHeight(ROTULO) + 2 + lienzo.alto(titulo, nombre, ancho, 4) + 5
   const alto = Math.max(cabeza + altos.reduce((a, b) => a + b, 0) + 2 * 12, 118)
-  lienzo.adorno(() => lienzo.doc.roundedRect(X, y, ANCHO, alto, 4).fill(TONOS.fondo))
+  lienzo.adorno(() => lienzo.doc.roundedRect(X, y, ANCHO, alto, 4).fill(TONES.fondo))
   let abajo = lienzo.parrafo('RECIBIÓ', x, y + 12, ROTULO) + 2
   abajo = lienzo.parrafo(titulo, x, abajo, nombre, { ancho, maximo: 4 }) + 5
   for (const [i, [rotulo, valor]] of filas.entries()) {
-    lienzo.parrafo(rotulo, x, abajo, { ...TEXTO, color: TONOS.gris })
+    lienzo.parrafo(rotulo, x, abajo, { ...TEXTO, color: TONES.gris })
     lienzo.parrafo(valor, valores.x, abajo, TEXTO, valores)
     abajo += altos[i]!
   }
@@ -174,17 +173,17 @@ export function recibido({ lienzo, datos, reloj }: Pagina, y: number): number {
 
 type Cuadro = { x: number; y: number; ancho: number; alto: number }
 
-function cuadroDeFirma({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, caja: Cuadro) {
+function cuadroDeFirma({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>, caja: Cuadro) {
   const { doc } = lienzo
   const firma = datos.firma?.imagen
   lienzo.adorno(() => {
     doc.roundedRect(caja.x, caja.y, caja.ancho, caja.alto, 3).fill('#FFFFFF')
-    doc.roundedRect(caja.x, caja.y, caja.ancho, caja.alto, 3).lineWidth(0.6).stroke(TONOS.linea)
+    doc.roundedRect(caja.x, caja.y, caja.ancho, caja.alto, 3).lineWidth(0.6).stroke(TONES.linea)
   })
   const rotulo = { ...MENOR, cuerpo: 7 }
   const dentro = { ancho: caja.ancho - 16, alto: caja.alto - 26 }
   if (firma) {
-    const medida = encajar(firma, dentro)
+    const medida = fitInside(firma, dentro)
     const x = caja.x + (caja.ancho - medida.ancho) / 2
     const y = caja.y + 6 + (dentro.alto - medida.alto) / 2
     lienzo.imagen('Firma de quien recibió', firma.bytes, x, y, medida)

@@ -1,7 +1,7 @@
-import { encajar } from '../../platform/images/prepareImage.ts'
-import { TONOS } from '../../platform/pdf/canvas.ts'
+import { fitInside } from '../../platform/images/prepareImage.ts'
+import { TONES } from '../../platform/pdf/canvas.ts'
 import type { Archivo } from './contenidoDelPdf.ts'
-import { ANCHO, FONDO, MENOR, type Pagina, TITULO, X } from './hojaDelPdf.ts'
+import { ANCHO, FONDO, MENOR, type PaginaDelPdf, TITULO, X } from './hojaDelPdf.ts'
 
 const SEPARACION = 10
 const LEYENDA = 14
@@ -11,7 +11,7 @@ const AMPLIAR = 10
 /** Maximum height of the grid of photos, in points. */
 const ALTO_MAXIMO = 560
 const SIN_IMAGEN = { ancho: 4, alto: 3 }
-const HUELLA = { ...MENOR, cuerpo: 7.2, color: TONOS.tinta }
+const HUELLA = { ...MENOR, cuerpo: 7.2, color: TONES.tinta }
 
 /**
  * Returns the grid that shows the largest area of photos. Photos are never cropped, because the cropped part might
@@ -27,7 +27,7 @@ function mejorRejilla(fotos: Archivo[], alto: number) {
         alto: (alto - (SEPARACION + LEYENDA) * filas) / filas,
       }
       const visto = fotos.reduce((suma, { imagen }) => {
-        const medida = encajar(imagen ?? SIN_IMAGEN, caja, AMPLIAR)
+        const medida = fitInside(imagen ?? SIN_IMAGEN, caja, AMPLIAR)
         return suma + medida.ancho * medida.alto
       }, 0)
       return { columnas, caja, visto }
@@ -38,7 +38,7 @@ function mejorRejilla(fotos: Archivo[], alto: number) {
 /**
  * Draws photos, or the signature, in a grid at most `alto` points high. Returns the vertical position of the next part.
  */
-export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], y: number, alto: number): number {
+export function fotografias({ lienzo, datos, reloj }: PaginaDelPdf, fotos: Archivo[], y: number, alto: number): number {
   if (fotos.length === 0) return y
   const esFirma = fotos[0] === datos.firma
   const titulo = esFirma ? 'Firma, ampliada' : fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
@@ -48,7 +48,7 @@ export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], 
   for (let primera = 0; primera < fotos.length; primera += columnas) {
     const deFila = fotos.slice(primera, primera + columnas)
     // A row is as high as its highest photo, which leaves less grey area and more room below.
-    const alta = Math.max(...deFila.map(({ imagen }) => encajar(imagen ?? SIN_IMAGEN, caja, AMPLIAR).alto))
+    const alta = Math.max(...deFila.map(({ imagen }) => fitInside(imagen ?? SIN_IMAGEN, caja, AMPLIAR).alto))
     for (const [i, foto] of deFila.entries()) {
       const celda = { x: X + i * (caja.ancho + SEPARACION), y: abajo, ancho: caja.ancho, alto: alta }
       unaFoto({ lienzo, datos, reloj }, foto, esFirma ? 'Firma' : `Foto ${primera + i + 1}`, celda, columnas > 3)
@@ -61,7 +61,7 @@ export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], 
 type Celda = { x: number; y: number; ancho: number; alto: number }
 
 function unaFoto(
-  { lienzo, datos, reloj }: Pagina,
+  { lienzo, datos, reloj }: PaginaDelPdf,
   foto: Archivo,
   nombre: string,
   celda: Celda,
@@ -69,9 +69,9 @@ function unaFoto(
 ): void {
   const { imagen, capturado_en: tomada } = foto
   const { x, y, ancho, alto } = celda
-  lienzo.adorno(() => lienzo.doc.rect(x, y, ancho, alto).fill(TONOS.fondo))
+  lienzo.adorno(() => lienzo.doc.rect(x, y, ancho, alto).fill(TONES.fondo))
   if (imagen) {
-    const medida = encajar(imagen, celda, AMPLIAR)
+    const medida = fitInside(imagen, celda, AMPLIAR)
     const [izquierda, cima] = [x + (ancho - medida.ancho) / 2, y + (alto - medida.alto) / 2]
     const descripcion = `${nombre} de la entrega de la guía ${datos.guia}`
     lienzo.imagen(descripcion, imagen.bytes, izquierda, cima, medida)
@@ -91,7 +91,7 @@ const FILA = 11.6
 export const altoDeHuellas = (archivos: Archivo[]): number => (archivos.length === 0 ? 0 : 46 + archivos.length * FILA)
 
 /** Draws the table of the files' digests. Returns the vertical position of the next part. */
-export function huellas({ lienzo }: Pagina, archivos: Archivo[], y: number): number {
+export function huellas({ lienzo }: PaginaDelPdf, archivos: Archivo[], y: number): number {
   if (archivos.length === 0) return y
   let abajo = lienzo.parrafo('Integridad de los archivos', X, y, TITULO, { papel: 'H2' }) + 4
   const columnas = [
@@ -110,7 +110,7 @@ export function huellas({ lienzo }: Pagina, archivos: Archivo[], y: number): num
       { ...MENOR, peso: 'fuerte' } as typeof HUELLA,
     )
     abajo += 12
-    lienzo.regla(X, abajo, ANCHO, TONOS.tinta, 0.8)
+    lienzo.regla(X, abajo, ANCHO, TONES.tinta, 0.8)
     abajo += 3
     for (const { nombre, sha256 } of archivos) {
       fila([nombre, sha256], 'TD', HUELLA)
@@ -123,7 +123,7 @@ export function huellas({ lienzo }: Pagina, archivos: Archivo[], y: number): num
 const NOTA = { ...MENOR, cuerpo: 7.4, interlineado: 1.45 }
 const LINEAS_DE_NOTA = 5
 
-function textoDeNota({ datos, reloj }: Pagina): string {
+function textoDeNota({ datos, reloj }: PaginaDelPdf): string {
   const cuando = `el ${reloj.larga(datos.registrado_en)}, ${reloj.zona(datos.registrado_en)}`
   return (
     `Entrega registrada por ${datos.marca.nombre} ${cuando}. Las fotos se muestran reducidas; las huellas SHA-256 son ` +
@@ -133,11 +133,11 @@ function textoDeNota({ datos, reloj }: Pagina): string {
 }
 
 /** Returns the height of the closing note, in points. */
-export const altoDeNota = (pagina: Pagina): number =>
+export const altoDeNota = (pagina: PaginaDelPdf): number =>
   pagina.lienzo.alto(textoDeNota(pagina), NOTA, ANCHO, LINEAS_DE_NOTA) + 8
 
 /** Draws the closing note at the foot of the page, wherever the rest ends. */
-export function nota(pagina: Pagina): void {
+export function nota(pagina: PaginaDelPdf): void {
   const alto = altoDeNota(pagina)
   const y = FONDO - alto
   pagina.lienzo.regla(X, y, ANCHO)
@@ -154,12 +154,12 @@ export const ALTO_MINIMO_DE_FOTOS = 190
 export function creceDe([unica, ...otras]: Archivo[]): number {
   if (!unica) return 0
   if (otras.length > 0) return FONDO
-  const { alto } = encajar(unica.imagen ?? SIN_IMAGEN, { ancho: ANCHO, alto: ALTO_MAXIMO }, AMPLIAR)
+  const { alto } = fitInside(unica.imagen ?? SIN_IMAGEN, { ancho: ANCHO, alto: ALTO_MAXIMO }, AMPLIAR)
   return alto - ALTO_MINIMO_DE_FOTOS
 }
 
 /** Returns the minimum height of photos, digests and closing note together, in points. */
-export const altoDeEvidencias = (pagina: Pagina, fotos: Archivo[], archivos: Archivo[]): number =>
+export const altoDeEvidencias = (pagina: PaginaDelPdf, fotos: Archivo[], archivos: Archivo[]): number =>
   (fotos.length === 0 ? 0 : TITULAR + ALTO_MINIMO_DE_FOTOS * (fotos.length > 4 ? 2 : 1)) +
   altoDeHuellas(archivos) +
   altoDeNota(pagina)

@@ -1,7 +1,7 @@
-import { type Lienzo, TONOS } from '../../platform/pdf/canvas.ts'
-import { altoDeLinea } from '../../platform/pdf/text.ts'
+import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
+import { lineHeight } from '../../platform/pdf/text.ts'
 import type { Hito } from './contenidoDelPdf.ts'
-import { ANCHO, coordenadas, MENOR, type Pagina, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
+import { ANCHO, coordenadas, MENOR, type PaginaDelPdf, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
 
 const COLUMNAS = [
   { titulo: 'Fecha', x: X, ancho: 112 },
@@ -10,7 +10,7 @@ const COLUMNAS = [
 ] as const
 const CELDA = { ...TEXTO, cuerpo: 8.4 }
 const HUECO = 5
-const LINEA = altoDeLinea(CELDA) + HUECO
+const LINEA = lineHeight(CELDA) + HUECO
 /** Height of the table's title, its header row and the space below it, in points. */
 const ALREDEDOR = 48
 
@@ -21,14 +21,14 @@ export interface FilaDeHistorial {
 }
 
 /** Returns the measured rows of the guide's events. */
-export function filasDe({ lienzo, datos, reloj }: Pagina): FilaDeHistorial[] {
+export function filasDeHistorial({ lienzo, datos, reloj }: PaginaDelPdf): FilaDeHistorial[] {
   const celdas = (hito: Hito) => [
     reloj.corta(hito.ocurrido_en),
     hito.descripcion.trim() || SIN_DATO,
     hito.lugar?.trim() || coordenadas(hito) || SIN_DATO,
   ]
   const alto = (textos: string[]) =>
-    Math.max(...textos.map((texto, i) => lienzo.alto(texto, CELDA, COLUMNAS[i]!.ancho, 2)), altoDeLinea(CELDA)) + HUECO
+    Math.max(...textos.map((texto, i) => lienzo.alto(texto, CELDA, COLUMNAS[i]!.ancho, 2)), lineHeight(CELDA)) + HUECO
   // Two pages hold far fewer than 200 rows, so measuring more would be wasted.
   return acortarA(datos.historial, 200).map((hito) => {
     const textos = typeof hito === 'number' ? filaOmitida(hito).textos : celdas(hito)
@@ -103,7 +103,7 @@ const filaOmitida = (cuantos: number): FilaDeHistorial => ({
 
 /** Draws the table of events. Returns the vertical position of the next part. */
 export function historial(
-  { lienzo, datos, reloj }: Pagina,
+  { lienzo, datos, reloj }: PaginaDelPdf,
   filas: FilaDeHistorial[],
   y: number,
   titulo = 'Historial',
@@ -119,21 +119,21 @@ export function historial(
   return abajo + 18
 }
 
-function cabecera(lienzo: Lienzo, y: number): number {
+function cabecera(lienzo: Canvas, y: number): number {
   let abajo = y
   lienzo.dentro('TR', () => {
     for (const { titulo, x, ancho } of COLUMNAS)
       abajo = lienzo.parrafo(titulo, x, y, { ...MENOR, peso: 'fuerte' }, { ancho, papel: 'TH' })
   })
-  lienzo.regla(X, abajo + 2, ANCHO, TONOS.tinta, 0.8)
+  lienzo.regla(X, abajo + 2, ANCHO, TONES.tinta, 0.8)
   return abajo + 3
 }
 
-function filaDeHistorial(lienzo: Lienzo, { textos, alto }: FilaDeHistorial, y: number): number {
+function filaDeHistorial(lienzo: Canvas, { textos, alto }: FilaDeHistorial, y: number): number {
   lienzo.dentro('TR', () => {
     for (const [i, texto] of textos.entries()) {
       const { x, ancho } = COLUMNAS[i]!
-      const estilo = { ...CELDA, color: i === 1 ? TONOS.tinta : TONOS.gris }
+      const estilo = { ...CELDA, color: i === 1 ? TONES.tinta : TONES.gris }
       lienzo.parrafo(texto, x, y + HUECO / 2, estilo, { ancho, maximo: 2, papel: 'TD' })
     }
   })

@@ -1,5 +1,5 @@
-import { enBuffer } from '../../platform/pdf/document.ts'
-import { ANCHO, coordenadas, MENOR, type Pagina, TITULO, X } from './hojaDelPdf.ts'
+import { toBuffer } from '../../platform/pdf/document.ts'
+import { ANCHO, coordenadas, MENOR, type PaginaDelPdf, TITULO, X } from './hojaDelPdf.ts'
 
 /** Minimum and maximum height of a map, and the height of its title and caption together, in points. */
 const ALTO = { minimo: 80, maximo: 180, alrededor: 36 }
@@ -11,7 +11,7 @@ export const LIBRE_CON_FOTOS = 140
  * Draws where the parcel was handed over, if the document has a map and room for it. Returns the vertical position of
  * the next part.
  */
-export function mapa({ lienzo, datos }: Pagina, y: number, libre: number): number {
+export function mapa({ lienzo, datos }: PaginaDelPdf, y: number, libre: number): number {
   const { mapa, posicion, marca } = datos
   if (!mapa || !posicion || libre < ALTO.minimo + ALTO.alrededor) return y
   const alto = Math.min(libre - ALTO.alrededor, ALTO.maximo)
@@ -21,7 +21,7 @@ export function mapa({ lienzo, datos }: Pagina, y: number, libre: number): numbe
   const dibujar = () => {
     doc.save().roundedRect(X, arriba, ANCHO, alto, 4).clip()
     const medida = (ANCHO / mapa.imagen.ancho) * mapa.imagen.alto
-    doc.image(enBuffer(mapa.imagen.bytes), X, centro.y - medida / 2, { width: ANCHO, height: medida })
+    doc.image(toBuffer(mapa.imagen.bytes), X, centro.y - medida / 2, { width: ANCHO, height: medida })
     doc.restore()
     doc.circle(centro.x, centro.y, 7).lineWidth(2.5).fillAndStroke(marca.color, '#FFFFFF')
   }

@@ -1,14 +1,14 @@
 import { hash, randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { JobInsert } from 'pg-boss'
-import { type Db, sentencia } from '../../data/db.ts'
-import type { Tomado } from '../../data/queue/job.ts'
-import { aTrabajo, deTrabajo } from '../../data/queue/jobRows.ts'
+import { type Db, statement } from '../../data/db.ts'
+import type { HeldJob } from '../../data/queue/job.ts'
+import { fromJob, toJob } from '../../data/queue/jobRows.ts'
 import { askThoseThere, inEach } from '../../data/spread.ts'
 import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
-import { noDisponible, noGuardaba } from '../../platform/errors.ts'
-import { prepararImagen } from '../../platform/images/prepareImage.ts'
-import { componerMapa } from '../../platform/maps/composeMap.ts'
+import { unavailable, wasNotStored } from '../../platform/errors.ts'
+import { prepareImage } from '../../platform/images/prepareImage.ts'
+import { composeMap } from '../../platform/maps/composeMap.ts'
 import { guardarArchivo } from '../archivos/archivo.ts'
 import type { Ajustes, Deps } from '../deps.ts'
 import type { FilaGuia } from '../guias/guia.ts'
@@ -35,7 +35,7 @@ const ESPERAS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUA
  */
 const EN_COLA = 64
 
-const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
+const PENDIENTES = statement<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
   'pruebas.pendientes',
   'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :cuantas',
   { alcance: 'parte' },
@@ -50,10 +50,10 @@ export const pruebasPendientes = async (
     await askThoseThere(db, ({ consultar }) =>
       consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, EN_COLA) }),
     )
-  ).map(aTrabajo)
+  ).map(toJob)
 
 /** Limits the wait of each proof to the delay after its last failure. */
-const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
+const ADELANTAR = statement<{ ahora: Date; esperas: number[] }>(
   'pruebas.adelantar',
   `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
      * case when intentos = 0 then 0 else (:esperas::int[])[least(intentos, array_length(:esperas::int[], 1))] end)
@@ -65,25 +65,25 @@ const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
 export const adelantarPruebas = ({ db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>) =>
   inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS }))
 
-const LEER = sentencia<Pick<FilaPrueba, 'id' | 'comercio_id'>, PruebaConQuien & Pick<FilaGuia, 'guia'>>(
+const LEER = statement<Pick<FilaPrueba, 'id' | 'comercio_id'>, PruebaConQuien & Pick<FilaGuia, 'guia'>>(
   'pruebas.leer',
   `select p.*, g.guia, ${QUIEN_ENTREGO} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
      and p.comercio_id = :comercio_id and p.pdf is null`,
 )
-const GUIA = sentencia<LlaveDePrueba, Omit<FilaDeDocumento, 'prueba'>>(
+const GUIA = statement<LlaveDePrueba, Omit<FilaDeDocumento, 'prueba'>>(
   'pruebas.guia',
   `select g.*, c.nombre as comercio_nombre from guia g join comercio c on c.id = g.comercio_id
    where g.comercio_id = :comercio_id and g.modo = :modo and g.id = :guia_id`,
 )
 /** Postpones a proof. A job's id can be used only once, so the row gets a new id for the next job. */
-const APLAZAR = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'id' | 'proximo_en'> & { siguiente: string }>(
+const APLAZAR = statement<LlaveDePrueba & Pick<FilaPrueba, 'id' | 'proximo_en'> & { siguiente: string }>(
   'pruebas.aplazar',
   `update prueba_entrega set id = :siguiente, intentos = intentos + 1, proximo_en = :proximo_en
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
 /** Stores the public key of a manifest, before the manifest itself is stored. */
-const GUARDAR_CLAVE = sentencia<{ kid: string; jwk: ClavePublica; ahora: Date }>(
+const GUARDAR_CLAVE = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>(
   'pruebas.guardarClave',
   'insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing',
 )
@@ -91,7 +91,7 @@ const GUARDAR_CLAVE = sentencia<{ kid: string; jwk: ClavePublica; ahora: Date }>
  * Stores a proof's PDF and manifest, once. A second process changes no row, and the sweeper deletes that process's
  * unused file.
  */
-const TERMINAR = sentencia<LlaveDePrueba & { pdf: string; manifiesto: string; sal: string; ahora: Date }>(
+const TERMINAR = statement<LlaveDePrueba & { pdf: string; manifiesto: string; sal: string; ahora: Date }>(
   'pruebas.terminar',
   `with p as (
      update prueba_entrega set pdf = :pdf, manifiesto = :manifiesto, sal = :sal
@@ -109,15 +109,15 @@ const TERMINAR = sentencia<LlaveDePrueba & { pdf: string; manifiesto: string; sa
  * Creates the documents of these proofs and signs their manifests. A proof that fails is postponed and does not delay
  * the others. If the database accepts no writes, all proofs fail, and none is postponed.
  */
-export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly Tomado[]): Promise<void> {
+export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly HeldJob[]): Promise<void> {
   for (const trabajo of trabajos) {
     if (trabajo.signal?.aborted) continue
-    const [prueba] = await deps.db.consultar(LEER, deTrabajo(trabajo))
+    const [prueba] = await deps.db.consultar(LEER, fromJob(trabajo))
     if (!prueba) continue
     try {
       await hacerPdf(deps, prueba)
     } catch (err) {
-      if (noGuardaba(err)) throw err
+      if (wasNotStored(err)) throw err
       const espera = ESPERAS[prueba.intentos] ?? CUATRO_HORAS
       const { guia, intentos } = prueba
       deps.log.warn({ err, guia, intentos: intentos + 1, espera }, 'proof without its PDF')
@@ -147,7 +147,7 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
   const [filaDeFirma] = await filasDe(db, guia, prueba.firma === null ? [] : [prueba.firma])
   const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma, DE_FIRMA))
   const mapa = await mapaDe(prueba, ajustes)
-  const contenido = await hilos.hacer(DUENO, 'prueba', await reunirDatos(db, guia, fotos, firma, mapa, ajustes))
+  const contenido = await hilos.run(DUENO, 'prueba', await reunirDatos(db, guia, fotos, firma, mapa, ajustes))
   const pdf = await guardarArchivo(deps, guia, { ...SIN_IMAGEN, contenido })
   const ahora = reloj()
   const sal = nuevaSal()
@@ -171,7 +171,7 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
  */
 async function mapaDe({ lat, lng }: FilaPrueba, { mosaicos }: Pick<Ajustes, 'mosaicos'>) {
   if (!mosaicos?.propios || lat === null || lng === null) return null
-  const imagen = await componerMapa(mosaicos.url, { lat, lng })
+  const imagen = await composeMap(mosaicos.url, { lat, lng })
   return imagen && { imagen, atribucion: mosaicos.atribucion }
 }
 
@@ -210,8 +210,8 @@ async function leer(
   try {
     const contenido = await buffer(await almacen.leer(fila.archivo))
     if (!hash('sha256', contenido, 'buffer').equals(fila.sha256))
-      throw noDisponible('The bytes of the file do not match the stored digest.')
-    return { fila, imagen: await prepararImagen(contenido, lado, calidad) }
+      throw unavailable('The bytes of the file do not match the stored digest.')
+    return { fila, imagen: await prepareImage(contenido, lado, calidad) }
   } catch (err) {
     if (prueba.intentos < ESPERAS.length) throw err
     log.warn({ err, archivo: fila.archivo }, 'picture left out of its PDF')

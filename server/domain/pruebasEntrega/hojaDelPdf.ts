@@ -1,6 +1,6 @@
-import { type Lienzo, TONOS } from '../../platform/pdf/canvas.ts'
-import type { Estilo } from '../../platform/pdf/text.ts'
-import type { Reloj } from '../../platform/time/clock.ts'
+import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
+import type { TextStyle } from '../../platform/pdf/text.ts'
+import type { Clock } from '../../platform/time/clock.ts'
 import type { DatosDePrueba } from './contenidoDelPdf.ts'
 
 /** Page size in points (US Letter), with the side margin and the height of the footer. */
@@ -13,19 +13,19 @@ export const ANCHO = HOJA.ancho - 2 * HOJA.margen
 export const FONDO = HOJA.alto - HOJA.pie - 14
 
 /** Style of small labels. */
-export const ROTULO: Estilo = { cuerpo: 6.8, peso: 'fuerte', color: TONOS.gris, espaciado: 0.6 }
+export const ROTULO: TextStyle = { cuerpo: 6.8, peso: 'fuerte', color: TONES.gris, espaciado: 0.6 }
 /** Style of titles. */
-export const TITULO: Estilo = { cuerpo: 10.5, peso: 'fuerte', color: TONOS.tinta }
+export const TITULO: TextStyle = { cuerpo: 10.5, peso: 'fuerte', color: TONES.tinta }
 /** Style of the text. */
-export const TEXTO: Estilo = { cuerpo: 9, color: TONOS.tinta }
+export const TEXTO: TextStyle = { cuerpo: 9, color: TONES.tinta }
 /** Style of notes and captions. */
-export const MENOR: Estilo = { cuerpo: 7.6, color: TONOS.gris }
+export const MENOR: TextStyle = { cuerpo: 7.6, color: TONES.gris }
 
 /** Canvas, data and time formatter with which every part of the document is drawn. */
-export interface Pagina {
-  lienzo: Lienzo
+export interface PaginaDelPdf {
+  lienzo: Canvas
   datos: DatosDePrueba
-  reloj: Reloj
+  reloj: Clock
 }
 
 /** Text shown in place of unknown values. */

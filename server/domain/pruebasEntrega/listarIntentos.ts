@@ -1,5 +1,5 @@
-import { paginar } from '../../api/lists/page.ts'
-import { type Db, sentencia } from '../../data/db.ts'
+import { paginate } from '../../api/lists/page.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { prueba_intento } from '../../generado/contrato/prisma/client.ts'
 import type { IntentoFallido } from '../../generado/contrato/tipos/index.ts'
 import { type FilaArchivo, presentarArchivo } from '../archivos/archivo.ts'
@@ -15,7 +15,7 @@ export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
 ) => {
   const guia = await buscarGuia(db, identidad, path.guia)
   const dueno = `${identidad.comercioId}:${identidad.modo}`
-  const body = await paginar(
+  const body = await paginate(
     cursores,
     { operacion: 'listarIntentosDeGuia', dueno, filtros: { guia: guia.guia } },
     query ?? {},
@@ -31,7 +31,7 @@ export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
 /** Event of a failed attempt, with its photos. */
 type FilaIntento = FilaEvento & { fotos: FilaArchivo[] }
 
-const INTENTOS = sentencia<
+const INTENTOS = statement<
   LlaveDePrueba & { despues: number; cuantos: number },
   FilaEvento & Pick<prueba_intento, 'fotos'>
 >(

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { ManifiestoDePrueba, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
-import type { Secretos } from '../../platform/secrets.ts'
-import { firmar } from '../../platform/signing/jws.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import { signJws } from '../../platform/signing/jws.ts'
 import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { PruebaConQuien } from './prueba.ts'
@@ -50,5 +50,5 @@ const huellaDeQuienRecibio = ({ nombre, documento, relacion }: RecibidoPor, sal:
   hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
 
 /** Signs a manifest as a JWS with a type of its own, so that it cannot pass for any other document. */
-export const firmarManifiesto = (secretos: Secretos, manifiesto: ManifiestoDePrueba) =>
-  firmar(secretos, TIPO, manifiesto)
+export const firmarManifiesto = (secretos: Secrets, manifiesto: ManifiestoDePrueba) =>
+  signJws(secretos, TIPO, manifiesto)

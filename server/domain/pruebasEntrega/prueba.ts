@@ -1,15 +1,15 @@
-import { type Db, enTransaccion, type Fila, sentencia } from '../../data/db.ts'
+import { type Db, inTransaction, type RowOf, statement } from '../../data/db.ts'
 import type { prueba_entrega } from '../../generado/contrato/prisma/client.ts'
 import type { EntregaParaRegistrar, Modo, QuienReparte, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { distanciaEntre } from '../../platform/maps/point.ts'
+import { distanceBetween } from '../../platform/maps/point.ts'
 import type { FilaArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, deGuia, type EventoSinFoto, type FilaEvento, type Paso } from '../eventos/evento.ts'
+import { darPaso, deGuia, type EventoSinFoto, type FilaEvento, type PasoDeGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 
 /** Row of `prueba_entrega`; columns have the contract's names. */
-export type FilaPrueba = Fila<prueba_entrega, { modo: Modo; recibido_por: RecibidoPor }>
+export type FilaPrueba = RowOf<prueba_entrega, { modo: Modo; recibido_por: RecibidoPor }>
 
 /** Proof with the courier who handed the parcel over, as named in the event. */
 export type PruebaConQuien = FilaPrueba & { repartidor: QuienReparte | null }
@@ -21,7 +21,7 @@ export const QUIEN_ENTREGO = `(select e.datos -> 'repartidor' from evento e wher
 /** Columns that identify the proof of a guide's delivery. */
 export type LlaveDePrueba = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
 
-const BUSCAR = sentencia<LlaveDePrueba, PruebaConQuien>(
+const BUSCAR = statement<LlaveDePrueba, PruebaConQuien>(
   'pruebas.buscar',
   `select p.*, ${QUIEN_ENTREGO} from prueba_entrega p
    where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id`,
@@ -33,7 +33,7 @@ export async function buscarPrueba(db: Db, guia: FilaGuia): Promise<PruebaConQui
   return fila
 }
 
-const ARCHIVOS = sentencia<LlaveDePrueba & { archivos: readonly string[] }, FilaArchivo>(
+const ARCHIVOS = statement<LlaveDePrueba & { archivos: readonly string[] }, FilaArchivo>(
   'pruebas.archivos',
   `select * from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and archivo = any(:archivos::text[])`,
@@ -49,7 +49,7 @@ export async function leerArchivos(
   return new Map(filas.map((fila) => [fila.archivo, fila]))
 }
 
-const USAR = sentencia<LlaveDePrueba & { archivos: readonly string[]; usado_en: Date }>(
+const USAR = statement<LlaveDePrueba & { archivos: readonly string[]; usado_en: Date }>(
   'archivos.usar',
   `update archivo set usado_en = :usado_en::timestamptz
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and archivo = any(:archivos::text[])
@@ -65,12 +65,12 @@ const USAR = sentencia<LlaveDePrueba & { archivos: readonly string[]; usado_en: 
 async function darPasoUsando(
   { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
-  paso: Paso,
+  paso: PasoDeGuia,
   archivos: readonly string[],
   escribir: (consultar: Db['consultar'], evento: EventoSinFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
   let webhooks: Parameters<Deps['avisarTrabajo']>[0]
-  const dado = await enTransaccion(db.de(guia.comercio_id), async (consultar) => {
+  const dado = await inTransaction(db.de(guia.comercio_id), async (consultar) => {
     const alDarPaso: Deps['avisarTrabajo'] = (suyos) => {
       webhooks = suyos
     }
@@ -90,7 +90,7 @@ async function darPasoUsando(
   return dado
 }
 
-const PROBAR_ENTREGA = sentencia<
+const PROBAR_ENTREGA = statement<
   Omit<FilaPrueba, 'fotos' | 'pdf' | 'manifiesto' | 'sal' | 'intentos' | 'proximo_en'> & { fotos: readonly string[] }
 >(
   'entregas.probar',
@@ -111,7 +111,7 @@ export type Evidencia = Pick<
 export async function entregar(
   { db, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'nuevoId' | 'avisarTrabajo'>,
   guia: FilaGuia,
-  paso: Paso,
+  paso: PasoDeGuia,
   evidencia: Evidencia,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto; distancia_m: number | null } | undefined> {
   const { recibido_por, fotos, firma, lat, lng, precision_m, distancia_avisada_m } = evidencia
@@ -139,9 +139,9 @@ export async function entregar(
 
 /** Returns the metres from the position of the handover to the confirmed location; null if either is unknown. */
 const distanciaDe = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Evidencia) =>
-  distanciaEntre({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
+  distanceBetween({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
 
-const PROBAR_INTENTO = sentencia<
+const PROBAR_INTENTO = statement<
   Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'registrado_en'> & { fotos: readonly string[] }
 >(
   'intentos.probar',
@@ -156,7 +156,7 @@ const PROBAR_INTENTO = sentencia<
 export const anotarIntento = (
   deps: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
-  paso: Paso,
+  paso: PasoDeGuia,
   fotos: readonly string[],
 ): ReturnType<typeof darPaso> =>
   darPasoUsando(deps, guia, paso, fotos, (consultar, { secuencia }) =>

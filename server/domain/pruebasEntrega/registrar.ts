@@ -1,10 +1,10 @@
-import type { Respuesta } from '../../api/contract/handler.ts'
+import type { DeclaredResponse } from '../../api/contract/handler.ts'
 import type { Db } from '../../data/db.ts'
 import type { EntregaParaRegistrar, Falla } from '../../generado/contrato/tipos/index.ts'
-import { problemaDeFallas } from '../../platform/errors.ts'
+import { problemOfFaults } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
 import { esFinal, exigirTransicion } from '../estados/estados.ts'
-import { buscarEvento, darPaso, type Paso, presentarEvento } from '../eventos/evento.ts'
+import { buscarEvento, darPaso, type PasoDeGuia, presentarEvento } from '../eventos/evento.ts'
 import { contestar, type Informante, registrarUnaVez } from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { anotarIntento, buscarPrueba, entregar, leerArchivos } from './prueba.ts'
@@ -15,7 +15,7 @@ export async function registrarConPrueba(
   { api, ...quien }: Informante & Pick<Remitente, 'api'>,
   codigo: string,
   body: EntregaParaRegistrar,
-): Promise<Respuesta<'registrarEntrega'>> {
+): Promise<DeclaredResponse<'registrarEntrega'>> {
   const { db } = deps
   const registro = await registrarUnaVez(deps, quien, codigo, body, {
     estado: 'entregado',
@@ -41,11 +41,11 @@ export async function registrarConPrueba(
  * in a final state, because a proof outweighs a scan.
  * @throws Problema 409, or 422 for a delivery before the guide existed
  */
-function decidirEntrega(guia: FilaGuia, ocurrido_en: Date): Pick<Paso, 'tipo' | 'estado' | 'datos'> {
+function decidirEntrega(guia: FilaGuia, ocurrido_en: Date): Pick<PasoDeGuia, 'tipo' | 'estado' | 'datos'> {
   const tardio = ocurrido_en < guia.estado_en && !esFinal(guia.estado)
   if (tardio && ocurrido_en < guia.creado_en) {
     const mensaje = `no puede ser antes de que la guía existiera (${guia.creado_en.toISOString()})`
-    throw problemaDeFallas('validacion', [{ campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }])
+    throw problemOfFaults('validacion', [{ campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }])
   }
   if (!tardio) exigirTransicion(guia.estado, 'entregado')
   return { tipo: 'guia.entregado', estado: 'entregado', datos: tardio ? { tardio } : null }
@@ -62,7 +62,7 @@ const pedidosDe = ({ fotos, firma }: EntregaParaRegistrar): ArchivoPedido[] => [
  */
 export const darPasoConFotos =
   (deps: Pick<Deps, 'db' | 'avisarTrabajo'>, de: Remitente, fotos: readonly string[] = []) =>
-  async (guia: FilaGuia, paso: Paso) => {
+  async (guia: FilaGuia, paso: PasoDeGuia) => {
     if (fotos.length === 0) return darPaso(deps, guia, paso)
     return (await estanSinUsar(deps.db, guia, fotosPedidas(fotos), de))
       ? anotarIntento(deps, guia, paso, fotos)
@@ -111,5 +111,5 @@ async function estanSinUsar(
   })
   if (fallas.length === 0) return true
   if ((await buscarGuia(db, 'todos', guia.guia)).secuencia !== guia.secuencia) return false
-  throw problemaDeFallas('validacion', fallas)
+  throw problemOfFaults('validacion', fallas)
 }

@@ -1,5 +1,5 @@
 import type { ResultadoDeVerificacion } from '../../generado/contrato/tipos/index.ts'
-import { demasiadas } from '../../platform/errors.ts'
+import { tooMany } from '../../platform/errors.ts'
 import { enHexadecimal } from '../archivos/archivo.ts'
 import { buscarGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
@@ -9,8 +9,8 @@ export const verificarPrueba: Handler<'verificarPrueba'> = async (
   { path, body, red },
   { db, limiteDeVerificacion },
 ) => {
-  const espera = limiteDeVerificacion.tomar(red)
-  if (espera > 0) throw demasiadas('Llegaron muchas solicitudes seguidas desde su conexión', espera)
+  const espera = limiteDeVerificacion.take(red)
+  if (espera > 0) throw tooMany('Llegaron muchas solicitudes seguidas desde su conexión', espera)
   const guia = await buscarGuia(db, 'todos', path.guia)
   const prueba = await buscarPrueba(db, guia)
   const pdf = prueba?.pdf ? (await leerArchivos(db, guia, [prueba.pdf])).get(prueba.pdf) : undefined

@@ -1,6 +1,6 @@
-import { admiteDemostracion, DE_DEMOSTRACION, RETO_DE_SESION } from '../../api/http/authenticate.ts'
-import { sitioDe } from '../../api/http/network.ts'
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { acceptsDemo, DEMO_ONLY, SESSION_CHALLENGE } from '../../api/http/authenticate.ts'
+import { siteOf } from '../../api/http/network.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
@@ -9,7 +9,7 @@ import {
   estaEnUso,
   type FilaSesion,
   hashDeToken,
-  huellasDe,
+  huellasDeRepartidor,
   nuevoToken,
   presentarSesion,
 } from './repartidor.ts'
@@ -21,7 +21,7 @@ const TELEFONOS = 10
  * Opens a session with the code's version that this statement reads. If the code is renewed at the same time, the
  * session is invalid from the start. A code digest from an older master key is replaced by one from the current key.
  */
-const ABRIR = sentencia<
+const ABRIR = statement<
   {
     huellas: readonly Uint8Array[]
     admite_demostracion: boolean
@@ -57,10 +57,10 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   const de = conocido === undefined ? red : `dispositivo ${conocido}`
   // Attempts are limited before the code is checked. Otherwise a limited attempt would still tell a good guess from a
   // bad one.
-  const espera = limiteDeEntrada.tomar(de)
+  const espera = limiteDeEntrada.take(de)
   if (espera > 0) {
     await bitacora.rechazada(
-      sitioDe(de) ?? de,
+      siteOf(de) ?? de,
       { ...quien, red },
       { accion: 'abrirSesion', despues: { rechazada: true } },
     )
@@ -69,12 +69,12 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
       cabeceras,
     })
   }
-  const huellas = huellasDe(secretos, body.codigo)
+  const huellas = huellasDeRepartidor(secretos, body.codigo)
   const token = nuevoToken()
   const ahora = reloj()
   const vence_en = new Date(ahora.getTime() + DURACION_DE_SESION)
-  const admite_demostracion = admiteDemostracion(ajustes, reenviada())
-  const fila = await enTransaccion(db, async (consultar) => {
+  const admite_demostracion = acceptsDemo(ajustes, reenviada())
+  const fila = await inTransaction(db, async (consultar) => {
     const nueva = { huellas, codigo_hash: huellas[0]!, hash: hashDeToken(token), ahora, vence_en }
     const [abierta] = await consultar(ABRIR, { ...nueva, admite_demostracion })
     if (!abierta) return undefined
@@ -83,10 +83,10 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   })
   if (!fila) {
     const deDemostracion = !admite_demostracion && (await estaEnUso({ db, secretos }, body.codigo))
-    const mensaje = deDemostracion ? `El código ${DE_DEMOSTRACION}. Pida` : 'El código no vale. Revíselo o pida'
-    throw new Problema('codigo_incorrecto', `${mensaje} otro a la central.`, { cabeceras: RETO_DE_SESION })
+    const mensaje = deDemostracion ? `El código ${DEMO_ONLY}. Pida` : 'El código no vale. Revíselo o pida'
+    throw new Problema('codigo_incorrecto', `${mensaje} otro a la central.`, { cabeceras: SESSION_CHALLENGE })
   }
-  limiteDeEntrada.devolver(de)
+  limiteDeEntrada.giveBack(de)
   const sesion = navegador.ponerSesion(token, DURACION_DE_SESION / 1_000)
   const dispositivo = navegador.ponerDispositivo(sellarDispositivo(secretos, fila.repartidor_id))
   return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentarSesion(fila) }

@@ -1,13 +1,13 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 
-const CERRAR = sentencia<{ hash: Uint8Array }>('sesiones.cerrar', 'delete from sesion_repartidor where hash = :hash')
+const CERRAR = statement<{ hash: Uint8Array }>('sesiones.cerrar', 'delete from sesion_repartidor where hash = :hash')
 
 export const cerrarSesion: Handler<'cerrarSesion'> = async (
   { identidad, idSolicitud, red },
   { db, navegador, bitacora },
 ) => {
-  await enTransaccion(db, async (consultar) => {
+  await inTransaction(db, async (consultar) => {
     await consultar(CERRAR, { hash: identidad.sesion })
     await bitacora.anotar(consultar, { identidad, idSolicitud, red }, { accion: 'cerrarSesion' })
   })

@@ -6,14 +6,14 @@ import { exigeUbicacion, motivosDe, reportables } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 
 /** Setting that decides which guides a courier may handle (`COURIER_REACH`). */
-export type Alcance = Pick<Ajustes, 'alcanceDeRepartidor'>
+export type AlcanceDeCustodia = Pick<Ajustes, 'alcanceDeRepartidor'>
 
 /**
  * Returns who has a guide's parcel, as seen by a courier. If couriers may handle every guide, each parcel counts as the
  * courier's own.
  */
 export const custodiaPara = (
-  { alcanceDeRepartidor }: Alcance,
+  { alcanceDeRepartidor }: AlcanceDeCustodia,
   guia: Pick<FilaGuia, 'estado' | 'custodio'>,
   repartidor: string,
 ): Custodia => (alcanceDeRepartidor === 'cualquiera' ? 'propia' : custodiaDe(guia, repartidor))
@@ -36,7 +36,7 @@ export const pasosPara = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia:
  * state. Without a state, only the courier who has the parcel passes.
  * @throws Problema 403 `sin_custodia`
  */
-export const permitirA = (ajustes: Alcance, repartidor: string) => (guia: FilaGuia, estado?: Estado) => {
+export const permitirA = (ajustes: AlcanceDeCustodia, repartidor: string) => (guia: FilaGuia, estado?: Estado) => {
   const custodia = custodiaPara(ajustes, guia, repartidor)
   if (estado === undefined ? custodia === 'propia' : leToca(custodia, guia, estado)) return
   const transiciones = siguientesPara(guia, custodia)

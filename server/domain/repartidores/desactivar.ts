@@ -1,4 +1,4 @@
-import { enTransaccion } from '../../data/db.ts'
+import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { ponerCodigo, presentarRepartidor } from './repartidor.ts'
 
@@ -9,7 +9,7 @@ export const desactivarRepartidor: Handler<'desactivarRepartidor'> = async (
   { path: { repartidor }, ...quien },
   { db, bitacora },
 ) => {
-  const fila = await enTransaccion(db, async (consultar) => {
+  const fila = await inTransaction(db, async (consultar) => {
     const desactivado = await ponerCodigo(consultar, { repartidor, codigo_hash: null })
     const sobre = ['repartidor', repartidor] as const
     await bitacora.anotar(consultar, quien, { accion: 'desactivarRepartidor', sobre, despues: { activo: false } })

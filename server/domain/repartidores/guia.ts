@@ -1,19 +1,19 @@
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { Estado, GuiaDeReparto } from '../../generado/contrato/tipos/index.ts'
-import { distanciaEntre } from '../../platform/maps/point.ts'
-import type { Linea } from '../bitacora/bitacora.ts'
+import { distanceBetween } from '../../platform/maps/point.ts'
+import type { Anotacion } from '../bitacora/bitacora.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import type { Ajustes } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
-import { type Alcance, custodiaPara, pasosPara } from './custodia.ts'
+import { type AlcanceDeCustodia, custodiaPara, pasosPara } from './custodia.ts'
 
 /** Guide's row with the name of the merchant who sends the parcel. */
 type FilaDeReparto = FilaGuia & { nombre_comercio: string }
 
-const BUSCAR = sentencia<{ guias: readonly string[] }, FilaDeReparto>(
+const BUSCAR = statement<{ guias: readonly string[] }, FilaDeReparto>(
   'repartidores.guias',
   `select g.*, c.nombre as nombre_comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
@@ -31,7 +31,7 @@ export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<s
 /** Maximum guides listed: as many as any courier carries in a day. */
 const SUYAS = 500
 
-const BUSCAR_SUYAS = sentencia<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
+const BUSCAR_SUYAS = statement<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
   'repartidores.suyas',
   `select g.*, c.nombre as nombre_comercio from guia g join comercio c on c.id = g.comercio_id
    where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${SUYAS}`,
@@ -42,7 +42,7 @@ export const leerSuyas = (db: Db, repartidor: string): Promise<FilaDeReparto[]> 
   db.consultar(BUSCAR_SUYAS, { repartidor, estados: EN_MANOS })
 
 /** Returns the audit log entry for a courier who reads a guide without carrying it. */
-export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGuia): Linea => ({
+export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGuia): Anotacion => ({
   accion,
   sobre: ['guia', guia],
   de: { comercio_id, modo },
@@ -72,7 +72,7 @@ const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null }
  * are hidden, too.
  */
 export function presentarGuia(
-  ajustes: Pick<Ajustes, 'zonaHoraria'> & Alcance,
+  ajustes: Pick<Ajustes, 'zonaHoraria'> & AlcanceDeCustodia,
   fila: FilaDeReparto,
   repartidor: string,
 ): GuiaDeReparto {
@@ -95,7 +95,7 @@ export function presentarGuia(
     indicaciones: guia.indicaciones,
     intentos: guia.intentos,
     ubicacion: { estado, lat, lng, maps_url, precision_m, referencia },
-    distancia_m: distanciaEntre(guia.recogida, guia.ubicacion),
+    distancia_m: distanceBetween(guia.recogida, guia.ubicacion),
     ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),
     ...(custodia === 'ajena' ? SIN_RECOGIDA : {}),
     secuencia: guia.secuencia,

@@ -1,5 +1,5 @@
-import { masNuevas, posicionDeId } from '../../api/lists/byId.ts'
-import { paginar } from '../../api/lists/page.ts'
+import { newestFirst, positionOfId } from '../../api/lists/byId.ts'
+import { paginate } from '../../api/lists/page.ts'
 import type { Handler } from '../operation.ts'
 import { presentarRepartidor } from './repartidor.ts'
 
@@ -7,9 +7,9 @@ export const listarRepartidores: Handler<'listarRepartidores'> = async (
   { query, ...quien },
   { db, cursores, bitacora },
 ) => {
-  const pagina = await paginar(cursores, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
-    leer: async (despues, take) => db.prisma.repartidor.findMany(masNuevas(despues, take)),
-    posicion: posicionDeId,
+  const pagina = await paginate(cursores, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
+    leer: async (despues, take) => db.prisma.repartidor.findMany(newestFirst(despues, take)),
+    posicion: positionOfId,
     presentar: presentarRepartidor,
   })
   await bitacora.consultada(quien, { accion: 'listarRepartidores', despues: { repartidores: pagina.datos.length } })

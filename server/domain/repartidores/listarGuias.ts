@@ -1,4 +1,4 @@
-import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import type { Handler } from '../operation.ts'
 import { leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
 
@@ -15,11 +15,11 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
     const datos = suyas.map((fila) => presentarGuia(ajustes, fila, identidad.repartidor))
     return { status: 200, body: { datos, desconocidas: [] } }
   }
-  const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
+  const codigos = new Set(pedidas.flatMap((escrita) => normalizeGuideCode(escrita) ?? []))
   const porCodigo = await turnosDeBusqueda(identidad.repartidor, async () => {
-    limites.exigirConocidas(identidad.repartidor)
+    limites.requireKnown(identidad.repartidor)
     const filas = await leerGuias(db, [...codigos])
-    limites.contarDesconocidas(identidad.repartidor, codigos.size - filas.size)
+    limites.countUnknown(identidad.repartidor, codigos.size - filas.size)
     return filas
   })
   const quien = { identidad, idSolicitud, red }
@@ -33,7 +33,7 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
         const fila = porCodigo.get(codigo)
         return fila ? [presentarGuia(ajustes, fila, identidad.repartidor)] : []
       }),
-      desconocidas: pedidas.filter((escrita) => !porCodigo.has(normalizarCodigoDeGuia(escrita) ?? '')),
+      desconocidas: pedidas.filter((escrita) => !porCodigo.has(normalizeGuideCode(escrita) ?? '')),
     },
   }
 }

@@ -1,4 +1,4 @@
-import { enTransaccion } from '../../data/db.ts'
+import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { nuevoCodigo, ponerCodigo, presentarRepartidor } from './repartidor.ts'
 
@@ -8,7 +8,7 @@ export const renovarCodigo: Handler<'renovarCodigo'> = async (
   { db, secretos, bitacora },
 ) => {
   const { codigo, codigo_hash } = nuevoCodigo(secretos)
-  const fila = await enTransaccion(db, async (consultar) => {
+  const fila = await inTransaction(db, async (consultar) => {
     const renovado = await ponerCodigo(consultar, { repartidor, codigo_hash })
     const sobre = ['repartidor', repartidor] as const
     await bitacora.anotar(consultar, quien, { accion: 'renovarCodigo', sobre, campos: ['codigo'] })

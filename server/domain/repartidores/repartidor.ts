@@ -1,10 +1,10 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
-import { type Consultar, type Db, sentencia } from '../../data/db.ts'
+import { type Db, type Query, statement } from '../../data/db.ts'
 import type { repartidor, sesion_repartidor } from '../../generado/contrato/prisma/client.ts'
 import type { QuienReparte, Repartidor, RepartidorConCodigo, Sesion } from '../../generado/contrato/tipos/index.ts'
-import { base32AlAzar, normalizarBase32 } from '../../platform/codes/codes.ts'
+import { normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Secretos, Subclave } from '../../platform/secrets.ts'
+import type { Secrets, SubKey } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 
 /** Returns a courier in the contract's form, without the code. */
@@ -25,12 +25,12 @@ export const presentarQuien = ({ repartidor, nombre }: QuienReparte): QuienRepar
  */
 const LARGO = 10
 
-const huella = ({ clave }: Subclave, codigo: string) =>
+const huella = ({ clave }: SubKey, codigo: string) =>
   new Uint8Array(createHmac('sha256', clave).update(codigo).digest())
 
 /** Generates a courier's code and the digest to store. */
-export function nuevoCodigo(secretos: Secretos) {
-  const codigo = base32AlAzar(LARGO, randomBytes)
+export function nuevoCodigo(secretos: Secrets) {
+  const codigo = randomBase32(LARGO, randomBytes)
   return {
     codigo: `${codigo.slice(0, LARGO / 2)}-${codigo.slice(LARGO / 2)}`,
     codigo_hash: huella(secretos.presente('repartidores'), codigo),
@@ -38,17 +38,17 @@ export function nuevoCodigo(secretos: Secretos) {
 }
 
 /** Returns the digests under which a typed code may be stored: one per master key, the current key's first. */
-export const huellasDe = (secretos: Secretos, tecleado: string) =>
-  secretos.todas('repartidores').map((subclave) => huella(subclave, normalizarBase32(tecleado)))
+export const huellasDeRepartidor = (secretos: Secrets, tecleado: string) =>
+  secretos.todas('repartidores').map((subclave) => huella(subclave, normalizeBase32(tecleado)))
 
-const EN_USO = sentencia<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }>(
+const EN_USO = statement<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }>(
   'repartidores.enUso',
   'select exists (select from repartidor where codigo_hash = any(:huellas::bytea[])) as en_uso',
 )
 
 /** Reports whether a courier with that code exists. */
 export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
-  const [fila] = await db.consultar(EN_USO, { huellas: huellasDe(secretos, codigo) })
+  const [fila] = await db.consultar(EN_USO, { huellas: huellasDeRepartidor(secretos, codigo) })
   return fila!.en_uso
 }
 
@@ -56,7 +56,7 @@ export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>,
 export const buscarRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
   db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
 
-const QUIENES = sentencia<{ repartidores: readonly string[] }, QuienReparte>(
+const QUIENES = statement<{ repartidores: readonly string[] }, QuienReparte>(
   'repartidores.quienes',
   'select repartidor, nombre from repartidor where repartidor = any(:repartidores::text[])',
 )
@@ -68,7 +68,7 @@ export async function leerQuienes(db: Db, codigos: readonly string[]): Promise<M
   return new Map(filas.map((fila) => [fila.repartidor, fila]))
 }
 
-const GUARDAR = sentencia<
+const GUARDAR = statement<
   Pick<repartidor, 'id' | 'repartidor' | 'nombre' | 'telefono' | 'codigo_hash' | 'creado_en'>,
   repartidor
 >(
@@ -77,14 +77,14 @@ const GUARDAR = sentencia<
    values (:id, :repartidor, :nombre, :telefono, :codigo_hash, :creado_en) returning *`,
 )
 
-const MARCAR = sentencia<{ huellas: readonly Uint8Array[] }>(
+const MARCAR = statement<{ huellas: readonly Uint8Array[] }>(
   'repartidores.marcarDemostracion',
   'update repartidor set demostracion = true where codigo_hash = any(:huellas::bytea[]) and not demostracion',
 )
 
 /** Marks the courier with that code as a demonstration courier. A new code removes the mark. */
 export const marcarCodigoDeDemostracion = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string) =>
-  db.consultar(MARCAR, { huellas: huellasDe(secretos, codigo) })
+  db.consultar(MARCAR, { huellas: huellasDeRepartidor(secretos, codigo) })
 
 /** Creates a courier. The result is the only place that ever contains the code itself. */
 export async function guardarRepartidor(
@@ -92,12 +92,12 @@ export async function guardarRepartidor(
   { nombre, telefono = null }: { nombre: string; telefono?: string | null },
 ): Promise<RepartidorConCodigo> {
   const { codigo, codigo_hash } = nuevoCodigo(secretos)
-  const nuevo = { ...nuevoId(), repartidor: `rep_${base32AlAzar(12)}`, nombre, telefono, codigo_hash }
+  const nuevo = { ...nuevoId(), repartidor: `rep_${randomBase32(12)}`, nombre, telefono, codigo_hash }
   const [fila] = await db.consultar(GUARDAR, nuevo)
   return { ...presentarRepartidor(fila!), codigo }
 }
 
-const PONER_CODIGO = sentencia<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
+const PONER_CODIGO = statement<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
   'repartidores.ponerCodigo',
   `update repartidor set codigo_hash = :codigo_hash::bytea, version = version + 1, demostracion = false
    where repartidor = :repartidor returning *`,
@@ -109,7 +109,7 @@ const PONER_CODIGO = sentencia<Pick<repartidor, 'repartidor' | 'codigo_hash'>, r
  * @throws Problema 404
  */
 export async function ponerCodigo(
-  consultar: Consultar,
+  consultar: Query,
   de: Pick<repartidor, 'repartidor' | 'codigo_hash'>,
 ): Promise<repartidor> {
   const [fila] = await consultar(PONER_CODIGO, de)
@@ -143,13 +143,13 @@ export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
 const DE_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
    join repartidor r on r.id = s.repartidor_id and r.version = s.version`
 
-const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${DE_SESION} where s.hash = :hash`)
+const BUSCAR = statement<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${DE_SESION} where s.hash = :hash`)
 
 /**
  * Separate statement for several digests, as for API keys (`llaves/llave.ts`): a list of values is planned anew for
  * each list.
  */
-const BUSCAR_VARIAS = sentencia<{ hashes: readonly Buffer[] }, FilaSesion>(
+const BUSCAR_VARIAS = statement<{ hashes: readonly Buffer[] }, FilaSesion>(
   'sesiones.buscarVarias',
   `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
 )
@@ -177,7 +177,7 @@ export const presentarSesion = ({
   vence_en: vence_en.toISOString(),
 })
 
-const LIMPIAR = sentencia<{ ahora: Date }>('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= :ahora')
+const LIMPIAR = statement<{ ahora: Date }>('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= :ahora')
 
 /** Deletes expired sessions. */
 export async function limpiarSesiones({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { darPaso, type Paso } from '../eventos/evento.ts'
+import { darPaso, type PasoDeGuia } from '../eventos/evento.ts'
 import { registrarLectura } from '../eventos/registrar.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
@@ -17,7 +17,7 @@ export const simularAvance: Handler<'simularAvance'> = async ({ path, body, iden
 }
 
 /** Applies a step with sample proof in place of the proof that a courier would bring. */
-async function dar(deps: Deps, guia: FilaGuia, paso: Paso) {
+async function dar(deps: Deps, guia: FilaGuia, paso: PasoDeGuia) {
   if (paso.estado === 'entregado') {
     const evidencia = await evidenciaDeMuestra(deps, guia, paso.ocurrido_en)
     const { lat = null, lng = null } = evidencia

@@ -1,5 +1,5 @@
 import type { Falla, UbicacionSimulada } from '../../generado/contrato/tipos/index.ts'
-import { Problema, problemaDeFallas } from '../../platform/errors.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { centroDe } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { siguientesDeUbicacion } from '../estados/estados.ts'
@@ -50,7 +50,7 @@ function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
       mensaje: 'solo va con el resultado confirmada; omítalo',
     }),
   )
-  if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
+  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
 }
 
 /** Returns the location that the simulated recipient gives; by default the centre of the declared municipality. */
@@ -58,7 +58,7 @@ function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): 
   const punto = lat === undefined || lng === undefined ? centroDe(guia.departamento, guia.municipio) : { lat, lng }
   if (!punto) {
     const mensaje = 'falta: el municipio de la guía no está en el catálogo, así que envíe lat y lng'
-    throw problemaDeFallas('validacion', [{ campo: '/lat', codigo: 'requerido', mensaje }])
+    throw problemOfFaults('validacion', [{ campo: '/lat', codigo: 'requerido', mensaje }])
   }
   return { enlace: null, ...punto, precision_m: null, referencia: referencia ?? null, origen: 'destinatario' }
 }

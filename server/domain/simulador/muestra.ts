@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { RAIZ } from '../../platform/root.ts'
+import { ROOT } from '../../platform/root.ts'
 import { guardarArchivo } from '../archivos/archivo.ts'
 import { centroDe } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
@@ -25,7 +25,7 @@ async function guardarMuestra(
   capturado_en: Date | null = null,
 ): Promise<string> {
   const { nombre, ...imagen } = MUESTRAS[tipo]
-  const contenido = await readFile(new URL(`server/domain/simulador/muestras/${nombre}`, RAIZ))
+  const contenido = await readFile(new URL(`server/domain/simulador/muestras/${nombre}`, ROOT))
   const datos = { ...imagen, contenido, tipo, capturado_en, lat: null, lng: null, autor: null, usado_en: null }
   return (await guardarArchivo(deps, guia, datos)).archivo
 }

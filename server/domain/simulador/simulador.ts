@@ -1,11 +1,11 @@
-import type { Identidades } from '../../api/http/identity.ts'
+import type { Identities } from '../../api/http/identity.ts'
 import { Problema } from '../../platform/errors.ts'
 
 /**
  * Rejects a live key, whether or not its guide exists.
  * @throws Problema 403 `solo_en_test`
  */
-export function exigirModoTest({ modo }: Identidades['llaveDeComercio']) {
+export function exigirModoTest({ modo }: Identities['llaveDeComercio']) {
   if (modo === 'test') return
   throw new Problema(
     'solo_en_test',

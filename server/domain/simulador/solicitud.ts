@@ -1,4 +1,4 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { deGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import {
@@ -26,7 +26,7 @@ export async function sacarMensajes(deps: DepsDeMensajes, guia: FilaGuia): Promi
 }
 
 /** Sets the expiry of a guide's open requests, and of the links that the recipient may have open, to `:ahora`. */
-const ACORTAR = sentencia<ReturnType<typeof deGuia> & { ahora: Date }, Pick<FilaMensaje, 'id' | 'comercio_id'>>(
+const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date }, Pick<FilaMensaje, 'id' | 'comercio_id'>>(
   'simulador.acortar',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz

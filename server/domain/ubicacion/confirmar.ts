@@ -1,5 +1,5 @@
-import { problemaDeFallas } from '../../platform/errors.ts'
-import { leerEnlace } from '../../platform/maps/links.ts'
+import { problemOfFaults } from '../../platform/errors.ts'
+import { readMapLink } from '../../platform/maps/links.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { explicarInverosimil } from '../guias/advertencias.ts'
 import { buscarGuia, presentar } from '../guias/guia.ts'
@@ -11,7 +11,7 @@ export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
   { db, reloj, nuevoId, avisarTrabajo },
 ) => {
   // Coordinates take precedence over a link.
-  const enlace = body.maps_url === undefined || body.lat !== undefined ? undefined : leerEnlace(body.maps_url)
+  const enlace = body.maps_url === undefined || body.lat !== undefined ? undefined : readMapLink(body.maps_url)
   const leidas = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   const propuesta = {
     enlace: enlace ? body.maps_url! : null,
@@ -27,7 +27,7 @@ export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
     exigirAbierta(leida)
     const deLugar = pasoDeLugar(leida, propuesta, reloj())
     const fallas = explicarInverosimil({ ...leida, ...deLugar.ubicacion }, propuesta.enlace !== null)
-    if (identidad.estricto && fallas.length > 0) throw problemaDeFallas('validacion', fallas)
+    if (identidad.estricto && fallas.length > 0) throw problemOfFaults('validacion', fallas)
     const paso = await darPaso({ db, avisarTrabajo }, leida, {
       ...deLugar,
       autor: identidad.comercio,

@@ -1,4 +1,4 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { forgetOwners } from '../../data/owners.ts'
 import { inEach } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
@@ -17,7 +17,7 @@ const soloCuando = (extra: string) =>
  * for ever. Erases coordinates, links, references, and the telephones and provider data of messages. Keeps the
  * confirmation, its author and its instant. Events keep their order and their texts.
  */
-const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
+const OLVIDAR = statement<{ finales: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
   `with v as (
      select comercio_id, modo, id from guia
@@ -48,11 +48,11 @@ const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
   { alcance: 'parte' },
 )
 
-const OLVIDAR_ENTRANTES = sentencia<{ antes_de: Date }>(
+const OLVIDAR_ENTRANTES = statement<{ antes_de: Date }>(
   'entrantes.olvidar',
   'delete from entrante where hecho_en < :antes_de',
 )
-const OLVIDAR_ENLACES = sentencia<{ antes_de: Date }, { clave: string }>(
+const OLVIDAR_ENLACES = statement<{ antes_de: Date }, { clave: string }>(
   'enlacesDeUbicacion.olvidar',
   `delete from enlace_ubicacion where vence_en < :antes_de returning encode(huella, 'hex') as clave`,
   { alcance: 'parte' },

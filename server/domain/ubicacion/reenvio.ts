@@ -1,4 +1,4 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import { inTurn } from '../../data/turns.ts'
 import type { mensaje } from '../../generado/contrato/prisma/client.ts'
@@ -17,7 +17,7 @@ const POR_TELEFONO_AL_DIA = 5
 const DIA = 86_400_000
 
 /** Counts the requests of all merchants to a telephone; a merchant cannot see the requests of others. */
-const DE_TELEFONO = sentencia<DelTelefono, { cuantas: number }>(
+const DE_TELEFONO = statement<DelTelefono, { cuantas: number }>(
   'mensajes.deTelefono',
   `select count(*)::int as cuantas from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
      and tipo = 'solicitud_ubicacion' and estado <> 'descartado'`,
@@ -25,7 +25,7 @@ const DE_TELEFONO = sentencia<DelTelefono, { cuantas: number }>(
 )
 type DelTelefono = Pick<FilaGuia, 'modo' | 'telefono'> & { desde: Date }
 
-const CUENTA = sentencia<ReturnType<typeof deGuia>, Omit<Cuenta, 'de_telefono'>>(
+const CUENTA = statement<ReturnType<typeof deGuia>, Omit<Cuenta, 'de_telefono'>>(
   'mensajes.cuenta',
   `select (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
        and tipo = 'solicitud_ubicacion')::int as de_guia,
@@ -37,7 +37,7 @@ const CUENTA = sentencia<ReturnType<typeof deGuia>, Omit<Cuenta, 'de_telefono'>>
  * Adds a location request, guarded by the guide's sequence like every step. The guide then shows only the new request;
  * the links of older requests still work.
  */
-const PEDIR = sentencia<
+const PEDIR = statement<
   ReturnType<typeof deGuia> &
     Pick<FilaGuia, 'secuencia'> & {
       /** Number of requests of the guide, including this one. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
-import { sentencia } from '../../data/db.ts'
-import { aTrabajo, deTrabajo } from '../../data/queue/jobRows.ts'
+import { statement } from '../../data/db.ts'
+import { fromJob, toJob } from '../../data/queue/jobRows.ts'
 import { askByMerchant, askThoseThere, inEach } from '../../data/spread.ts'
 import type { enlace_corto } from '../../generado/contrato/prisma/client.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
@@ -15,7 +15,7 @@ type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo
 /** Waits between attempts to follow a link, in milliseconds: one retry per wait, about 41 hours in all. */
 const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
 
-const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
+const PENDIENTES = statement<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
   'enlaces.pendientes',
   'select id, comercio_id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :cuantas',
   { alcance: 'parte' },
@@ -26,10 +26,10 @@ export const enlacesPendientes = async (
   { db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>,
   cuantas: number,
 ): Promise<JobInsert[]> =>
-  (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { ahora: reloj(), cuantas }))).map(aTrabajo)
+  (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { ahora: reloj(), cuantas }))).map(toJob)
 
 /** Limits the wait of each link to the delay after its last failure. */
-const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
+const ADELANTAR = statement<{ ahora: Date; esperas: number[] }>(
   'enlaces.adelantar',
   `update enlace_corto set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
      * coalesce((:esperas::int[])[intentos], 0)) where proximo_en > :ahora`,
@@ -40,13 +40,13 @@ const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
 export const adelantarEnlaces = ({ db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>) =>
   inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS }))
 
-const LEER = sentencia<{ ids: readonly string[] }, PorSeguir>(
+const LEER = statement<{ ids: readonly string[] }, PorSeguir>(
   'enlaces.leer',
   `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k
    join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])`,
   { alcance: 'parte' },
 )
-const APLAZAR = sentencia<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'> & { siguiente: string }>(
+const APLAZAR = statement<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'> & { siguiente: string }>(
   'enlaces.aplazar',
   `update enlace_corto set id = :siguiente, intentos = intentos + 1, proximo_en = :proximo_en
    where id = :id and comercio_id = :comercio_id`,
@@ -62,7 +62,7 @@ export async function resolverEnlaces(
   trabajos: readonly { id: string; data: object }[],
 ): Promise<void> {
   const { db } = deps
-  const filas = await askByMerchant(db, trabajos.map(deTrabajo), ({ consultar }, suyos) =>
+  const filas = await askByMerchant(db, trabajos.map(fromJob), ({ consultar }, suyos) =>
     consultar(LEER, { ids: suyos.map(({ id }) => id) }),
   )
   await Promise.all(filas.map((fila) => seguir(deps, fila)))

@@ -1,7 +1,7 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { Problema } from '../../platform/errors.ts'
-import { ErrorEnlace, leerEnlace } from '../../platform/maps/links.ts'
+import { MapLinkError, readMapLink } from '../../platform/maps/links.ts'
 import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
@@ -85,7 +85,7 @@ export interface Solicitudes {
 }
 
 /** Finds a request by the digest of its token, so that the table's contents do not open any page. */
-const POR_TOKEN = sentencia<{ huella: Buffer }, Hallada>(
+const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   'ubicacion.porToken',
   `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
@@ -100,7 +100,7 @@ const REFERENCIA_MAXIMA = 200
 /** Maximum confirmations of a guide's location by recipients. A short link counts again after it was followed. */
 const VECES = 10
 
-const CONFIRMADAS = sentencia<ReturnType<typeof deGuia>, { veces: number }>(
+const CONFIRMADAS = statement<ReturnType<typeof deGuia>, { veces: number }>(
   'ubicacion.confirmadas',
   `select count(*)::int as veces from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
      and tipo = 'ubicacion.confirmada' and foto ->> 'ubicacion_origen' = 'destinatario'`,
@@ -242,11 +242,11 @@ function proponer(lugar: LugarPropuesto): Propuesta | Extract<ResultadoDeConfirm
     return falla('sin_lugar', 'Falta el lugar: use su ubicación, márquelo en el mapa o pegue un enlace.')
   try {
     const enlace = lugar.enlace.trim()
-    const leido = leerEnlace(enlace)
+    const leido = readMapLink(enlace)
     const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
     return { enlace, lat, lng, ...comun }
   } catch (error) {
-    if (!(error instanceof ErrorEnlace)) throw error
+    if (!(error instanceof MapLinkError)) throw error
     return falla('enlace_invalido', error.message)
   }
 }

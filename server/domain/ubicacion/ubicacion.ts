@@ -1,10 +1,10 @@
 import { createHmac, hash } from 'node:crypto'
 import type { CodigoDeAdvertencia, OrigenDeUbicacion } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import { leerEnlace } from '../../platform/maps/links.ts'
-import type { Secretos } from '../../platform/secrets.ts'
+import { readMapLink } from '../../platform/maps/links.ts'
+import type { Secrets } from '../../platform/secrets.ts'
 import { esFinal } from '../estados/estados.ts'
-import type { Lugar, Paso } from '../eventos/evento.ts'
+import type { LugarDeGuia, PasoDeGuia } from '../eventos/evento.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 
@@ -48,7 +48,7 @@ const SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas',
 const SOLO_DESCRITO: AdvertenciaGuardada = { codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }
 
 /** Returns the location columns of a guide after confirmation. The data of the location request stays visible. */
-function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
+function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): LugarDeGuia {
   const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
   const { distancia_km, advertencias } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
   const solicitud = guia.ubicacion_extra?.solicitud
@@ -82,7 +82,7 @@ export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =
     lat: propuesta.lat,
     lng: propuesta.lng,
     ubicacion: lugarConfirmado(guia, propuesta, ahora),
-  }) satisfies Paso
+  }) satisfies PasoDeGuia
 
 /**
  * Reports whether the guide's location is already confirmed with the same values. Confirming the same values again
@@ -112,7 +112,7 @@ export function exigirAbierta(guia: FilaGuia): void {
  * link.
  */
 export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
-  enlace !== null && leerEnlace(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
+  enlace !== null && readMapLink(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
 
 /** Length of a recipient's token in bytes (128 bits). */
 const BYTES_DE_TOKEN = 16
@@ -123,7 +123,7 @@ const BYTES_DE_TOKEN = 16
  * @param kid id of the master key that made a link already sent; the current key if omitted
  * @returns undefined if that master key no longer exists
  */
-export function tokenDe(secretos: Secretos, mensajeId: string, kid?: string | null) {
+export function tokenDe(secretos: Secrets, mensajeId: string, kid?: string | null) {
   const subclave = kid ? secretos.de('ubicacion', kid) : secretos.presente('ubicacion')
   if (!subclave) return undefined
   const token = createHmac('sha256', subclave.clave)

@@ -1,4 +1,4 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 
@@ -7,7 +7,7 @@ import type { DepsDeTrabajo } from '../deps.ts'
  * first attempt, its creation) is dated in the future. The delivery then waits from now for as long as it had to wait
  * from that date. Deliveries that were postponed before the clock went ahead keep their due time.
  */
-const ADELANTAR = sentencia<{ ahora: Date }>(
+const ADELANTAR = statement<{ ahora: Date }>(
   'webhookEntregas.adelantar',
   `update webhook_entrega e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
    from (

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
-import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
-import { HASTA_AQUI } from '../../data/order.ts'
-import { aTrabajo } from '../../data/queue/jobRows.ts'
+import { type Db, inTransaction, statement } from '../../data/db.ts'
+import { VISIBLE_TO_FEED } from '../../data/order.ts'
+import { toJob } from '../../data/queue/jobRows.ts'
 import { askThoseThere } from '../../data/spread.ts'
 import type { webhook } from '../../generado/contrato/prisma/client.ts'
 import type { Deps } from '../deps.ts'
@@ -10,8 +10,8 @@ import {
   eventosPorRecuperar,
   type FilaRecuperacion,
   type PorRecuperar,
-  type Posicion,
   porEnviar,
+  type RecoveryPosition,
 } from './recuperacion.ts'
 import type { FilaWebhook } from './webhook.ts'
 
@@ -24,7 +24,7 @@ interface Paso {
   comercio_id: string
 }
 
-const PENDIENTES = sentencia<{ cuantas: number }, Paso>(
+const PENDIENTES = statement<{ cuantas: number }, Paso>(
   'recuperacion.pendientes',
   `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :cuantas`,
   { alcance: 'parte' },
@@ -35,12 +35,12 @@ const PENDIENTES = sentencia<{ cuantas: number }, Paso>(
  * next.
  */
 export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
-  return (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { cuantas }))).map(aTrabajo)
+  return (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { cuantas }))).map(toJob)
 }
 
 type Tomada = FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: webhook['estado'] }
 
-const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
+const TOMAR = statement<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
   'recuperacion.tomar',
   `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
@@ -52,9 +52,9 @@ const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
  * `todas`, also restarts deliveries that succeeded. The delivery of the oldest event is due first, because the due time
  * of each delivery is the time of its event. Returns the counts and the last position of the batch.
  */
-const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }, Avance>(
+const AVANZAR = statement<PorRecuperar & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, Avance>(
   'recuperacion.avanzar',
-  `with v as materialized (${eventosPorRecuperar(LOTE, HASTA_AQUI)}), d as (
+  `with v as materialized (${eventosPorRecuperar(LOTE, VISIBLE_TO_FEED)}), d as (
      insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
@@ -75,7 +75,7 @@ const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }
 )
 
 /** Adds the results of a batch to its recovery, and stores the position at which the next batch begins. */
-const ANOTAR = sentencia<
+const ANOTAR = statement<
   Pick<FilaRecuperacion, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'entregas' | 'estado'> & {
     siguiente: string
     ahora: Date
@@ -91,7 +91,7 @@ interface Avance {
   mirados: number
   eventos: number
   entregas: number
-  ultimo: Omit<Posicion, 'fin'> | null
+  ultimo: Omit<RecoveryPosition, 'fin'> | null
   todo_visible: boolean
 }
 
@@ -109,7 +109,7 @@ async function avanzar(
   { db, log, reloj, avisarTrabajo }: DepsDeRecuperacion,
   { id: paso, comercio_id }: Paso,
 ): Promise<void> {
-  const hizo = await enTransaccion(db.de(comercio_id), async (consultar) => {
+  const hizo = await inTransaction(db.de(comercio_id), async (consultar) => {
     const [fila] = await consultar(TOMAR, { paso, comercio_id })
     if (!fila) return false
     const ahora = reloj()

@@ -1,11 +1,11 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { nombrarPorUrl } from './crear.ts'
 import { enviarPrueba } from './probar.ts'
 import {
   type ClaveDeWebhook,
   cambiosDeWebhook,
-  exigirDestino,
+  exigirDestinoDeWebhook,
   exigirWebhook,
   explicarRepetido,
   type FilaWebhook,
@@ -21,7 +21,7 @@ type Cambio = { [Columna in 'url' | 'tipos' | 'descripcion' | 'estado']: FilaWeb
  * Changes an endpoint. If the endpoint is activated or gets another address, its earlier failures are cleared, because
  * they no longer describe it.
  */
-const CAMBIAR = sentencia<ClaveDeWebhook & Cambio & { ahora: Date; se_comprueba: boolean }>(
+const CAMBIAR = statement<ClaveDeWebhook & Cambio & { ahora: Date; se_comprueba: boolean }>(
   'webhooks.cambiar',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),
      descripcion = coalesce(:descripcion, descripcion),
@@ -45,7 +45,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
   // An unknown endpoint returns 404, even if the body has faults.
   const antes = await exigirWebhook(db, identidad, path.webhook, ahora)
   const politica = politicaAlPedir(destinos, modo, reenviada())
-  const url = body.url === undefined ? null : await exigirDestino(body.url, politica)
+  const url = body.url === undefined ? null : await exigirDestinoDeWebhook(body.url, politica)
   const cambio = {
     comercio_id: comercioId,
     modo,
@@ -59,7 +59,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
   }
   const fila = await explicarRepetido(
     () =>
-      enTransaccion(db, async (consultar) => {
+      inTransaction(db, async (consultar) => {
         await consultar(CAMBIAR, cambio)
         const despues = await exigirWebhook({ consultar }, identidad, path.webhook, ahora)
         // A new address must answer a test again.

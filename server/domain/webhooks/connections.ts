@@ -1,29 +1,29 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { Client } from 'undici'
-import { anfitrion, type Politica, resolverDestino } from '../../platform/outbound/destination.ts'
+import { hostOf, type OutboundPolicy, resolveDestination } from '../../platform/outbound/destination.ts'
 
 // Connections to receivers. A connection serves one exchange at a time and one endpoint only. It is checked when it is
 // opened, and kept for a while.
 
 /** Error that ends the exchanges in progress when the sender is closed. */
-export const INTERRUMPIDO = new Error('the sender was closed')
+export const INTERRUPTED = new Error('the sender was closed')
 
 /** Endpoint for which a connection is requested. */
-export interface Titular {
+export interface ConnectionOwner {
   /** Key of the endpoint. Endpoints never share a connection. */
   canal: string
   /** True if http on loopback is allowed. */
   loopback: boolean
 }
 
-export interface Conexion {
+export interface ReceiverConnection {
   /** Key of the endpoint and the origin that the connection serves. */
   clave: string
   cliente: Client
   socket: net.Socket | null
   /** Ends the exchange in progress; null while the connection is idle. */
-  interrumpir: Terminar | null
+  interrumpir: EndExchange | null
   /** True if the connection has served an exchange before the present one. */
   reutilizada: boolean
   desechada: boolean
@@ -36,19 +36,19 @@ export interface Conexion {
 }
 
 /** Ends an exchange with an error, or with null when the response is complete. */
-export type Terminar = (causa: unknown) => void
-type AbrirSocket = (conexion: Conexion, url: URL, loopback: boolean) => Promise<net.Socket>
+export type EndExchange = (causa: unknown) => void
+type AbrirSocket = (conexion: ReceiverConnection, url: URL, loopback: boolean) => Promise<net.Socket>
 
-export interface Reserva {
+export interface ConnectionPool {
   /** Takes an idle connection of the endpoint, or else opens a new one. */
-  tomar(titular: Titular, url: URL, interrumpir: Terminar): Conexion
+  tomar(titular: ConnectionOwner, url: URL, interrumpir: EndExchange): ReceiverConnection
   /** Opens a new connection. */
-  abrir(titular: Titular, url: URL, interrumpir: Terminar): Conexion
+  abrir(titular: ConnectionOwner, url: URL, interrumpir: EndExchange): ReceiverConnection
   /** Makes a connection idle after a complete exchange, so that another exchange can use it. */
-  soltar(conexion: Conexion): void
+  soltar(conexion: ReceiverConnection): void
   /** Closes a connection and removes it. */
-  desechar(conexion: Conexion): void
-  /** Closes all connections. Exchanges in progress end with {@link INTERRUMPIDO}. */
+  desechar(conexion: ReceiverConnection): void
+  /** Closes all connections. Exchanges in progress end with {@link INTERRUPTED}. */
   cerrar(): Promise<void>
 }
 
@@ -75,17 +75,17 @@ const OPCIONES = {
  * use no resources.
  * @param maximas maximum idle connections over all endpoints; each one is a file descriptor
  */
-export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva {
-  const abiertas = new Set<Conexion>()
-  const libres = new Map<string, Conexion[]>()
+export function createConnectionPool(abrirSocket: AbrirSocket, maximas: number): ConnectionPool {
+  const abiertas = new Set<ReceiverConnection>()
+  const libres = new Map<string, ReceiverConnection[]>()
   // Idle connections are in order of idle time, the longest first.
-  const ociosas = new Set<Conexion>()
+  const ociosas = new Set<ReceiverConnection>()
   let cerrada = false
 
-  const claveDe = ({ canal }: Titular, url: URL) => `${canal} ${url.origin}`
+  const claveDe = ({ canal }: ConnectionOwner, url: URL) => `${canal} ${url.origin}`
 
-  const abrir: Reserva['abrir'] = (titular, url, interrumpir) => {
-    if (cerrada) throw INTERRUMPIDO
+  const abrir: ConnectionPool['abrir'] = (titular, url, interrumpir) => {
+    if (cerrada) throw INTERRUPTED
     // The closure must not hold all of `titular`. Its other members, such as a body, would live as long as the
     // connection.
     const { loopback } = titular
@@ -99,7 +99,7 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
       },
     })
     const clave = claveDe(titular, url)
-    const conexion: Conexion = { ...SIN_ABRIR, clave, cliente, interrumpir, desechada: false }
+    const conexion: ReceiverConnection = { ...SIN_ABRIR, clave, cliente, interrumpir, desechada: false }
     cliente.on('disconnect', (_origen, _clientes, error) => {
       if (!conexion.interrumpir) desechar(conexion)
       // If a receiver sends or closes before a request, the client would reconnect for as long as the receiver does so.
@@ -110,7 +110,7 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
     return conexion
   }
 
-  const tomar: Reserva['tomar'] = (titular, url, interrumpir) => {
+  const tomar: ConnectionPool['tomar'] = (titular, url, interrumpir) => {
     const disponibles = libres.get(claveDe(titular, url))
     // The last connection is taken first, so that connections in excess stay idle. A destroyed socket is removed by its
     // 'disconnect' event.
@@ -123,7 +123,7 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
     return abrir(titular, url, interrumpir)
   }
 
-  const soltar: Reserva['soltar'] = (conexion) => {
+  const soltar: ConnectionPool['soltar'] = (conexion) => {
     conexion.interrumpir = null
     conexion.reutilizada = true
     const iguales = libres.get(conexion.clave)
@@ -133,7 +133,7 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
     if (masAntigua && ociosas.size > maximas) desechar(masAntigua)
   }
 
-  const desechar: Reserva['desechar'] = (conexion) => {
+  const desechar: ConnectionPool['desechar'] = (conexion) => {
     if (!abiertas.delete(conexion)) return
     conexion.desechada = true
     ociosas.delete(conexion)
@@ -150,7 +150,7 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
     cerrada = true
     const cierres = [...abiertas].map((conexion) => {
       const { socket } = conexion
-      conexion.interrumpir?.(INTERRUMPIDO)
+      conexion.interrumpir?.(INTERRUPTED)
       desechar(conexion)
       return socket && !socket.closed && new Promise((resolve) => socket.once('close', resolve))
     })
@@ -163,12 +163,12 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
 /**
  * Opens the socket of a connection. Records the phase, the IP address and the times of DNS, TCP and TLS in
  * milliseconds. Connects only to addresses that `politica` allows.
- * @throws DestinoNoPermitido; {@link INTERRUMPIDO} if the connection is discarded or closed before it is open
+ * @throws DestinoNoPermitido; {@link INTERRUPTED} if the connection is discarded or closed before it is open
  */
-export async function abrirSocket(
-  conexion: Conexion,
+export async function openSocket(
+  conexion: ReceiverConnection,
   url: URL,
-  politica: Politica,
+  politica: OutboundPolicy,
   secureContext: tls.SecureContext,
 ): Promise<net.Socket> {
   Object.assign(conexion, SIN_ABRIR)
@@ -178,12 +178,12 @@ export async function abrirSocket(
     hasta = performance.now()
     return hasta - desde
   }
-  const direcciones = await resolverDestino(url, politica)
+  const direcciones = await resolveDestination(url, politica)
   conexion.dns = medir()
-  if (conexion.desechada) throw INTERRUMPIDO
+  if (conexion.desechada) throw INTERRUPTED
   conexion.fase = 'tcp'
   const segura = url.protocol === 'https:'
-  const nombre = anfitrion(url)
+  const nombre = hostOf(url)
   // The socket connects only to the checked addresses. Node does not call `lookup` for a literal IP address, which was
   // checked as it stands.
   const lookup: net.LookupFunction = (_nombre, _opciones, responder) => responder(null, [...direcciones])
@@ -202,7 +202,7 @@ export async function abrirSocket(
   conexion.socket = socket
   const { promise, resolve, reject } = Promise.withResolvers<net.Socket>()
   // The error listener stays, because an error before the client adds its own listener would be uncaught.
-  socket.on('error', reject).once('close', () => reject(INTERRUMPIDO))
+  socket.on('error', reject).once('close', () => reject(INTERRUPTED))
   socket.once('connect', () => {
     conexion.tcp = medir()
     conexion.ip = socket.remoteAddress ?? null

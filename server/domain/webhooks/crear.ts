@@ -1,13 +1,13 @@
-import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
+import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { enviarPrueba } from './probar.ts'
-import { cifrar, type FilaSecreto } from './secret.ts'
-import { bytesDe, nuevoSecreto } from './signature.ts'
+import { encryptSecret, type FilaSecreto } from './secret.ts'
+import { newSecret, secretBytes } from './signature.ts'
 import {
-  type Ambito,
+  type AmbitoDeWebhooks,
   cambiosDeWebhook,
-  exigirDestino,
+  exigirDestinoDeWebhook,
   explicarRepetido,
   type FilaWebhook,
   leerWebhook,
@@ -19,12 +19,12 @@ import {
 } from './webhook.ts'
 
 /** Takes the merchant's lock for the creation of endpoints. The count then includes the endpoints of other requests. */
-const TURNO = sentencia<{ comercio_id: string }>(
+const TURNO = statement<{ comercio_id: string }>(
   'webhooks.turno',
   `select pg_advisory_xact_lock(hashtextextended('webhooks ' || :comercio_id::uuid::text, 0))`,
 )
 
-const CREAR = sentencia<
+const CREAR = statement<
   Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook' | 'url' | 'tipos' | 'descripcion'> &
     Pick<FilaSecreto, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
 >(
@@ -45,7 +45,7 @@ const CREAR = sentencia<
 )
 
 /** Returns the code of the merchant's endpoint that has this address, for a message. */
-export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: string): Promise<string> {
+export async function nombrarPorUrl(db: Db, { comercioId, modo }: AmbitoDeWebhooks, url: string): Promise<string> {
   const fila = await db.prisma.webhook.findUnique({
     where: { comercio_id_modo_url: { comercio_id: comercioId, modo, url } },
     select: { webhook: true },
@@ -58,14 +58,14 @@ export const crearWebhook: Handler<'crearWebhook'> = async (
   { db, reloj, secretos, destinos, avisarTrabajo, bitacora },
 ) => {
   const { comercioId: comercio_id, modo } = identidad
-  const url = await exigirDestino(body.url, politicaAlPedir(destinos, modo, reenviada()))
+  const url = await exigirDestinoDeWebhook(body.url, politicaAlPedir(destinos, modo, reenviada()))
   const webhook = nuevoCodigoDeWebhook()
-  const secreto = nuevoSecreto()
+  const secreto = newSecret()
   const ahora = reloj()
-  const cifrado = cifrar(secretos, { webhook, version: 1 }, bytesDe(secreto))
+  const cifrado = encryptSecret(secretos, { webhook, version: 1 }, secretBytes(secreto))
   const fila = await explicarRepetido(
     () =>
-      enTransaccion(db, async (consultar) => {
+      inTransaction(db, async (consultar) => {
         await consultar(TURNO, { comercio_id })
         const { tipos = ['*'], descripcion = null } = body
         const comprobado_en = seComprueba(modo) ? null : ahora

@@ -1,8 +1,8 @@
-import { crearTurnos, crearTurnosPorDueno } from '../../api/http/turns.ts'
-import { type Db, sentencia } from '../../data/db.ts'
+import { createOwnerTurns, createTurns } from '../../api/http/turns.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { EnsayoDeRecuperacion } from '../../generado/contrato/tipos/index.ts'
-import { noDisponible } from '../../platform/errors.ts'
-import { buscarTramo, eventosPorRecuperar, type PorRecuperar, type Posicion, porEnviar } from './recuperacion.ts'
+import { unavailable } from '../../platform/errors.ts'
+import { eventosPorRecuperar, findRange, type PorRecuperar, porEnviar, type RecoveryPosition } from './recuperacion.ts'
 
 /** Maximum number of events that one statement of a dry run reads: some ten milliseconds of the database. */
 const PASO = 1_000
@@ -17,10 +17,10 @@ interface Paso {
   eventos: number
   mirados: number
   entregas: number
-  ultimo: Omit<Posicion, 'fin' | 'tope'> | null
+  ultimo: Omit<RecoveryPosition, 'fin' | 'tope'> | null
 }
 
-const ENSAYAR = sentencia<PorRecuperar, Paso>(
+const ENSAYAR = statement<PorRecuperar, Paso>(
   'recuperacion.ensayar',
   `with v as materialized (${eventosPorRecuperar(PASO)})
    select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
@@ -32,26 +32,26 @@ const ENSAYAR = sentencia<PorRecuperar, Paso>(
 )
 
 /** Parameters of a dry run. */
-export type PorEnsayar = Omit<PorRecuperar, keyof Posicion>
+export type DryRunInput = Omit<PorRecuperar, keyof RecoveryPosition>
 
 /** Counts the deliveries that a recovery would send. Stops early if the count takes too long. */
-export type Ensayar = (pedida: PorEnsayar, senal: AbortSignal) => Promise<EnsayoDeRecuperacion>
+export type DryRun = (pedida: DryRunInput, senal: AbortSignal) => Promise<EnsayoDeRecuperacion>
 
 /**
  * Creates the function for dry runs. Each merchant has one dry run at a time, in steps that take turns with the steps
  * of other merchants. Most connections therefore remain for other requests, for any number of dry runs.
  * @param ms clock in milliseconds, of which only differences matter
  */
-export function crearEnsayos(db: Db, ms = () => performance.now()): Ensayar {
-  const porComercio = crearTurnosPorDueno(1)
-  const turno = crearTurnos(A_LA_VEZ)
+export function createDryRuns(db: Db, ms = () => performance.now()): DryRun {
+  const porComercio = createOwnerTurns(1)
+  const turno = createTurns(A_LA_VEZ)
   return (pedida, senal) =>
     porComercio(pedida.comercio_id, async () => {
-      if (senal.aborted) throw noDisponible('La solicitud se abandonó.')
+      if (senal.aborted) throw unavailable('La solicitud se abandonó.')
       const fin = ms() + PLAZO
       const { comercio_id: comercioId, modo, desde, hasta } = pedida
       const suya = db.como('guias_api', [comercioId])
-      let posicion = await turno(() => buscarTramo(suya, { comercioId, modo }, desde, hasta))
+      let posicion = await turno(() => findRange(suya, { comercioId, modo }, desde, hasta))
       const suma = { eventos: 0, entregas: 0 }
       for (let mirados = 0; mirados < MAXIMO && ms() < fin && !senal.aborted; mirados += PASO) {
         const [paso] = await turno(() => suya.consultar(ENSAYAR, { ...pedida, ...posicion }))

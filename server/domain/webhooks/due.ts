@@ -1,24 +1,24 @@
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import { askAll, askByMerchant } from '../../data/spread.ts'
 import {
-  type Contenido,
+  type ContenidoDeEntrega,
   contenidoDe,
   DE_CONTENIDO,
   type FilaDeContenido,
   type FilaEntregaDeWebhook,
 } from './entrega.ts'
-import { COLA_DE_ARRIENDOS } from './pumps.ts'
-import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './schedule.ts'
+import { LEASE_QUEUE } from './pumps.ts'
+import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /**
  * SQL of the time up to which deliveries of the endpoint `w` are due. The time is now if the endpoint may be sent to.
- * Otherwise only deliveries sent on request (`YA`) are due. A pause that ends more than twice {@link FRENO_MAXIMO} from
+ * Otherwise only deliveries sent on request (`YA`) are due. A pause that ends more than twice {@link MAX_BRAKE} from
  * now comes from a wrong clock and does not count.
  */
 const HASTA = `case
   when w.estado = 'activo' and w.comprobado_en is not null and (w.freno_vence_en is null or w.freno_vence_en <= :ahora
-    or w.freno_vence_en > :ahora::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then :ahora::timestamptz
+    or w.freno_vence_en > :ahora::timestamptz + interval '${2 * MAX_BRAKE} ms') then :ahora::timestamptz
   else timestamptz '1970-01-01Z' end`
 
 /** SQL condition that the delivery `e` belongs to the endpoint of `a`. */
@@ -46,7 +46,7 @@ type Leida = FilaDeContenido & { n: number; x_creado_en: Date } & {
  * Due deliveries of some endpoints, oldest first, except those that are already in memory. An endpoint that fails gets
  * one delivery, as its probe.
  */
-const LEER = sentencia<{ pedidos: string; ahora: Date }, Leida>(
+const LEER = statement<{ pedidos: string; ahora: Date }, Leida>(
   'webhookEntregas.leer',
   `select x.n, ${DE_ENTREGA.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
      ${DE_CONTENIDO}
@@ -57,7 +57,7 @@ const LEER = sentencia<{ pedidos: string; ahora: Date }, Leida>(
      select * from webhook_entrega e where ${DE('x')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
        and e.evento <> all (x.salvo)
      order by e.proximo_en, e.guia_id, e.secuencia
-     limit case when w.fallas >= ${FALLAS_PARA_FRENAR} then 1 else x.cuantas end) e
+     limit case when w.fallas >= ${FAILURES_TO_BRAKE} then 1 else x.cuantas end) e
    left join guia g on g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and e.secuencia > 0
    left join evento v on v.comercio_id = e.comercio_id and v.modo = e.modo and v.guia_id = e.guia_id
      and v.secuencia = e.secuencia
@@ -66,7 +66,7 @@ const LEER = sentencia<{ pedidos: string; ahora: Date }, Leida>(
 )
 
 /** Request for the due deliveries of one endpoint. */
-export interface Pedido extends ClaveDeWebhook {
+export interface DueRequest extends ClaveDeWebhook {
   /** Maximum number of deliveries. */
   cuantas: number
   /** Ids of the events that are already in memory: evt_… */
@@ -74,8 +74,8 @@ export interface Pedido extends ClaveDeWebhook {
 }
 
 /** Reads the due deliveries of each endpoint, in the order of `pedidos`. */
-export async function leerVencidas(db: Db, pedidos: readonly Pedido[], ahora: Date): Promise<Contenido[][]> {
-  const leidas: Contenido[][] = pedidos.map(() => [])
+export async function readDue(db: Db, pedidos: readonly DueRequest[], ahora: Date): Promise<ContenidoDeEntrega[][]> {
+  const leidas: ContenidoDeEntrega[][] = pedidos.map(() => [])
   const numerados = pedidos.map((uno, n) => ({ n, ...uno }))
   const filas = await askByMerchant(db, numerados, ({ consultar }, suyos) =>
     consultar(LEER, { pedidos: JSON.stringify(suyos), ahora }),
@@ -87,7 +87,7 @@ export async function leerVencidas(db: Db, pedidos: readonly Pedido[], ahora: Da
   return leidas
 }
 
-function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida): Contenido | undefined {
+function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida): ContenidoDeEntrega | undefined {
   const entrega: FilaEntregaDeWebhook = {
     ...{ comercio_id, modo, webhook },
     guia_id: fila.x_guia_id,
@@ -132,7 +132,7 @@ const conPendientes = (desde: string, cuantos: string) => `with recursive p as (
 
 type Hallado = ClaveDeWebhook & { n: number; vencidas: boolean }
 
-const HALLAR = sentencia<Record<'desde_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, Hallado>(
+const HALLAR = statement<Record<'desde_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, Hallado>(
   'webhookEntregas.hallar',
   `${conPendientes('and (comercio_id, modo, webhook) > (:desde_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${POR_PASO}`)}
    select p.*, exists (
@@ -153,7 +153,7 @@ const COMIENZO: Record<keyof ClaveDeWebhook, string> = {
  * Returns the next endpoints of one part that have due deliveries, after `despues` or from the beginning.
  * @returns `ultimo`: the endpoint after which the next step begins; undefined at the end
  */
-export async function hallarVencidas(
+export async function findDue(
   db: Pick<Db, 'consultar'>,
   ahora: Date,
   despues: ClaveDeWebhook | undefined,
@@ -169,7 +169,7 @@ export async function hallarVencidas(
 /** Maximum number of deliveries that are counted. */
 const MUCHAS = 20_000
 
-const VENCIDAS = sentencia<{ ahora: Date }, { webhook: string; cuantas: number }>(
+const VENCIDAS = statement<{ ahora: Date }, { webhook: string; cuantas: number }>(
   'webhookEntregas.vencidas',
   `${conPendientes('', 'true')}
    select webhook, count(*)::int as cuantas from (
@@ -185,9 +185,9 @@ const VENCIDAS = sentencia<{ ahora: Date }, { webhook: string; cuantas: number }
  * Finds endpoints whose lease is held or waits. Reads pg-boss's own table, as `cola/rescate.ts` does. No statement of
  * this service writes that table.
  */
-const CON_ARRIENDO = sentencia<{ webhooks: readonly string[] }, { webhook: string | null }>(
+const CON_ARRIENDO = statement<{ webhooks: readonly string[] }, { webhook: string | null }>(
   'webhookEntregas.conArriendo',
-  `select singleton_key as webhook from pgboss.job where name = '${COLA_DE_ARRIENDOS}' and singleton_key = any(:webhooks::text[])
+  `select singleton_key as webhook from pgboss.job where name = '${LEASE_QUEUE}' and singleton_key = any(:webhooks::text[])
      and state < 'completed'`,
 )
 
@@ -196,7 +196,7 @@ const CON_ARRIENDO = sentencia<{ webhooks: readonly string[] }, { webhook: strin
  * their time or for their endpoint do not count. The count is 0 at any quiet moment. For an instant after a commit, it
  * includes deliveries that the next announcement or search takes.
  */
-export async function entregasDeWebhookSinArriendo({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
+export async function unleasedDeliveries({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
   const vencidas = await askAll(db, ({ consultar }) => consultar(VENCIDAS, { ahora: reloj() }))
   const conArriendo = await db.consultar(CON_ARRIENDO, { webhooks: vencidas.map(({ webhook }) => webhook) })
   const tomados = new Set<string | null>(conArriendo.map(({ webhook }) => webhook))
@@ -207,7 +207,7 @@ export async function entregasDeWebhookSinArriendo({ db, reloj }: { db: Db; relo
   )
 }
 
-const PROXIMAS = sentencia<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
+const PROXIMAS = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
   'webhookEntregas.proximas',
   `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
@@ -219,5 +219,5 @@ const PROXIMAS = sentencia<{ claves: string; ahora: Date }, ClaveDeWebhook & { e
 )
 
 /** Returns the time when each endpoint may next be sent a delivery. Endpoints with no waiting delivery are left out. */
-export const proximasDe = (db: Db, claves: readonly ClaveDeWebhook[], ahora: Date) =>
+export const nextDueOf = (db: Db, claves: readonly ClaveDeWebhook[], ahora: Date) =>
   askByMerchant(db, claves, ({ consultar }, suyas) => consultar(PROXIMAS, { claves: JSON.stringify(suyas), ahora }))

@@ -1,18 +1,18 @@
 import type { Db } from '../../data/db.ts'
 import { byPart } from '../../data/spread.ts'
-import { type Cupos, EN_ESPERA, LENTO, POR_WEBHOOK } from './admission.ts'
-import { leerVencidas } from './due.ts'
-import { aLista, type Endpoint, type Lista } from './endpoint.ts'
-import type { Contenido } from './entrega.ts'
+import { type Admission, IN_FLIGHT_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER } from './admission.ts'
+import { readDue } from './due.ts'
+import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
+import type { ContenidoDeEntrega } from './entrega.ts'
 
 /** Maximum number of endpoints of one read. */
-export const POR_LECTURA = 200
+export const PER_READ = 200
 /** Maximum number of endpoints that are considered for one read. */
 const MIRADOS = 500
 /** Maximum number of concurrent reads. */
-export const A_LA_VEZ = 2
+export const READS_AT_ONCE = 2
 /** Maximum number of deliveries that may wait in a line when more are read for it. */
-export const UMBRAL = 16
+export const READ_THRESHOLD = 16
 
 interface Pedida {
   endpoint: Endpoint
@@ -28,10 +28,10 @@ interface ParaLeer {
 }
 
 /** Reads due deliveries into memory: many endpoints in one read, each within its share. */
-export class Lector {
+export class DueReader {
   readonly #db: Db
   readonly #reloj: () => Date
-  readonly #cupos: Cupos<Lista, Endpoint>
+  readonly #cupos: Admission<ReadyDelivery, Endpoint>
   readonly #alFallar: (error: unknown) => void
   readonly #alLeer: () => void
   readonly #conocer: (endpoints: readonly Endpoint[]) => Promise<void>
@@ -41,7 +41,7 @@ export class Lector {
 
   constructor(
     { db, reloj }: { db: Db; reloj: () => Date },
-    cupos: Cupos<Lista, Endpoint>,
+    cupos: Admission<ReadyDelivery, Endpoint>,
     { conocer, alLeer, alFallar }: ParaLeer,
   ) {
     this.#db = db
@@ -53,36 +53,36 @@ export class Lector {
   }
 
   /** Announces that an endpoint may have deliveries that are not in memory. They are read as soon as there is room. */
-  pedir(endpoint: Endpoint): void {
+  request(endpoint: Endpoint): void {
     endpoint.porLeer = true
-    this.considerar(endpoint)
+    this.consider(endpoint)
   }
 
   /**
    * Starts a read if there is room, for this endpoint or for another. Called when a delivery of the endpoint has ended.
    */
-  considerar(endpoint: Endpoint): void {
+  consider(endpoint: Endpoint): void {
     if (this.#porLeer.size > 0) this.#empezar()
-    const { porLeer, leyendo, espera } = endpoint
-    if (!porLeer || leyendo || espera.length > UMBRAL || this.#cerrado) return
+    const { porLeer, leyendo, waiting } = endpoint
+    if (!porLeer || leyendo || waiting.length > READ_THRESHOLD || this.#cerrado) return
     // An endpoint that hangs can send no delivery, so its deliveries would only occupy the places of others.
-    if (endpoint.estaColgada(performance.now(), LENTO)) return
+    if (endpoint.estaColgada(performance.now(), SLOW_AFTER)) return
     this.#porLeer.add(endpoint)
     this.#empezar()
   }
 
-  olvidar(endpoint: Endpoint): void {
+  forget(endpoint: Endpoint): void {
     this.#porLeer.delete(endpoint)
   }
 
-  cerrar(): void {
+  close(): void {
     this.#cerrado = true
     this.#porLeer.clear()
   }
 
   /** Starts a read in a microtask, so that one read serves all requests of one turn of the event loop. */
   #empezar(): void {
-    if (this.#leyendo >= A_LA_VEZ) return
+    if (this.#leyendo >= READS_AT_ONCE) return
     this.#leyendo++
     queueMicrotask(async () => {
       const leyo = await this.#leer()
@@ -98,7 +98,7 @@ export class Lector {
   async #leer(): Promise<boolean> {
     const pedidas = this.#tomar()
     if (pedidas.length === 0) return false
-    const partes = await byPart(this.#db, pedidas, ({ endpoint }) => endpoint.arriendo.clave.comercio_id)
+    const partes = await byPart(this.#db, pedidas, ({ endpoint }) => endpoint.arriendo.key.comercio_id)
     const hechas = await Promise.all(
       partes.map(([, parte]) =>
         this.#leerParte(parte).then(
@@ -115,22 +115,22 @@ export class Lector {
   }
 
   async #leerParte(pedidas: readonly Pedida[]): Promise<void> {
-    let leidas: Contenido[][] = []
+    let leidas: ContenidoDeEntrega[][] = []
     try {
       const pedidos = pedidas.map(({ endpoint: { arriendo, enMemoria }, cuantas }) => ({
-        ...arriendo.clave,
+        ...arriendo.key,
         cuantas,
         salvo: [...enMemoria],
       }))
       // An address or a state may have changed since a delivery became due, so the rows of the endpoints are read, too.
       ;[leidas] = await Promise.all([
-        leerVencidas(this.#db, pedidos, this.#reloj()),
+        readDue(this.#db, pedidos, this.#reloj()),
         this.#conocer(pedidas.map(({ endpoint }) => endpoint)),
       ])
       const ahora = performance.now()
       for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         const suyas = leidas[i]!
-        for (const contenido of suyas) this.#poner(endpoint, aLista(contenido, ahora))
+        for (const contenido of suyas) this.#poner(endpoint, toReady(contenido, ahora))
         // If the read returned as many deliveries as requested, more may be due.
         if (suyas.length >= cuantas) endpoint.porLeer = true
       }
@@ -145,7 +145,7 @@ export class Lector {
         endpoint.terminarLectura(traidas, ahora)
       }
     }
-    for (const { endpoint } of pedidas) if (endpoint.tope > 1) this.considerar(endpoint)
+    for (const { endpoint } of pedidas) if (endpoint.limit > 1) this.consider(endpoint)
   }
 
   /**
@@ -154,10 +154,10 @@ export class Lector {
    */
   #tomar(): Pedida[] {
     const pedidas: Pedida[] = []
-    const porEndpoint = Math.max(POR_WEBHOOK, Math.ceil(EN_ESPERA / this.#porLeer.size))
+    const porEndpoint = Math.max(IN_FLIGHT_PER_WEBHOOK, Math.ceil(MAX_WAITING / this.#porLeer.size))
     let mirar = Math.min(MIRADOS, this.#porLeer.size)
     for (const endpoint of this.#porLeer) {
-      if (pedidas.length === POR_LECTURA || mirar-- === 0) break
+      if (pedidas.length === PER_READ || mirar-- === 0) break
       this.#porLeer.delete(endpoint)
       if (endpoint.leyendo) continue
       const cuantas = this.#cupos.reservar(endpoint, porEndpoint)
@@ -165,12 +165,12 @@ export class Lector {
         endpoint.leyendo = true
         endpoint.porLeer = false
         pedidas.push({ endpoint, cuantas })
-      } else if (endpoint.tope > 1) this.#porLeer.add(endpoint)
+      } else if (endpoint.limit > 1) this.#porLeer.add(endpoint)
     }
     return pedidas
   }
 
-  #poner(endpoint: Endpoint, lista: Lista): void {
+  #poner(endpoint: Endpoint, lista: ReadyDelivery): void {
     if (endpoint.enMemoria.has(lista.evento)) return
     endpoint.enMemoria.add(lista.evento)
     this.#cupos.poner(endpoint, lista)

@@ -1,4 +1,4 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { type ClaveDeWebhook, desconocido } from './webhook.ts'
 
@@ -6,7 +6,7 @@ import { type ClaveDeWebhook, desconocido } from './webhook.ts'
  * Marks an endpoint as deleted. Its row stays, without the address, until a job has deleted its deliveries, which may
  * be millions.
  */
-const ELIMINAR = sentencia<ClaveDeWebhook & { ahora: Date }>(
+const ELIMINAR = statement<ClaveDeWebhook & { ahora: Date }>(
   'webhooks.eliminar',
   `update webhook set estado = 'eliminado', url = null, estado_en = :ahora, actualizado_en = :ahora
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and estado <> 'eliminado' returning webhook`,
@@ -16,7 +16,7 @@ const ELIMINAR = sentencia<ClaveDeWebhook & { ahora: Date }>(
  * Deletes the secrets of an endpoint, after its row is locked. A rotation in progress has then ended, and the secret
  * that it wrote is visible.
  */
-const ELIMINAR_SECRETOS = sentencia<ClaveDeWebhook>(
+const ELIMINAR_SECRETOS = statement<ClaveDeWebhook>(
   'webhooks.eliminarSecretos',
   'delete from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook',
 )
@@ -27,7 +27,7 @@ export const eliminarWebhook: Handler<'eliminarWebhook'> = async (
 ) => {
   const { comercioId, modo } = identidad
   const suyo = { comercio_id: comercioId, modo, webhook: path.webhook }
-  await enTransaccion(db, async (consultar) => {
+  await inTransaction(db, async (consultar) => {
     if ((await consultar(ELIMINAR, { ...suyo, ahora: reloj() })).length === 0) desconocido()
     await consultar(ELIMINAR_SECRETOS, suyo)
     const linea = { accion: 'eliminarWebhook', sobre: ['webhook', path.webhook] as const }

@@ -1,35 +1,35 @@
-import { type EnEspera, Linea, type Parte, POR_WEBHOOK } from './admission.ts'
-import { type Contenido, YA } from './entrega.ts'
-import type { Arriendo } from './leases.ts'
+import { DeliveryLine, IN_FLIGHT_PER_WEBHOOK, type MerchantShare, type Waiting } from './admission.ts'
+import { type ContenidoDeEntrega, YA } from './entrega.ts'
+import type { Lease } from './leases.ts'
 import type { Receptor } from './receptor.ts'
-import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './schedule.ts'
+import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
 
 /** Delivery in memory, with the data of its body. */
-export interface Lista extends EnEspera {
-  contenido: Contenido
+export interface ReadyDelivery extends Waiting {
+  contenido: ContenidoDeEntrega
 }
 
 /**
  * Converts a delivery to its form in memory.
  * @param desde time since which the delivery waits, in milliseconds of the process's clock
  */
-export const aLista = (contenido: Contenido, desde: number): Lista => {
+export const toReady = (contenido: ContenidoDeEntrega, desde: number): ReadyDelivery => {
   const { evento, guia_id, secuencia } = contenido.entrega
   return { evento, guia_id, secuencia, desde, contenido }
 }
 
 /**
- * Returns true if a pause has not ended yet. A pause that ends more than twice {@link FRENO_MAXIMO} from now comes from
+ * Returns true if a pause has not ended yet. A pause that ends more than twice {@link MAX_BRAKE} from now comes from
  * a wrong clock and does not count.
  */
-const frena = (hasta: Date, cuando: Date) => hasta > cuando && hasta.getTime() <= cuando.getTime() + 2 * FRENO_MAXIMO
+const frena = (hasta: Date, cuando: Date) => hasta > cuando && hasta.getTime() <= cuando.getTime() + 2 * MAX_BRAKE
 
 /** Maximum age of an endpoint's data when a delivery is sent to it, in milliseconds. */
 const FRESCO = 1_500
 
 /** Endpoint that this process holds, with its data and its deliveries in memory. */
-export class Endpoint extends Linea<Lista> {
-  readonly arriendo: Arriendo
+export class Endpoint extends DeliveryLine<ReadyDelivery> {
+  readonly arriendo: Lease
   receptor: Receptor | undefined
   /** Time when the receiver was last read, in milliseconds of the process's clock. */
   #leidoEn = Number.NEGATIVE_INFINITY
@@ -59,7 +59,7 @@ export class Endpoint extends Linea<Lista> {
   actividad: number
 
   /** @param enMemoria deliveries still being sent since this process held the endpoint before */
-  constructor(arriendo: Arriendo, parte: Parte, ahora: number, enMemoria: Set<string>) {
+  constructor(arriendo: Lease, parte: MerchantShare, ahora: number, enMemoria: Set<string>) {
     super(parte)
     this.arriendo = arriendo
     this.enMemoria = enMemoria
@@ -74,7 +74,7 @@ export class Endpoint extends Linea<Lista> {
     this.#leidoEn = ahora
     this.#turbio = this.#fallasSinAsentar > 0
     if (receptor?.fallas === 0) this.#fallas = 0
-    this.tope = Math.max(this.#fallas, receptor?.fallas ?? 0) >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
+    this.limit = Math.max(this.#fallas, receptor?.fallas ?? 0) >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
   }
 
   esFresco(ahora: number): boolean {
@@ -88,7 +88,7 @@ export class Endpoint extends Linea<Lista> {
   }
 
   /** Returns true if a delivery may be sent to the endpoint in its present state. */
-  admite({ contenido: { entrega } }: Lista, cuando: Date): boolean {
+  admite({ contenido: { entrega } }: ReadyDelivery, cuando: Date): boolean {
     return entrega.proximo_en.getTime() === YA.getTime() || this.estaActivo(cuando)
   }
 
@@ -106,8 +106,8 @@ export class Endpoint extends Linea<Lista> {
       this.#fallasSinAsentar++
     }
     this.#fallas = bueno ? 0 : this.#fallas + 1
-    this.tope = this.#fallas >= FALLAS_PARA_FRENAR ? 1 : bueno ? POR_WEBHOOK : this.tope
-    return this.#fallas >= FALLAS_PARA_FRENAR
+    this.limit = this.#fallas >= FAILURES_TO_BRAKE ? 1 : bueno ? IN_FLIGHT_PER_WEBHOOK : this.limit
+    return this.#fallas >= FAILURES_TO_BRAKE
   }
 
   /** Records that an attempt is settled. */

@@ -1,9 +1,9 @@
 import type { PgBoss } from 'pg-boss'
 import { byPart } from '../../data/spread.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
-import type { Cupos } from './admission.ts'
-import { Endpoint, type Lista } from './endpoint.ts'
-import { type Arriendo, Arriendos } from './leases.ts'
+import type { Admission } from './admission.ts'
+import { Endpoint, type ReadyDelivery } from './endpoint.ts'
+import { type Lease, Leases } from './leases.ts'
 import { type DepsDeReceptor, leerReceptores } from './receptor.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
@@ -29,9 +29,9 @@ interface Oyente {
 /** Endpoints that this process holds, with their leases and their data. */
 export class Endpoints {
   readonly #deps: DepsDeEndpoints
-  readonly #cupos: Cupos<Lista, Endpoint>
+  readonly #cupos: Admission<ReadyDelivery, Endpoint>
   readonly #oyente: Oyente
-  readonly #arriendos: Arriendos
+  readonly #arriendos: Leases
   readonly #suyos = new Map<string, Endpoint>()
   /**
    * Deliveries being sent, of endpoints that this process lost. If this process takes an endpoint again, it must not
@@ -43,15 +43,15 @@ export class Endpoints {
   #proximaToma = 0
   #cerrado = false
 
-  constructor(boss: PgBoss, deps: DepsDeEndpoints, cupos: Cupos<Lista, Endpoint>, oyente: Oyente) {
+  constructor(boss: PgBoss, deps: DepsDeEndpoints, cupos: Admission<ReadyDelivery, Endpoint>, oyente: Oyente) {
     this.#deps = deps
     this.#cupos = cupos
     this.#oyente = oyente
-    this.#arriendos = new Arriendos(boss, deps.dbSinEspera, {
+    this.#arriendos = new Leases(boss, deps.dbSinEspera, {
       alTomar: (arriendos) => {
         for (const arriendo of arriendos) this.#atender(arriendo)
       },
-      alPerder: ({ clave }) => this.#dejar(this.#suyos.get(clave.webhook)),
+      alPerder: ({ key }) => this.#dejar(this.#suyos.get(key.webhook)),
       // The process that holds the endpoint may not know of deliveries committed by this process.
       alNoTomar: (claves) => deps.senalar(claves),
     })
@@ -72,24 +72,24 @@ export class Endpoints {
    * announcement
    */
   pedir(claves: readonly ClaveDeWebhook[], deOtro: boolean): void {
-    for (const clave of claves) this.#arriendos.pedir(clave, deOtro)
+    for (const clave of claves) this.#arriendos.request(clave, deOtro)
     if (claves.length > 0) this.tomar()
   }
 
   /** Claims the requested endpoints, and all others that no process holds. */
   tomar(): void {
-    this.#arriendos.tomar().catch(this.#oyente.alFallar)
+    this.#arriendos.take().catch(this.#oyente.alFallar)
   }
 
   /** Returns the leases of dead processes to the queue. @returns the number of endpoints */
   rescatar(): Promise<number> {
-    return this.#arriendos.rescatar()
+    return this.#arriendos.rescue()
   }
 
   /** Sends the heartbeat if it is due, gives up idle endpoints, and claims endpoints that no process holds. */
   cuidar(ahora: number): void {
     if (this.#suyos.size === 0) return
-    this.#arriendos.latir(ahora).catch(this.#oyente.alFallar)
+    this.#arriendos.beat(ahora).catch(this.#oyente.alFallar)
     const ociosos = [...this.#suyos.values()].filter(
       ({ enMemoria, leyendo, porLeer, actividad }) =>
         enMemoria.size === 0 && !leyendo && !porLeer && actividad < ahora - OCIO,
@@ -104,16 +104,16 @@ export class Endpoints {
   /** Gives up endpoints, by default all of them. */
   async soltar(endpoints: readonly Endpoint[] = [...this.#suyos.values()]): Promise<void> {
     for (const endpoint of endpoints) this.#dejar(endpoint)
-    await this.#arriendos.soltar(endpoints.map(({ arriendo }) => arriendo))
+    await this.#arriendos.release(endpoints.map(({ arriendo }) => arriendo))
   }
 
   async cerrar(): Promise<void> {
     this.#cerrado = true
-    await this.#arriendos.cerrar()
+    await this.#arriendos.close()
   }
 
-  #atender(arriendo: Arriendo): void {
-    const { webhook, comercio_id } = arriendo.clave
+  #atender(arriendo: Lease): void {
+    const { webhook, comercio_id } = arriendo.key
     const enElAire = this.#enElAire.get(webhook) ?? new Set()
     this.#enElAire.delete(webhook)
     const endpoint = new Endpoint(arriendo, this.#cupos.abrir(comercio_id), performance.now(), enElAire)
@@ -123,10 +123,10 @@ export class Endpoints {
 
   #dejar(endpoint: Endpoint | undefined): void {
     if (!endpoint) return
-    const { webhook } = endpoint.arriendo.clave
+    const { webhook } = endpoint.arriendo.key
     this.#suyos.delete(webhook)
     this.#porConocer.delete(endpoint)
-    for (const { evento } of endpoint.espera) endpoint.enMemoria.delete(evento)
+    for (const { evento } of endpoint.waiting) endpoint.enMemoria.delete(evento)
     if (endpoint.enMemoria.size > 0) this.#enElAire.set(webhook, endpoint.enMemoria)
     this.#cupos.cerrar(endpoint)
     this.#oyente.alDejar(endpoint)
@@ -150,7 +150,7 @@ export class Endpoints {
         while (this.#porConocer.size > 0 && !this.#cerrado) {
           const todos = [...this.#porConocer]
           this.#porConocer.clear()
-          const partes = await byPart(this.#deps.db, todos, ({ arriendo }) => arriendo.clave.comercio_id)
+          const partes = await byPart(this.#deps.db, todos, ({ arriendo }) => arriendo.key.comercio_id)
           await Promise.all(partes.map(([, parte]) => this.conocerTodos(parte).catch(this.#oyente.alFallar)))
         }
       } catch (error) {
@@ -166,10 +166,10 @@ export class Endpoints {
     for (const endpoint of todos) this.#porConocer.delete(endpoint)
     // This time is taken before the read, so the data is at least as new.
     const ahora = performance.now()
-    const claves = todos.map(({ arriendo }) => arriendo.clave)
+    const claves = todos.map(({ arriendo }) => arriendo.key)
     const receptores = await leerReceptores(this.#deps, claves, (webhook) => this.#suyos.get(webhook)?.receptor)
     for (const endpoint of todos) {
-      endpoint.conocer(receptores.get(endpoint.arriendo.clave.webhook), ahora)
+      endpoint.conocer(receptores.get(endpoint.arriendo.key.webhook), ahora)
       this.#oyente.alConocer(endpoint)
     }
   }

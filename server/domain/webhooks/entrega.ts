@@ -1,4 +1,4 @@
-import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../../data/db.ts'
+import { type Db, type InJson, type RowOf, statement, withTexts } from '../../data/db.ts'
 import type { webhook_entrega } from '../../generado/contrato/prisma/client.ts'
 import type {
   CausaDeEntregaDeWebhook,
@@ -11,7 +11,7 @@ import type {
   TipoDeEventoPropio,
   Webhook,
 } from '../../generado/contrato/tipos/index.ts'
-import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import {
@@ -22,11 +22,11 @@ import {
   trasEvento,
 } from '../eventos/evento.ts'
 import { type FilaGuia, presentarGuardada } from '../guias/guia.ts'
-import type { Respuesta } from './response.ts'
-import type { Ambito, ClaveDeWebhook } from './webhook.ts'
+import type { ExchangeResult } from './response.ts'
+import type { AmbitoDeWebhooks, ClaveDeWebhook } from './webhook.ts'
 
 /** Row of `webhook_entrega`. */
-export type FilaEntregaDeWebhook = Fila<
+export type FilaEntregaDeWebhook = RowOf<
   webhook_entrega,
   {
     modo: Modo
@@ -40,7 +40,7 @@ export type FilaEntregaDeWebhook = Fila<
 >
 
 /** Successful first attempt of a delivery, as stored in the row of the delivery. */
-export interface Exito extends Omit<Respuesta, 'error' | 'detalle' | 'retry_after'> {
+export interface Exito extends Omit<ExchangeResult, 'error' | 'detalle' | 'retry_after'> {
   /** Id of the attempt; ids sort by start time. */
   id: string
   causa: CausaDeEntregaDeWebhook
@@ -87,10 +87,10 @@ const MOSTRADAS = [
 type EntregaMostrada = Pick<FilaEntregaDeWebhook, (typeof MOSTRADAS)[number]>
 
 /** Columns of a delivery that the contract shows in a list, with timestamps as strings. */
-export type EntregaLeida = EnJson<EntregaMostrada>
+export type EntregaLeida = InJson<EntregaMostrada>
 
 /** SQL select list for {@link EntregaLeida}, of `e`. Excludes the bodies of the endpoints' responses. */
-export const COLUMNAS_DE_ENTREGA = conTextos(MOSTRADAS, 'e.')
+export const COLUMNAS_DE_ENTREGA = withTexts(MOSTRADAS, 'e.')
 
 /** Returns a row of `webhook_entrega` in the contract's form. */
 export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida): EntregaDeWebhook => ({
@@ -119,7 +119,7 @@ const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
  * Finds the row of a public id. For an event of the endpoint itself (sequence 0), `guia_id` is the MD5 of the event's
  * id.
  */
-const BUSCAR = sentencia<ClaveDeWebhook & { guia: string; secuencia: number }, FilaEntregaDeWebhook>(
+const BUSCAR = statement<ClaveDeWebhook & { guia: string; secuencia: number }, FilaEntregaDeWebhook>(
   'webhookEntregas.buscar',
   `select e.* from webhook_entrega e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
    where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
@@ -128,7 +128,12 @@ const BUSCAR = sentencia<ClaveDeWebhook & { guia: string; secuencia: number }, F
 )
 
 /** Returns the delivery with this public id. @throws Problema 404 */
-export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambito, webhook: string, id: string) {
+export async function exigirEntregaDeWebhook(
+  db: Db,
+  { comercioId, modo }: AmbitoDeWebhooks,
+  webhook: string,
+  id: string,
+) {
   const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
   const [fila] =
     guia === undefined || webhook !== `wh_${codigo}`
@@ -141,15 +146,15 @@ export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambit
 
 /** Returns the guide code of a filter; null without a filter, and an empty string if no guide can have the code. */
 export const codigoDeFiltro = (texto: string | undefined) =>
-  texto === undefined ? null : (normalizarCodigoDeGuia(texto) ?? '')
+  texto === undefined ? null : (normalizeGuideCode(texto) ?? '')
 
 /** Data of a body: the event of a guide, or the data stored with an event of the endpoint itself. */
-export type Contenido =
+export type ContenidoDeEntrega =
   | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento }
   | { entrega: FilaEntregaDeWebhook & { datos: { webhook: Webhook } } }
 
 /** Returns the deliveries of an event that was just committed, with the data of their bodies. */
-export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): Contenido[] =>
+export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): ContenidoDeEntrega[] =>
   webhooks.map((webhook) => ({
     entrega: {
       ...{ comercio_id: evento.comercio_id, modo: evento.modo, webhook, guia_id: evento.guia_id },
@@ -166,7 +171,7 @@ export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): Contenido[
  * Returns the body exactly as it is signed. The body is the same at every attempt, because its data does not change
  * after the event.
  */
-export function cuerpoDe(contenido: Contenido): string {
+export function cuerpoDeWebhook(contenido: ContenidoDeEntrega): string {
   const { entrega } = contenido
   const datos: { guia: Guia; evento: ReturnType<typeof presentarEvento> } | { webhook: Webhook } =
     'guia' in contenido
@@ -201,7 +206,7 @@ export type FilaDeContenido = {
 export const DE_CONTENIDO = [...DE_GUIA.map((c) => `g.${c}`), ...DE_EVENTO.map((c) => `v.${c} as e_${c}`)].join(', ')
 
 /** Returns the data of a delivery's body; undefined if its guide or its event no longer exists. */
-export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido): Contenido | undefined {
+export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido): ContenidoDeEntrega | undefined {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
   if (fila.e_registrado_en === null) return undefined
   const evento: Record<string, unknown> = {}
@@ -209,7 +214,7 @@ export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido
   return { entrega, guia: fila as unknown as FilaGuia, evento: evento as FilaEvento }
 }
 
-const CARGAR = sentencia<Omit<Clave, 'webhook'>, FilaDeContenido>(
+const CARGAR = statement<Omit<Clave, 'webhook'>, FilaDeContenido>(
   'webhookEntregas.cargar',
   `select ${DE_CONTENIDO} from evento v
    join guia g on g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.guia_id
@@ -217,7 +222,7 @@ const CARGAR = sentencia<Omit<Clave, 'webhook'>, FilaDeContenido>(
 )
 
 /** Reads the data of a delivery's body; undefined if its guide or its event no longer exists. */
-export async function cargarContenido(db: Db, entrega: FilaEntregaDeWebhook): Promise<Contenido | undefined> {
+export async function cargarContenido(db: Db, entrega: FilaEntregaDeWebhook): Promise<ContenidoDeEntrega | undefined> {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
   const { comercio_id, modo, guia_id, secuencia } = entrega
   const [fila] = await db.consultar(CARGAR, { comercio_id, modo, guia_id, secuencia })

@@ -2,7 +2,7 @@
 const AGENTE = 'Guias-Webhooks/1'
 
 /** Headers of an attempt, in the order in which they are sent. */
-export const cabecerasDe = (firma: Readonly<Record<string, string>>) => ({
+export const webhookHeaders = (firma: Readonly<Record<string, string>>) => ({
   'content-type': 'application/json',
   'user-agent': AGENTE,
   ...firma,

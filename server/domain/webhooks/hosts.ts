@@ -1,33 +1,33 @@
-import { Cubos } from '../../api/limits/buckets.ts'
-import { Conteo } from '../../api/limits/count.ts'
+import { Buckets } from '../../api/limits/buckets.ts'
+import { Counter } from '../../api/limits/count.ts'
 import type { FilaEntregaDeWebhook } from './entrega.ts'
 import type { Receptor } from './receptor.ts'
 import { seComprueba } from './webhook.ts'
 
 /**
- * Maximum concurrent exchanges with one host, over all merchants: a quarter of a process's maximum (`EN_VUELO_MAXIMO`).
+ * Maximum concurrent exchanges with one host, over all merchants: a quarter of a process's maximum (`MAX_IN_FLIGHT`).
  * A host that responds quickly never comes near this limit, for any number of merchants. If the host of a platform
  * hangs, the other hosts have the remaining three quarters.
  */
-export const POR_ANFITRION = 128
+export const PER_HOST = 128
 /**
  * Maximum concurrent exchanges with a host that has not accepted a delivery yet. The number is enough to find out if
  * the host accepts deliveries.
  */
-export const POR_DESCONOCIDO = 8
+export const PER_UNKNOWN_HOST = 8
 /**
  * Maximum requests a minute, possibly all at once, to a host that has not accepted a delivery yet. The limit also holds
  * for tests to any host. Registration costs nothing: a merchant may register a thousand endpoints at another company's
  * server. That server receives no more than this number of requests. The same limit holds for each merchant in each
  * mode, because a wildcard in the DNS gives a server any number of names.
  */
-export const POR_MINUTO = 60
-const RITMO = { porSegundo: POR_MINUTO / 60, rafaga: POR_MINUTO }
+export const SENDS_PER_MINUTE = 60
+const RITMO = { porSegundo: SENDS_PER_MINUTE / 60, rafaga: SENDS_PER_MINUTE }
 /** Maximum number of hosts kept in memory. */
 const MAXIMO = 10_000
 
 /** Properties of a request on which the limits of its host depend. */
-export interface Envio {
+export interface HostSend {
   anfitrion: string
   /** Merchant and mode of the endpoint. */
   comercio: string
@@ -40,9 +40,9 @@ export interface Envio {
  * Limits the requests of this process to each host, over all merchants. Hosts are identified by name. If a foreign name
  * leads to the same machine, the request fails at the certificate check, before anything is sent.
  */
-export class Anfitriones<Linea> {
-  readonly #enVuelo = new Conteo()
-  readonly #cubos: Cubos
+export class Hosts<Linea> {
+  readonly #enVuelo = new Counter()
+  readonly #cubos: Buckets
   /**
    * Hosts that have returned a success since this process started, in order of use; the last one used is at the end.
    */
@@ -51,17 +51,17 @@ export class Anfitriones<Linea> {
 
   /** @param reloj clock in milliseconds, of which only differences matter */
   constructor(reloj?: () => number) {
-    this.#cubos = new Cubos({ maximo: MAXIMO, ...(reloj ? { reloj } : {}) })
+    this.#cubos = new Buckets({ maximo: MAXIMO, ...(reloj ? { reloj } : {}) })
   }
 
   /**
-   * Returns true if the request may be sent now. If not, {@link terminar} returns the line when an exchange with the
+   * Returns true if the request may be sent now. If not, {@link finish} returns the line when an exchange with the
    * same host ends.
    */
-  puede(envio: Envio, linea: Linea): boolean {
+  maySend(envio: HostSend, linea: Linea): boolean {
     const { anfitrion } = envio
-    const tope = this.#toma(envio) ? POR_ANFITRION : POR_DESCONOCIDO
-    const alcanza = this.#cuentas(envio).every((cuenta) => this.#cubos.quedan(cuenta, RITMO).quedan > 0)
+    const tope = this.#toma(envio) ? PER_HOST : PER_UNKNOWN_HOST
+    const alcanza = this.#cuentas(envio).every((cuenta) => this.#cubos.remaining(cuenta, RITMO).quedan > 0)
     if (alcanza && this.#enVuelo.de(anfitrion) < tope) return true
     const esperan = this.#esperan.get(anfitrion) ?? new Set()
     this.#esperan.set(anfitrion, esperan.add(linea))
@@ -69,9 +69,9 @@ export class Anfitriones<Linea> {
   }
 
   /** Records the start of an exchange. */
-  empezar(envio: Envio): void {
-    for (const cuenta of this.#cuentas(envio)) this.#cubos.tomar(cuenta, RITMO)
-    this.#enVuelo.sumar(envio.anfitrion)
+  start(envio: HostSend): void {
+    for (const cuenta of this.#cuentas(envio)) this.#cubos.take(cuenta, RITMO)
+    this.#enVuelo.add(envio.anfitrion)
   }
 
   /**
@@ -79,8 +79,8 @@ export class Anfitriones<Linea> {
    * @param bueno true if the receiver accepted the delivery
    * @returns the lines that waited for the host
    */
-  terminar({ anfitrion }: Envio, bueno: boolean): Iterable<Linea> {
-    this.#enVuelo.restar(anfitrion)
+  finish({ anfitrion }: HostSend, bueno: boolean): Iterable<Linea> {
+    this.#enVuelo.subtract(anfitrion)
     if (bueno) {
       this.#toman.delete(anfitrion)
       this.#toman.add(anfitrion)
@@ -92,12 +92,12 @@ export class Anfitriones<Linea> {
   }
 
   /** Removes a closed line, so that it no longer waits for any host. */
-  olvidar(linea: Linea): void {
+  forget(linea: Linea): void {
     for (const [anfitrion, esperan] of this.#esperan)
       if (esperan.delete(linea) && esperan.size === 0) this.#esperan.delete(anfitrion)
   }
 
-  #toma({ anfitrion, comprobado }: Envio): boolean {
+  #toma({ anfitrion, comprobado }: HostSend): boolean {
     return comprobado || this.#toman.has(anfitrion)
   }
 
@@ -105,7 +105,7 @@ export class Anfitriones<Linea> {
    * Returns the token buckets that the request draws from. A request to a host that accepts deliveries draws from none,
    * unless the request is a test.
    */
-  #cuentas(envio: Envio): string[] {
+  #cuentas(envio: HostSend): string[] {
     const gasta = envio.esPrueba || !this.#toma(envio)
     return gasta ? [`anfitrion ${envio.anfitrion}`, `comercio ${envio.comercio}`] : []
   }
@@ -115,10 +115,10 @@ export class Anfitriones<Linea> {
 const anfitrionDe = ({ protocol, hostname, host }: URL) => (protocol === 'http:' ? host : hostname)
 
 /**
- * Returns the properties of a request for {@link Anfitriones}. Returns undefined if the endpoint's address is not
+ * Returns the properties of a request for {@link Hosts}. Returns undefined if the endpoint's address is not
  * allowed; then no request is sent.
  */
-export function envioDe(receptor: Receptor, entrega: Pick<FilaEntregaDeWebhook, 'causa'>): Envio | undefined {
+export function hostSendOf(receptor: Receptor, entrega: Pick<FilaEntregaDeWebhook, 'causa'>): HostSend | undefined {
   const { comercio_id, direccion, modo, comprobado_en } = receptor
   if (!direccion) return undefined
   const comprobado = seComprueba(modo) && comprobado_en !== null

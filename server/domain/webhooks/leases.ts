@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as dormir } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import type { Db } from '../../data/db.ts'
-import { anotarTomas, COLA_DE_ARRIENDOS, hallarHuerfanas, latir, type Toma } from './pumps.ts'
+import { findOrphans, heartbeat, LEASE_QUEUE, type LeaseRecord, recordLeases } from './pumps.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Interval between two heartbeats of the process, in milliseconds. */
@@ -33,10 +33,10 @@ const POR_SENTENCIA = 2_000
 const PARTE_DEL_PLAZO = 1 / 3
 
 /** Lease of an endpoint that this process holds. */
-export class Arriendo {
-  readonly clave: ClaveDeWebhook
+export class Lease {
+  readonly key: ClaveDeWebhook
   /** Claim on the job of the lease. A later claim belongs to another process. */
-  readonly trabajo: Toma
+  readonly jobId: LeaseRecord
   /** Time when the last confirmed heartbeat was sent, in milliseconds of the process's clock. */
   latido: number
   /**
@@ -45,29 +45,29 @@ export class Arriendo {
    */
   anotado = false
   /** Milliseconds after the last renewal at which pg-boss gives up the job. */
-  readonly plazo: number
+  readonly deadline: number
   /** Time of the last renewal in pg-boss, in milliseconds of the process's clock. */
-  renovado: number
+  renewed: number
 
-  constructor(clave: ClaveDeWebhook, trabajo: Toma, latido: number, plazo = Number.POSITIVE_INFINITY) {
-    this.clave = clave
-    this.trabajo = trabajo
+  constructor(clave: ClaveDeWebhook, trabajo: LeaseRecord, latido: number, plazo = Number.POSITIVE_INFINITY) {
+    this.key = clave
+    this.jobId = trabajo
     this.latido = latido
-    this.plazo = plazo
-    this.renovado = latido
+    this.deadline = plazo
+    this.renewed = latido
   }
 
   /** Returns true if an exchange that begins now ends within the lease. */
-  vale(ahora: number): boolean {
+  isValid(ahora: number): boolean {
     return ahora - this.latido < CONFIANZA
   }
 }
 
 interface Oyente {
   /** Called with endpoints that this process holds from now on. */
-  alTomar: (arriendos: readonly Arriendo[]) => void
+  alTomar: (arriendos: readonly Lease[]) => void
   /** Called with a lease that another process may hold by now. */
-  alPerder: (arriendo: Arriendo) => void
+  alPerder: (arriendo: Lease) => void
   /** Called with endpoints that this process asked for and that another process holds. */
   alNoTomar: (claves: readonly ClaveDeWebhook[]) => void
 }
@@ -79,13 +79,13 @@ interface Oyente {
  * as the process sends its own heartbeat, which is one row for any number of leases. The heartbeat of pg-boss is long
  * and rarely renewed. It is for versions of the service that do not know `webhook_bomba`.
  */
-export class Arriendos {
+export class Leases {
   readonly #boss: PgBoss
   readonly #db: Pick<Db, 'consultar'>
   readonly #oyente: Oyente
   /** Id of this process in `webhook_bomba`. A heartbeat creates a new id if the process holds no recorded lease. */
   #bomba = ''
-  readonly #suyos = new Map<string, Arriendo>()
+  readonly #suyos = new Map<string, Lease>()
   readonly #pedidos = new Map<string, { clave: ClaveDeWebhook; deOtro: boolean }>()
   /** Endpoints that another process held at the latest request, with the time until which this process assumes so. */
   readonly #ajenos = new Map<string, number>()
@@ -93,7 +93,7 @@ export class Arriendos {
   #otra = false
   #soltando: Promise<void> = Promise.resolve()
   /** Claims that were given up and whose jobs may still exist. */
-  readonly #porBorrar = new Set<Toma>()
+  readonly #porBorrar = new Set<LeaseRecord>()
   #cerrado = false
   #ultimoLatido = Number.NEGATIVE_INFINITY
   #latiendo = false
@@ -106,16 +106,16 @@ export class Arriendos {
   }
 
   /** Returns the leases in the order in which they were claimed. */
-  todos(): Arriendo[] {
+  all(): Lease[] {
     return [...this.#suyos.values()]
   }
 
   /**
-   * Requests an endpoint for the next {@link tomar}.
+   * Requests an endpoint for the next {@link take}.
    * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  pedir(clave: ClaveDeWebhook, deOtro: boolean): void {
+  request(clave: ClaveDeWebhook, deOtro: boolean): void {
     const { webhook } = clave
     if (this.#suyos.has(webhook)) return
     if (deOtro && (this.#ajenos.get(webhook) ?? 0) > performance.now()) return
@@ -126,7 +126,7 @@ export class Arriendos {
    * Claims the requested endpoints, and all others that no process holds. A call during a claim starts another claim
    * after it.
    */
-  tomar(): Promise<void> {
+  take(): Promise<void> {
     if (this.#tomando) this.#otra = true
     this.#tomando ??= this.#tomarTodo().finally(() => {
       this.#tomando = undefined
@@ -163,23 +163,23 @@ export class Arriendos {
       data: { comercio_id, modo, webhook },
       singletonKey: webhook,
     }))
-    await this.#boss.insert(COLA_DE_ARRIENDOS, trabajos, { returnId: false })
+    await this.#boss.insert(LEASE_QUEUE, trabajos, { returnId: false })
   }
 
   async #reclamar(): Promise<number> {
     const latido = performance.now()
-    const trabajos = await this.#boss.fetch<ClaveDeWebhook>(COLA_DE_ARRIENDOS, { batchSize: TOMA })
+    const trabajos = await this.#boss.fetch<ClaveDeWebhook>(LEASE_QUEUE, { batchSize: TOMA })
     const nuevos = trabajos.map(
       ({ id, retryCount, data, heartbeatSeconds }) =>
-        new Arriendo(data, { id, retryCount }, latido, heartbeatSeconds ? heartbeatSeconds * 1_000 : undefined),
+        new Lease(data, { id, retryCount }, latido, heartbeatSeconds ? heartbeatSeconds * 1_000 : undefined),
     )
-    for (const arriendo of nuevos) this.#suyos.set(arriendo.clave.webhook, arriendo)
+    for (const arriendo of nuevos) this.#suyos.set(arriendo.key.webhook, arriendo)
     if (nuevos.length > 0) this.#oyente.alTomar(nuevos)
     return trabajos.length
   }
 
   /** Sends the heartbeat of the process if it is due. A lease that the heartbeat does not confirm is lost. */
-  async latir(ahora: number): Promise<void> {
+  async beat(ahora: number): Promise<void> {
     if (this.#latiendo || this.#suyos.size === 0 || ahora - this.#ultimoLatido < LATIDO) return
     this.#latiendo = true
     this.#ultimoLatido = ahora
@@ -191,16 +191,16 @@ export class Arriendos {
   }
 
   async #confirmar(ahora: number): Promise<void> {
-    const anotados = this.todos().filter(({ anotado }) => anotado)
+    const anotados = this.all().filter(({ anotado }) => anotado)
     const nueva = anotados.length === 0
     if (nueva) this.#bomba = randomUUID()
-    const perdidos = await latir(this.#db, this.#bomba, nueva)
+    const perdidos = await heartbeat(this.#db, this.#bomba, nueva)
     // Another process has declared this process dead. Leases that live by their claim are recorded at the next
     // heartbeat.
     if (!perdidos) return this.#perder(anotados)
     const idos = new Set(perdidos)
-    for (const arriendo of anotados) if (!idos.has(arriendo.trabajo.id)) arriendo.latido = ahora
-    this.#perder(anotados.filter(({ trabajo }) => idos.has(trabajo.id)))
+    for (const arriendo of anotados) if (!idos.has(arriendo.jobId.id)) arriendo.latido = ahora
+    this.#perder(anotados.filter(({ jobId }) => idos.has(jobId.id)))
     await this.#anotar(ahora)
     await this.#renovar(ahora)
     if (this.#porBorrar.size > 0) await this.#borrar([])
@@ -208,13 +208,13 @@ export class Arriendos {
 
   /** Records the leases that live by their claim alone. */
   async #anotar(ahora: number): Promise<void> {
-    const nuevos = this.todos().filter(({ anotado }) => !anotado)
+    const nuevos = this.all().filter(({ anotado }) => !anotado)
     for (let desde = 0; desde < nuevos.length; desde += POR_SENTENCIA) {
       const unos = nuevos.slice(desde, desde + POR_SENTENCIA)
-      const tomas = unos.map(({ trabajo }) => trabajo)
-      const hechas = new Set(await anotarTomas(this.#db, this.#bomba, tomas))
+      const tomas = unos.map(({ jobId }) => jobId)
+      const hechas = new Set(await recordLeases(this.#db, this.#bomba, tomas))
       // While a lease close to its end was recorded, another process may have taken it.
-      const aTiempo = unos.filter((uno) => hechas.has(uno.trabajo.id) && uno.vale(performance.now()))
+      const aTiempo = unos.filter((uno) => hechas.has(uno.jobId.id) && uno.isValid(performance.now()))
       for (const arriendo of aTiempo) {
         arriendo.anotado = true
         arriendo.latido = ahora
@@ -227,26 +227,26 @@ export class Arriendos {
 
   /** Renews the heartbeats of pg-boss; the heartbeats that expire first are renewed first. */
   async #renovar(ahora: number): Promise<void> {
-    const unos = this.todos()
-      .filter(({ renovado, plazo }) => ahora - renovado > PARTE_DEL_PLAZO * plazo)
-      .sort((a, b) => a.renovado + a.plazo - (b.renovado + b.plazo))
+    const unos = this.all()
+      .filter(({ renewed, deadline }) => ahora - renewed > PARTE_DEL_PLAZO * deadline)
+      .sort((a, b) => a.renewed + a.deadline - (b.renewed + b.deadline))
       .slice(0, POR_SENTENCIA)
     if (unos.length === 0) return
     // pg-boss returns the renewed jobs, although its types do not say so.
     const { settled } = (await this.#boss.touch(
-      COLA_DE_ARRIENDOS,
-      unos.map(({ trabajo }) => trabajo),
+      LEASE_QUEUE,
+      unos.map(({ jobId }) => jobId),
     )) as { settled?: string[] }
     if (!settled) throw new Error('pg-boss touch() returned no list of renewed jobs')
     const vivos = new Set(settled)
-    for (const arriendo of unos) if (vivos.has(arriendo.trabajo.id)) arriendo.renovado = ahora
-    this.#perder(unos.filter(({ trabajo }) => !vivos.has(trabajo.id)))
+    for (const arriendo of unos) if (vivos.has(arriendo.jobId.id)) arriendo.renewed = ahora
+    this.#perder(unos.filter(({ jobId }) => !vivos.has(jobId.id)))
   }
 
-  #perder(arriendos: readonly Arriendo[]): void {
+  #perder(arriendos: readonly Lease[]): void {
     for (const arriendo of arriendos) {
-      if (this.#suyos.get(arriendo.clave.webhook) !== arriendo) continue
-      this.#suyos.delete(arriendo.clave.webhook)
+      if (this.#suyos.get(arriendo.key.webhook) !== arriendo) continue
+      this.#suyos.delete(arriendo.key.webhook)
       this.#oyente.alPerder(arriendo)
     }
   }
@@ -255,19 +255,19 @@ export class Arriendos {
    * Returns the leases of dead processes to the queue, unless a process did so within the last seconds.
    * @returns the number of leases
    */
-  async rescatar(): Promise<number> {
-    const huerfanas = await hallarHuerfanas(this.#db)
+  async rescue(): Promise<number> {
+    const huerfanas = await findOrphans(this.#db)
     for (let desde = 0; desde < huerfanas.length; desde += POR_SENTENCIA)
-      await this.#boss.fail(COLA_DE_ARRIENDOS, huerfanas.slice(desde, desde + POR_SENTENCIA), {
+      await this.#boss.fail(LEASE_QUEUE, huerfanas.slice(desde, desde + POR_SENTENCIA), {
         message: 'process lost',
       })
     return huerfanas.length
   }
 
   /** Gives up leases. */
-  async soltar(arriendos: readonly Arriendo[]): Promise<void> {
+  async release(arriendos: readonly Lease[]): Promise<void> {
     if (arriendos.length === 0) return
-    for (const { clave } of arriendos) this.#suyos.delete(clave.webhook)
+    for (const { key } of arriendos) this.#suyos.delete(key.webhook)
     await this.#borrar(arriendos)
   }
 
@@ -275,12 +275,12 @@ export class Arriendos {
    * Deletes jobs, including the jobs that could not be deleted before. A job that stays recorded for this process would
    * never be free for another process.
    */
-  async #borrar(arriendos: readonly Arriendo[]): Promise<void> {
-    for (const { trabajo } of arriendos) this.#porBorrar.add(trabajo)
+  async #borrar(arriendos: readonly Lease[]): Promise<void> {
+    for (const { jobId } of arriendos) this.#porBorrar.add(jobId)
     const soltando = this.#soltando.then(async () => {
       while (this.#porBorrar.size > 0) {
         const unas = [...this.#porBorrar].slice(0, POR_SENTENCIA)
-        await this.#boss.deleteJob(COLA_DE_ARRIENDOS, unas)
+        await this.#boss.deleteJob(LEASE_QUEUE, unas)
         for (const una of unas) this.#porBorrar.delete(una)
       }
     })
@@ -292,7 +292,7 @@ export class Arriendos {
   }
 
   /** Stops claiming endpoints, and waits until a claim in progress ends. */
-  async cerrar(): Promise<void> {
+  async close(): Promise<void> {
     this.#cerrado = true
     await this.#tomando?.catch(() => {})
   }

@@ -1,9 +1,9 @@
-import { paginar } from '../../api/lists/page.ts'
-import { sentencia } from '../../data/db.ts'
+import { paginate } from '../../api/lists/page.ts'
+import { statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
-const LISTAR = sentencia<
+const LISTAR = statement<
   Pick<FilaWebhook, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; ahora: Date },
   FilaWebhook
 >(
@@ -17,7 +17,7 @@ const LISTAR = sentencia<
 export const listarWebhooks: Handler<'listarWebhooks'> = async ({ query, identidad }, { db, cursores, reloj }) => {
   const { comercioId, modo } = identidad
   const ambito = { operacion: 'listarWebhooks', dueno: `${comercioId}:${modo}` }
-  const pagina = await paginar(cursores, ambito, query ?? {}, {
+  const pagina = await paginate(cursores, ambito, query ?? {}, {
     leer: (despues, limite) =>
       db.consultar(LISTAR, {
         comercio_id: comercioId,

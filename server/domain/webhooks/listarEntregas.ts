@@ -1,8 +1,8 @@
-import type { Posicion } from '../../api/lists/cursor.ts'
-import { paginar } from '../../api/lists/page.ts'
-import { type Db, sentenciaDe } from '../../data/db.ts'
+import type { CursorPosition } from '../../api/lists/cursor.ts'
+import { paginate } from '../../api/lists/page.ts'
+import { type Db, dynamicStatement } from '../../data/db.ts'
 import type { ListarEntregasDeWebhookData } from '../../generado/contrato/tipos/index.ts'
-import { iso, leerInstante } from '../../platform/time/instant.ts'
+import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Handler } from '../operation.ts'
 import {
   COLUMNAS_DE_ENTREGA,
@@ -21,7 +21,7 @@ export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async
   const { webhook } = path
   const { limite, cursor, ...filtros } = query ?? {}
   const ambito = { operacion: 'listarEntregasDeWebhook', dueno: `${comercioId}:${modo}:${webhook}`, filtros }
-  const pagina = await paginar(cursores, ambito, query ?? {}, {
+  const pagina = await paginate(cursores, ambito, query ?? {}, {
     async leer(despues, cuantas) {
       const filas = await leer(db, { comercio_id: comercioId, modo, webhook }, filtros, despues, cuantas)
       // An empty page may mean that the webhook does not exist, which must return 404.
@@ -48,7 +48,7 @@ function leer(
   db: Db,
   { comercio_id, modo, webhook }: ClaveDeWebhook,
   { estado, tipo, guia, creado_desde, creado_hasta }: Filtros,
-  despues: Posicion | undefined,
+  despues: CursorPosition | undefined,
   limite: number,
 ): Promise<FilaDeLista[]> {
   const posibles: [dado: unknown, condicion: string][] = [
@@ -66,13 +66,13 @@ function leer(
   const condiciones = posibles.flatMap(([dado, condicion]) => (dado === undefined ? [] : [`and ${condicion}`]))
   const valores = {
     ...{ comercio_id, modo, webhook, tipo, guia: codigoDeFiltro(guia), limite },
-    desde: creado_desde && leerInstante(creado_desde),
-    hasta: creado_hasta && leerInstante(creado_hasta),
+    desde: creado_desde && readInstant(creado_desde),
+    hasta: creado_hasta && readInstant(creado_hasta),
     creado_en: despues && new Date(despues[0]!),
     guia_id: despues?.[1],
     secuencia: despues?.[2],
   }
-  const lista = sentenciaDe<typeof valores, FilaDeLista>(
+  const lista = dynamicStatement<typeof valores, FilaDeLista>(
     `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_entrega e
      where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook ${condiciones.join(' ')}
        and exists (select from webhook w where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook

@@ -1,7 +1,7 @@
-import type { Respuesta } from './response.ts'
+import type { ExchangeResult } from './response.ts'
 
 /** Counters and histograms of the webhooks that are sent. */
-export interface MetricasDeWebhooks {
-  intento: (error: Respuesta['error'], segundos: number) => void
+export interface WebhookMetrics {
+  intento: (error: ExchangeResult['error'], segundos: number) => void
   aviso: (que: 'deshabilitado' | 'aviso', motivo: string) => void
 }

@@ -5,13 +5,13 @@ import type { Handler } from '../operation.ts'
 import {
   type Clave,
   cargarContenido,
-  cuerpoDe,
+  cuerpoDeWebhook,
   type Exito,
   exigirEntregaDeWebhook,
   type FilaEntregaDeWebhook,
   presentarEntregaDeWebhook,
 } from './entrega.ts'
-import { cabecerasDe } from './headers.ts'
+import { webhookHeaders } from './headers.ts'
 
 /** Maximum number of attempts that are shown of a delivery. */
 const INTENTOS = 100
@@ -27,7 +27,7 @@ const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook =
   ip: fila.ip,
   firmado_con: fila.secretos,
   cabeceras: {
-    ...cabecerasDe({
+    ...webhookHeaders({
       'webhook-id': evento,
       'webhook-timestamp': String(Math.floor(fila.iniciado_en.getTime() / 1000)),
       'webhook-signature': '***',
@@ -87,7 +87,7 @@ export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async
     status: 200,
     body: {
       ...presentarEntregaDeWebhook(entrega),
-      cuerpo: contenido ? cuerpoDe(contenido) : '',
+      cuerpo: contenido ? cuerpoDeWebhook(contenido) : '',
       historial: intentos.map((fila) => presentarIntento(entrega.evento, fila)),
     },
   }

@@ -1,10 +1,10 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { type FilaRecuperacion, presentarRecuperacion } from './recuperacion.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
-const BUSCAR = sentencia<ClaveDeWebhook & Pick<FilaRecuperacion, 'recuperacion'>, FilaRecuperacion>(
+const BUSCAR = statement<ClaveDeWebhook & Pick<FilaRecuperacion, 'recuperacion'>, FilaRecuperacion>(
   'recuperacion.buscar',
   `select r.* from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook

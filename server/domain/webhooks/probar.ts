@@ -1,15 +1,15 @@
-import { type Consultar, enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
 import type { Handler } from '../operation.ts'
 import { type FilaEntregaDeWebhook, presentarEntregaDeWebhook, YA } from './entrega.ts'
-import { eventoPropio } from './ownEvent.ts'
+import { newOwnEventId } from './ownEvent.ts'
 import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 /**
  * Inserts an event of the endpoint itself. The event belongs to no guide, so `guia_id` is the MD5 of the event's id,
  * and the row stores the data of the body.
  */
-const ENVIAR = sentencia<
+const ENVIAR = statement<
   ClaveDeWebhook &
     Pick<FilaEntregaDeWebhook, 'evento' | 'tipo' | 'causa' | 'proximo_en' | 'creado_en'> & {
       datos: { webhook: Webhook }
@@ -23,25 +23,21 @@ const ENVIAR = sentencia<
 )
 
 /** Finds a test of the endpoint that was not sent yet. A repeated request gets this test. */
-const PENDIENTE = sentencia<ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
+const PENDIENTE = statement<ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
   'webhookEntregas.pruebaPendiente',
   `select * from webhook_entrega where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado = 'pendiente' and proximo_en = :proximo_en and causa = 'prueba' limit 1`,
 )
 
 /** Creates a test delivery, which is sent now and only once. Returns the previous test if that was not sent yet. */
-export async function enviarPrueba(
-  consultar: Consultar,
-  fila: FilaWebhook,
-  ahora: Date,
-): Promise<FilaEntregaDeWebhook> {
+export async function enviarPrueba(consultar: Query, fila: FilaWebhook, ahora: Date): Promise<FilaEntregaDeWebhook> {
   const { comercio_id, modo, webhook } = fila
   const suyo = { comercio_id, modo, webhook, proximo_en: YA }
   const [pendiente] = await consultar(PENDIENTE, suyo)
   if (pendiente) return pendiente
   const [entrega] = await consultar(ENVIAR, {
     ...suyo,
-    evento: eventoPropio(),
+    evento: newOwnEventId(),
     tipo: 'webhook.prueba',
     causa: 'prueba',
     datos: { webhook: presentarWebhook(fila) },
@@ -56,7 +52,7 @@ export const probarWebhook: Handler<'probarWebhook'> = async (
 ) => {
   const ahora = reloj()
   const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const entrega = await enTransaccion(db, async (consultar) => {
+  const entrega = await inTransaction(db, async (consultar) => {
     const linea = { accion: 'probarWebhook', sobre: ['webhook', path.webhook] as const }
     await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
     return enviarPrueba(consultar, fila, ahora)

@@ -1,19 +1,19 @@
 import type { PgBoss } from 'pg-boss'
 import { byPart } from '../../data/spread.ts'
-import { traducirError } from '../../platform/errors.ts'
+import { translateError } from '../../platform/errors.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
-import { Cupos, LENTO, type Turno } from './admission.ts'
-import { Lector } from './dueReader.ts'
-import { aLista, type Endpoint, type Lista } from './endpoint.ts'
+import { Admission, type AdmissionTurn, SLOW_AFTER } from './admission.ts'
+import { DueReader } from './dueReader.ts'
+import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
 import { Endpoints } from './endpoints.ts'
 import { entregasDe } from './entrega.ts'
-import { intercambiar } from './exchange.ts'
-import { Anfitriones, envioDe } from './hosts.ts'
-import { Reintentos } from './retries.ts'
-import { Busqueda } from './search.ts'
-import type { Resultado } from './settleAttempts.ts'
-import { Asiento } from './settlement.ts'
+import { exchange } from './exchange.ts'
+import { Hosts, hostSendOf } from './hosts.ts'
+import { Retries } from './retries.ts'
+import { DueSearch } from './search.ts'
+import type { AttemptResult } from './settleAttempts.ts'
+import { Settlement } from './settlement.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Interval between two rounds over the endpoints, in milliseconds. */
@@ -33,15 +33,15 @@ type DepsDeBomba = Pick<
  * Sends due deliveries to merchants' servers. Holds endpoints, reads their due deliveries, sends the deliveries within
  * each merchant's share, and settles the results. A separate class does each of these tasks; this class connects them.
  */
-export class Bomba {
+export class Pump {
   readonly #deps: DepsDeBomba
-  readonly #cupos = new Cupos<Lista, Endpoint>()
-  readonly #anfitriones = new Anfitriones<Endpoint>()
+  readonly #cupos = new Admission<ReadyDelivery, Endpoint>()
+  readonly #anfitriones = new Hosts<Endpoint>()
   readonly #endpoints: Endpoints
-  readonly #lector: Lector
-  readonly #asiento: Asiento
-  readonly #busqueda: Busqueda
-  readonly #reintentos: Reintentos
+  readonly #lector: DueReader
+  readonly #asiento: Settlement
+  readonly #busqueda: DueSearch
+  readonly #reintentos: Retries
   readonly #ronda: NodeJS.Timeout
   #detenida = false
   #abandonada = false
@@ -49,30 +49,30 @@ export class Bomba {
   constructor(boss: PgBoss, deps: DepsDeBomba) {
     this.#deps = deps
     this.#endpoints = new Endpoints(boss, deps, this.#cupos, {
-      alTomar: (endpoint) => this.#lector.pedir(endpoint),
+      alTomar: (endpoint) => this.#lector.request(endpoint),
       alConocer: (endpoint) => this.#alConocer(endpoint),
       alDejar: (endpoint) => {
-        this.#lector.olvidar(endpoint)
-        this.#anfitriones.olvidar(endpoint)
+        this.#lector.forget(endpoint)
+        this.#anfitriones.forget(endpoint)
       },
       alFallar: this.#fallo('webhook endpoint upkeep failed'),
     })
-    this.#lector = new Lector(deps, this.#cupos, {
+    this.#lector = new DueReader(deps, this.#cupos, {
       conocer: (endpoints) => this.#endpoints.conocerTodos(endpoints),
       alLeer: () => this.#enviar(),
       alFallar: this.#fallo('reading due webhook deliveries failed'),
     })
     const deAsiento = { ...deps, alAvisar: deps.metricas.aviso }
-    this.#asiento = new Asiento(deAsiento, (grupo, conSalud) => this.#alAsentar(grupo, conSalud))
-    this.#reintentos = new Reintentos(boss, deps)
-    this.#busqueda = new Busqueda(deps, (claves) => this.#alHallar(claves), this.#fallo('webhook search failed'))
+    this.#asiento = new Settlement(deAsiento, (grupo, conSalud) => this.#alAsentar(grupo, conSalud))
+    this.#reintentos = new Retries(boss, deps)
+    this.#busqueda = new DueSearch(deps, (claves) => this.#alHallar(claves), this.#fallo('webhook search failed'))
     this.#ronda = setInterval(() => this.#girar(), RONDA)
-    this.#busqueda.pedir()
+    this.#busqueda.request()
   }
 
   /** Starts a search for due deliveries of any endpoint. */
-  despertar(): void {
-    this.#busqueda.pedir()
+  wake(): void {
+    this.#busqueda.request()
   }
 
   /**
@@ -80,14 +80,14 @@ export class Bomba {
    * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
    * announcement
    */
-  mirar(claves: readonly ClaveDeWebhook[], deOtro = false): void {
+  look(claves: readonly ClaveDeWebhook[], deOtro = false): void {
     const ajenas: ClaveDeWebhook[] = []
     for (const clave of claves) {
       const endpoint = this.#endpoints.de(clave.webhook)
       if (!endpoint) ajenas.push(clave)
       else {
         endpoint.actividad = performance.now()
-        this.#lector.pedir(endpoint)
+        this.#lector.request(endpoint)
       }
     }
     this.#endpoints.pedir(ajenas, deOtro)
@@ -97,7 +97,7 @@ export class Bomba {
    * Receives events that this process has just committed. Their deliveries to endpoints that this process holds are not
    * read again.
    */
-  recibir(recientes: readonly EventoRecien[]): void {
+  receive(recientes: readonly EventoRecien[]): void {
     const ahora = performance.now()
     const porMirar: ClaveDeWebhook[] = []
     for (const reciente of recientes)
@@ -107,11 +107,11 @@ export class Bomba {
         if (endpoint?.esNuevo(entrega.evento, reciente.desde) && this.#cabe(endpoint, entrega.secuencia)) {
           endpoint.actividad = ahora
           endpoint.enMemoria.add(entrega.evento)
-          this.#cupos.poner(endpoint, aLista(contenido, ahora))
+          this.#cupos.poner(endpoint, toReady(contenido, ahora))
         } else porMirar.push(entrega)
       }
     this.#enviar()
-    this.mirar(porMirar)
+    this.look(porMirar)
   }
 
   /**
@@ -119,36 +119,36 @@ export class Bomba {
    * guide, and no older delivery may wait to be read. This keeps each guide's deliveries in order.
    */
   #cabe(endpoint: Endpoint, secuencia: number): boolean {
-    const { porLeer, leyendo, tope } = endpoint
-    if (secuencia !== 1 || porLeer || leyendo || tope === 1 || this.#detenida) return false
+    const { porLeer, leyendo, limit } = endpoint
+    if (secuencia !== 1 || porLeer || leyendo || limit === 1 || this.#detenida) return false
     return endpoint.estaActivo(this.#deps.reloj()) && this.#cupos.cabida(endpoint) > 0
   }
 
   /** Returns the endpoints of dead processes to the queue. */
-  async rescatar(): Promise<void> {
+  async rescue(): Promise<void> {
     const endpoints = await this.#endpoints.rescatar()
     if (endpoints > 0) this.#deps.log.warn({ endpoints }, 'endpoints of a lost worker')
   }
 
   /** Claims the endpoints that no process holds. */
-  tomar(): void {
+  take(): void {
     this.#endpoints.tomar()
   }
 
-  async detener(): Promise<void> {
+  async stop(): Promise<void> {
     this.#detenida = true
     clearInterval(this.#ronda)
-    this.#reintentos.cerrar()
-    this.#lector.cerrar()
-    await Promise.all([this.#busqueda.cerrar(), this.#endpoints.cerrar()])
+    this.#reintentos.close()
+    this.#lector.close()
+    await Promise.all([this.#busqueda.close(), this.#endpoints.cerrar()])
     for (const endpoint of this.#endpoints.todos()) this.#cupos.sacar(endpoint)
     const fin = performance.now() + PLAZO
-    while (performance.now() < fin && this.#cupos.enVuelo + this.#asiento.pendientes > 0) {
-      this.#asiento.cerrarGrupos()
+    while (performance.now() < fin && this.#cupos.enVuelo + this.#asiento.pending > 0) {
+      this.#asiento.flush()
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
     this.#abandonada = true
-    this.#asiento.abandonar()
+    this.#asiento.abandon()
     await this.#endpoints.soltar().catch(this.#fallo('releasing webhook leases failed'))
     await this.#deps.enviador.cerrar()
   }
@@ -159,7 +159,7 @@ export class Bomba {
   #enviar(): void {
     const ahora = performance.now()
     const puede = (endpoint: Endpoint) => this.#puede(endpoint, ahora)
-    while (!this.#detenida && this.#asiento.haySitio) {
+    while (!this.#detenida && this.#asiento.hasRoom) {
       const turno = this.#cupos.tomar(ahora, puede)
       if (!turno) return
       void this.#intentar(turno)
@@ -174,49 +174,49 @@ export class Bomba {
     if (!endpoint.esFresco(ahora)) this.#endpoints.conocer(endpoint)
     else
       return (
-        endpoint.arriendo.vale(ahora) && endpoint.receptor?.claves !== undefined && this.#cabeEnSuAnfitrion(endpoint)
+        endpoint.arriendo.isValid(ahora) && endpoint.receptor?.claves !== undefined && this.#cabeEnSuAnfitrion(endpoint)
       )
     return false
   }
 
   #cabeEnSuAnfitrion(endpoint: Endpoint): boolean {
-    const { contenido } = endpoint.espera[endpoint.primeraLibre()]!
-    const envio = envioDe(endpoint.receptor!, contenido.entrega)
-    return !envio || this.#anfitriones.puede(envio, endpoint)
+    const { contenido } = endpoint.waiting[endpoint.primeraLibre()]!
+    const envio = hostSendOf(endpoint.receptor!, contenido.entrega)
+    return !envio || this.#anfitriones.maySend(envio, endpoint)
   }
 
-  async #intentar(turno: Turno<Lista, Endpoint>): Promise<void> {
+  async #intentar(turno: AdmissionTurn<ReadyDelivery, Endpoint>): Promise<void> {
     const { linea: endpoint, entrega } = turno
-    const envio = envioDe(endpoint.receptor!, entrega.contenido.entrega)
-    if (envio) this.#anfitriones.empezar(envio)
-    const resultado = await intercambiar(this.#deps, endpoint.receptor!, entrega.contenido).catch((err: unknown) => {
-      this.#deps.log.error({ err, webhook: endpoint.arriendo.clave.webhook }, 'webhook exchange failed')
+    const envio = hostSendOf(endpoint.receptor!, entrega.contenido.entrega)
+    if (envio) this.#anfitriones.start(envio)
+    const resultado = await exchange(this.#deps, endpoint.receptor!, entrega.contenido).catch((err: unknown) => {
+      this.#deps.log.error({ err, webhook: endpoint.arriendo.key.webhook }, 'webhook exchange failed')
       return undefined
     })
     const ahora = performance.now()
     this.#cupos.terminar(turno, ahora)
     if (envio)
-      for (const otro of this.#anfitriones.terminar(envio, resultado?.respuesta.error === null)) this.#cupos.citar(otro)
+      for (const otro of this.#anfitriones.finish(envio, resultado?.respuesta.error === null)) this.#cupos.citar(otro)
     endpoint.actividad = ahora
     // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
     if (resultado && !this.#abandonada) this.#anotar(endpoint, resultado)
     else this.#olvidar(endpoint, entrega.evento)
     this.#enviar()
-    this.#lector.considerar(endpoint)
+    this.#lector.consider(endpoint)
   }
 
-  #anotar(endpoint: Endpoint, resultado: Resultado): void {
+  #anotar(endpoint: Endpoint, resultado: AttemptResult): void {
     const { error, total_ms } = resultado.respuesta
     this.#deps.metricas.intento(error, total_ms / 1_000)
     const falla = endpoint.anotar(error === null)
-    this.#asiento.anotar(resultado, endpoint.estaSano)
+    this.#asiento.add(resultado, endpoint.estaSano)
     // The endpoint now gets one delivery at a time. Its waiting deliveries are read again in their turn.
     if (falla) this.#soltarListas(endpoint)
   }
 
   // --- results, and deliveries that are found
 
-  #alAsentar(grupo: readonly Resultado[], conSalud: boolean): void {
+  #alAsentar(grupo: readonly AttemptResult[], conSalud: boolean): void {
     const tocados = new Set<Endpoint>()
     for (const { entrega, respuesta } of grupo) {
       const endpoint = this.#endpoints.de(entrega.webhook)
@@ -225,7 +225,7 @@ export class Bomba {
       this.#endpoints.olvidar(entrega.webhook, entrega.evento)
     }
     if (conSalud) this.#alCambiarSalud([...tocados])
-    for (const endpoint of tocados) this.#lector.considerar(endpoint)
+    for (const endpoint of tocados) this.#lector.consider(endpoint)
     this.#enviar()
   }
 
@@ -235,10 +235,10 @@ export class Bomba {
    */
   #alCambiarSalud(endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#endpoints.conocer(endpoint)
-    const claves = endpoints.map(({ arriendo }) => arriendo.clave)
+    const claves = endpoints.map(({ arriendo }) => arriendo.key)
     byPart(this.#deps.db, claves, ({ comercio_id }) => comercio_id).then((partes) => {
       for (const [, suyas] of partes)
-        this.#reintentos.citar(suyas).then((ya) => this.mirar(ya), this.#fallo('scheduling webhook retries failed'))
+        this.#reintentos.schedule(suyas).then((ya) => this.look(ya), this.#fallo('scheduling webhook retries failed'))
     }, this.#fallo('scheduling webhook retries failed'))
   }
 
@@ -260,7 +260,7 @@ export class Bomba {
       if (endpoint) endpoint.porLeer = true
       return !endpoint || (endpoint.enMemoria.size === 0 && !endpoint.leyendo)
     })
-    this.mirar(nuevas)
+    this.look(nuevas)
     if (nuevas.length > 0) this.#deps.hayTrabajo()
     return nuevas.length > 0
   }
@@ -273,16 +273,16 @@ export class Bomba {
   /**
    * Removes unsent deliveries from memory. They are read again when there is room or when their endpoint accepts them.
    */
-  #soltarListas(endpoint: Endpoint, cuales?: (lista: Lista) => boolean): void {
+  #soltarListas(endpoint: Endpoint, cuales?: (lista: ReadyDelivery) => boolean): void {
     for (const { evento } of this.#cupos.sacar(endpoint, cuales)) this.#olvidar(endpoint, evento)
   }
 
   #girar(): void {
     const ahora = performance.now()
     for (const endpoint of this.#endpoints.todos()) {
-      const colgado = endpoint.estaColgada(ahora, LENTO)
+      const colgado = endpoint.estaColgada(ahora, SLOW_AFTER)
       this.#soltarListas(endpoint, ({ desde }) => colgado || desde < ahora - ESPERA_MAXIMA)
-      if (!colgado) this.#lector.considerar(endpoint)
+      if (!colgado) this.#lector.consider(endpoint)
       this.#cupos.citar(endpoint)
     }
     this.#endpoints.cuidar(ahora)
@@ -291,6 +291,6 @@ export class Bomba {
 
   #fallo(que: string) {
     return (err: unknown) =>
-      this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, que)
+      this.#deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, que)
   }
 }

@@ -1,18 +1,18 @@
-import { type Db, sentencia } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 
 // Rows for the processes that send webhooks: the processes that are alive, and the leases of each process. A lease is a
 // job of pg-boss; its own heartbeat would need a write for each lease every few seconds.
 
 /** Queue of leases. Each job is an endpoint that a process holds, or that waits for a process. */
-export const COLA_DE_ARRIENDOS = 'arriendos'
+export const LEASE_QUEUE = 'arriendos'
 /**
  * Seconds for which a process, or a lease that is not recorded yet, stays alive without a heartbeat. After that, any
  * process may take its endpoints.
  */
-export const VIGENCIA_S = 25
+export const PUMP_LIFE_SECONDS = 25
 
 /** Claim of a lease in statements: the job, and the number of the claim. */
-export interface Toma {
+export interface LeaseRecord {
   id: string
   retryCount: number
 }
@@ -22,13 +22,13 @@ export interface Toma {
  * with all rows if PostgreSQL planned it while the tables were small.
  */
 const SE_TIENE = `(select j.state = 'active' and j.retry_count = a.intento from pgboss.job j
-     where j.name = '${COLA_DE_ARRIENDOS}' and j.id = a.trabajo) is true`
+     where j.name = '${LEASE_QUEUE}' and j.id = a.trabajo) is true`
 
 /**
  * Records the heartbeat of a process in one statement, for any number of leases. Also deletes the records of leases
  * whose job no longer exists or has another holder.
  */
-const LATIR = sentencia<{ bomba: string; nueva: boolean }, { viva: boolean; perdidos: string[] | null }>(
+const LATIR = statement<{ bomba: string; nueva: boolean }, { viva: boolean; perdidos: string[] | null }>(
   'bombas.latir',
   `with alta as (
      insert into webhook_bomba (id, latido_en) select :bomba::uuid, now() where :nueva::boolean returning id
@@ -46,13 +46,17 @@ const LATIR = sentencia<{ bomba: string; nueva: boolean }, { viva: boolean; perd
  * @returns the jobs of the leases that the process no longer holds; undefined if the process was declared dead and
  * holds none
  */
-export async function latir(db: Pick<Db, 'consultar'>, bomba: string, nueva: boolean): Promise<string[] | undefined> {
+export async function heartbeat(
+  db: Pick<Db, 'consultar'>,
+  bomba: string,
+  nueva: boolean,
+): Promise<string[] | undefined> {
   const [fila] = await db.consultar(LATIR, { bomba, nueva })
   return fila!.viva ? (fila!.perdidos ?? []) : undefined
 }
 
 /** Records leases. Locks the row of the process, so that no other process declares it dead at the same time. */
-const ANOTAR = sentencia<
+const ANOTAR = statement<
   { bomba: string; trabajos: readonly string[]; intentos: readonly number[] },
   { trabajo: string }
 >(
@@ -65,7 +69,11 @@ const ANOTAR = sentencia<
 )
 
 /** Records leases of a living process; may be repeated. @returns the jobs of the leases that the process still holds */
-export async function anotarTomas(db: Pick<Db, 'consultar'>, bomba: string, tomas: readonly Toma[]): Promise<string[]> {
+export async function recordLeases(
+  db: Pick<Db, 'consultar'>,
+  bomba: string,
+  tomas: readonly LeaseRecord[],
+): Promise<string[]> {
   const filas = await db.consultar(ANOTAR, {
     bomba,
     trabajos: tomas.map(({ id }) => id),
@@ -80,14 +88,14 @@ const TURNO = '00000000-0000-0000-0000-000000000000'
 const ENTRE_MIRADAS_S = 4
 
 /** Takes the turn to check, if enough time has passed, and deletes dead processes. */
-const ENTERRAR = sentencia<object, { toca: boolean }>(
+const ENTERRAR = statement<object, { toca: boolean }>(
   'bombas.enterrar',
   `with t as (
      insert into webhook_bomba as b (id, latido_en) values ('${TURNO}', now())
      on conflict (id) do update set latido_en = now() where b.latido_en < now() - interval '${ENTRE_MIRADAS_S} seconds'
      returning id
    ), m as (
-     delete from webhook_bomba where id <> '${TURNO}' and latido_en < now() - interval '${VIGENCIA_S} seconds'
+     delete from webhook_bomba where id <> '${TURNO}' and latido_en < now() - interval '${PUMP_LIFE_SECONDS} seconds'
        and exists (select from t) returning id
    )
    select exists (select from t) as toca`,
@@ -101,13 +109,13 @@ const VIVAS = 'array(select id from webhook_bomba)'
  * claim that is not recorded yet has the heartbeat of its beginning. Versions without `webhook_bomba` renew the
  * heartbeats of their claims.
  */
-const HUERFANAS = sentencia<object, Toma>(
+const HUERFANAS = statement<object, LeaseRecord>(
   'bombas.huerfanas',
   `with s as (
      delete from webhook_arriendo where bomba <> all (${VIVAS})
    )
    select id, retry_count as "retryCount" from pgboss.job
-   where name = '${COLA_DE_ARRIENDOS}' and state = 'active' and heartbeat_on < now() - interval '${VIGENCIA_S} seconds'
+   where name = '${LEASE_QUEUE}' and state = 'active' and heartbeat_on < now() - interval '${PUMP_LIFE_SECONDS} seconds'
    except select trabajo, intento from webhook_arriendo where bomba = any (${VIVAS})`,
 )
 
@@ -115,7 +123,7 @@ const HUERFANAS = sentencia<object, Toma>(
  * Finds leases without a holder, if no process has checked for some seconds. A statement of its own deletes dead
  * processes first. The statement after it therefore sees the processes whose heartbeat came in time.
  */
-export async function hallarHuerfanas(db: Pick<Db, 'consultar'>): Promise<Toma[]> {
+export async function findOrphans(db: Pick<Db, 'consultar'>): Promise<LeaseRecord[]> {
   const [turno] = await db.consultar(ENTERRAR)
   return turno!.toca ? db.consultar(HUERFANAS) : []
 }

@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto'
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
-import { leerDestino } from '../../platform/outbound/destination.ts'
+import { readDestination } from '../../platform/outbound/destination.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
-import { descifrar, type FilaSecreto } from './secret.ts'
-import { claveDe } from './signature.ts'
+import { decryptSecret, type FilaSecreto } from './secret.ts'
+import { signingKeyOf } from './signature.ts'
 import { type ClaveDeWebhook, type FilaWebhook, politicaDe } from './webhook.ts'
 
 /** Row of an endpoint with its valid secrets, newest first. */
@@ -24,7 +24,7 @@ export interface Receptor extends Omit<FilaReceptor, 'url'> {
   claves: KeyObject[] | undefined
 }
 
-const RECEPTORES = sentencia<{ claves: string; ahora: Date }, FilaReceptor>(
+const RECEPTORES = statement<{ claves: string; ahora: Date }, FilaReceptor>(
   'webhooks.receptores',
   `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
      array_agg(s.version order by s.version desc) as versiones, array_agg(s.cifrado order by s.version desc) as cifrados,
@@ -68,7 +68,7 @@ function aReceptor(deps: DepsDeReceptor, fila: FilaReceptor, antes: Receptor | u
 
 function leerDireccion({ destinos }: DepsDeReceptor, url: string, modo: Receptor['modo']): URL | undefined {
   try {
-    return leerDestino(url, politicaDe(destinos, modo))
+    return readDestination(url, politicaDe(destinos, modo))
   } catch {
     return undefined
   }
@@ -76,7 +76,7 @@ function leerDireccion({ destinos }: DepsDeReceptor, url: string, modo: Receptor
 
 function leerClaves({ secretos, log }: DepsDeReceptor, { webhook, versiones, cifrados }: FilaReceptor) {
   try {
-    return versiones.map((version, i) => claveDe(descifrar(secretos, { webhook, version }, cifrados[i]!)))
+    return versiones.map((version, i) => signingKeyOf(decryptSecret(secretos, { webhook, version }, cifrados[i]!)))
   } catch (err) {
     log.error({ err, webhook }, 'decrypting a webhook signing secret failed')
     return undefined
@@ -84,7 +84,7 @@ function leerClaves({ secretos, log }: DepsDeReceptor, { webhook, versiones, cif
 }
 
 /** Returns the secrets of an endpoint that are valid at a time, newest first. */
-export function vigentes({ versiones, vencen_en, claves = [] }: Receptor, cuando: Date) {
+export function validSecrets({ versiones, vencen_en, claves = [] }: Receptor, cuando: Date) {
   const cuales = [...versiones.keys()].filter((i) => vencen_en[i] === null || vencen_en[i]! > cuando)
   return { secretos: cuales.map((i) => versiones[i]!), claves: cuales.map((i) => claves[i]!) }
 }

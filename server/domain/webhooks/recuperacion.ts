@@ -1,17 +1,20 @@
-import { type Db, type Fila, sentencia } from '../../data/db.ts'
+import { type Db, type RowOf, statement } from '../../data/db.ts'
 import type { recuperacion } from '../../generado/contrato/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../../generado/contrato/tipos/index.ts'
 import { type FilaEvento, quiere } from '../eventos/evento.ts'
-import type { Ambito, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
+import type { AmbitoDeWebhooks, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 
 /** Row of `recuperacion`. */
-export type FilaRecuperacion = Fila<recuperacion, { modo: Modo; posicion: Posicion; estado: EstadoDeRecuperacion }>
+export type FilaRecuperacion = RowOf<
+  recuperacion,
+  { modo: Modo; posicion: RecoveryPosition; estado: EstadoDeRecuperacion }
+>
 
 /**
  * Position of a recovery in the order of the feed. The recovery ends after the transaction `tope`. At its end, all
  * transactions before `fin` must be visible.
  */
-export interface Posicion {
+export interface RecoveryPosition {
   xid: string
   guia_id: string
   secuencia: number
@@ -37,11 +40,11 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
  * Maximum difference between the clocks of two processes, in milliseconds. Because of it, events are not written
  * strictly in the order of their times.
  */
-export const DESAJUSTE = 10 * 60_000
+export const CLOCK_SKEW = 10 * 60_000
 
 type DelComercio = Pick<FilaEvento, 'comercio_id' | 'modo'>
 
-const LIMITES = sentencia<DelComercio, { primero: string; ultimo: string; fin: string }>(
+const LIMITES = statement<DelComercio, { primero: string; ultimo: string; fin: string }>(
   'recuperacion.limites',
   `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
      flujo_fin()::text as fin
@@ -50,7 +53,7 @@ const LIMITES = sentencia<DelComercio, { primero: string; ultimo: string; fin: s
      (select xid from evento where comercio_id = :comercio_id and modo = :modo order by xid desc limit 1)) e`,
 )
 
-const DESDE_XID = sentencia<DelComercio & { xid: string }, { lugar: string } & Pick<FilaEvento, 'registrado_en'>>(
+const DESDE_XID = statement<DelComercio & { xid: string }, { lugar: string } & Pick<FilaEvento, 'registrado_en'>>(
   'recuperacion.desdeXid',
   `select xid::text as lugar, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and xid >= :xid::text::xid8
@@ -61,7 +64,7 @@ const DESDE_XID = sentencia<DelComercio & { xid: string }, { lugar: string } & P
  * Finds the part of the feed that may contain events from `desde` to `hasta`. A binary search is possible because the
  * feed is nearly in the order of time.
  */
-export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Date): Promise<Posicion> {
+export async function findRange(db: Db, ambito: AmbitoDeWebhooks, desde: Date, hasta: Date): Promise<RecoveryPosition> {
   const suyo = { comercio_id: ambito.comercioId, modo: ambito.modo }
   const [limites] = await db.consultar(LIMITES, suyo)
   const primero = BigInt(limites!.primero)
@@ -77,8 +80,8 @@ export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Da
     }
     return bajo
   }
-  const comienzo = await buscar(new Date(desde.getTime() - DESAJUSTE))
-  const final = await buscar(new Date(hasta.getTime() + DESAJUSTE))
+  const comienzo = await buscar(new Date(desde.getTime() - CLOCK_SKEW))
+  const final = await buscar(new Date(hasta.getTime() + CLOCK_SKEW))
   // A recovery up to the present includes events that commit during this search.
   const abierto = final > BigInt(limites!.ultimo)
   return {
@@ -94,7 +97,7 @@ export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Da
 export type PorRecuperar = ClaveDeWebhook &
   Pick<FilaWebhook, 'tipos'> &
   Pick<FilaRecuperacion, 'desde' | 'hasta' | 'todas'> &
-  Omit<Posicion, 'fin'>
+  Omit<RecoveryPosition, 'fin'>
 
 /**
  * SQL of the next events after the position of a recovery, in the order of the feed. `suyo` is true if an event is in

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
+import { type Db, inTransaction, statement } from '../../data/db.ts'
 import type { RecuperacionParaCrear } from '../../generado/contrato/tipos/index.ts'
-import { base32AlAzar } from '../../platform/codes/codes.ts'
-import { Problema, problemaDeFallas } from '../../platform/errors.ts'
-import { leerInstante } from '../../platform/time/instant.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import { readInstant } from '../../platform/time/instant.ts'
 import type { Handler } from '../operation.ts'
-import { buscarTramo, type FilaRecuperacion, presentarRecuperacion } from './recuperacion.ts'
+import { type FilaRecuperacion, findRange, presentarRecuperacion } from './recuperacion.ts'
 import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
-const CREAR = sentencia<
+const CREAR = statement<
   ClaveDeWebhook &
     Pick<FilaRecuperacion, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,
   FilaRecuperacion
@@ -35,9 +35,9 @@ export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> =
       `El webhook está ${webhook.estado}. Reactívelo con PATCH {"estado":"activo"} y repita.`,
     )
   }
-  const recuperacion = `rec_${base32AlAzar(12)}`
-  const posicion = await buscarTramo(db, identidad, desde, hasta)
-  const creada = await enTransaccion(db, async (consultar) => {
+  const recuperacion = `rec_${randomBase32(12)}`
+  const posicion = await findRange(db, identidad, desde, hasta)
+  const creada = await inTransaction(db, async (consultar) => {
     const [fila] = await consultar(CREAR, { ...pedida, recuperacion, paso: randomUUID(), posicion, creado_en: ahora })
     if (!fila) return undefined
     await bitacora.anotar(
@@ -69,10 +69,10 @@ async function rechazarOtra(db: Db, { comercio_id, modo, webhook }: ClaveDeWebho
 }
 
 function exigirTiempo(cuerpo: RecuperacionParaCrear, ahora: Date, dias: number) {
-  const desde = leerInstante(cuerpo.desde)!
-  const hasta = cuerpo.hasta === undefined ? ahora : leerInstante(cuerpo.hasta)!
+  const desde = readInstant(cuerpo.desde)!
+  const hasta = cuerpo.hasta === undefined ? ahora : readInstant(cuerpo.hasta)!
   const falla = (campo: string, mensaje: string) =>
-    problemaDeFallas('validacion', [{ campo, codigo: 'fuera_de_rango', mensaje }])
+    problemOfFaults('validacion', [{ campo, codigo: 'fuera_de_rango', mensaje }])
   if (desde >= ahora) throw falla('/desde', 'debe estar en el pasado')
   // Older deliveries are no longer kept, so the service cannot know if they arrived.
   if (desde.getTime() < ahora.getTime() - dias * 86_400_000)

@@ -1,4 +1,4 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import {
   type Clave,
@@ -12,7 +12,7 @@ import {
  * Gives a delivery a new turn, even while it is being sent. The delivery is sent once more, even if the present attempt
  * succeeds. A delivery that has ended begins anew, and a delivery that waits is sent now.
  */
-const REENVIAR = sentencia<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
+const REENVIAR = statement<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
   'webhookEntregas.reenviar',
   `update webhook_entrega set proximo_en = :proximo_en, causa = 'manual',
      turno = turno + 1,
@@ -27,7 +27,7 @@ export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = asy
   { db, avisarTrabajo, bitacora },
 ) => {
   const leida = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
-  const fila = await enTransaccion(db, async (consultar) => {
+  const fila = await inTransaction(db, async (consultar) => {
     const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
     if (!reenviada) return undefined
     const linea = { accion: 'reenviarEntregaDeWebhook', sobre: ['entrega_de_webhook', path.entrega] as const }

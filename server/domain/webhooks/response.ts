@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder'
-import { DestinoNoPermitido } from '../../platform/outbound/destination.ts'
-import { type Conexion, INTERRUMPIDO } from './connections.ts'
+import { ForbiddenDestination } from '../../platform/outbound/destination.ts'
+import { INTERRUPTED, type ReceiverConnection } from './connections.ts'
 
 // Result of an exchange, stored for the merchant and in words for the merchant.
 
 /** Kind of error of an exchange. */
-export type ErrorDeEnvio =
+export type SendError =
   | 'http'
   | 'redireccion'
   | 'tiempo_agotado'
@@ -16,10 +16,10 @@ export type ErrorDeEnvio =
   | 'respuesta_invalida'
 
 /** Result of an exchange. */
-export interface Respuesta {
+export interface ExchangeResult {
   status: number | null
   /** Kind of error; null exactly if the status is 2xx. */
-  error: ErrorDeEnvio | null
+  error: SendError | null
   /** Description of the error in words for the merchant; null on success. */
   detalle: string | null
   /**
@@ -44,7 +44,7 @@ export interface Respuesta {
 }
 
 /** Part of a response that has arrived so far. */
-export interface Llegado {
+export interface Arrived {
   status: number | null
   cabeceras: Cabeceras
   trozos: Buffer[]
@@ -53,8 +53,8 @@ export interface Llegado {
   primerByte: number | null
 }
 
-export const AGOTADO = new Error('the deadline passed')
-export const DEMASIADAS_INFORMATIVAS = new Error('too many 1xx answers')
+export const TIMED_OUT = new Error('the deadline passed')
+export const TOO_MANY_INFORMATIONAL = new Error('too many 1xx answers')
 
 type Cabeceras = Record<string, string | string[] | undefined>
 
@@ -63,7 +63,12 @@ type Cabeceras = Record<string, string | string[] | undefined>
  * @param causa error that ended the exchange; null if the response is complete
  * @param inicio start of the exchange, in milliseconds of the process's clock
  */
-export function redactar(llegado: Llegado, causa: unknown, conexion: Conexion | null, inicio: number): Respuesta {
+export function describeResult(
+  llegado: Arrived,
+  causa: unknown,
+  conexion: ReceiverConnection | null,
+  inicio: number,
+): ExchangeResult {
   const { status, cabeceras, trozos, completo, primerByte } = llegado
   const [error, detalle] = status === null ? porCausa(causa, conexion) : porStatus(status)
   const fases = conexion?.reutilizada ? null : conexion
@@ -118,7 +123,7 @@ function leerCuerpo(trozos: Buffer[], completo: boolean): string {
   return texto.replaceAll('\0', '')
 }
 
-type Veredicto = [ErrorDeEnvio, string] | [null, null]
+type Veredicto = [SendError, string] | [null, null]
 
 function porStatus(status: number): Veredicto {
   if (status >= 200 && status < 300) return [null, null]
@@ -146,21 +151,21 @@ const ALCANZADO = {
   lista: 'no terminó de enviar las cabeceras de su respuesta',
 }
 
-function porCausa(causa: unknown, conexion: Conexion | null): Veredicto {
-  if (causa instanceof DestinoNoPermitido) {
+function porCausa(causa: unknown, conexion: ReceiverConnection | null): Veredicto {
+  if (causa instanceof ForbiddenDestination) {
     return [causa.motivo === 'url_no_resuelve' ? 'dns' : 'destino_no_permitido', causa.message]
   }
   const fase = conexion?.fase ?? 'dns'
-  if (causa === AGOTADO) {
+  if (causa === TIMED_OUT) {
     return [
       'tiempo_agotado',
       `Se agotó el plazo del receptor: ${ALCANZADO[fase]}. Revise que esté en línea y responda pronto.`,
     ]
   }
-  if (causa === INTERRUMPIDO) return ['conexion', 'El envío se interrumpió porque el servicio se detuvo: se repetirá.']
+  if (causa === INTERRUPTED) return ['conexion', 'El envío se interrumpió porque el servicio se detuvo: se repetirá.']
   const { code = '' } = causa as NodeJS.ErrnoException
   if (fase === 'tls' || code.startsWith('ERR_SSL')) return ['tls', FALLAS_TLS[code] ?? otraFallaTls(code)]
-  if (fase === 'lista' && !esCierre(causa)) return ['respuesta_invalida', invalida(causa, code)]
+  if (fase === 'lista' && !isClosed(causa)) return ['respuesta_invalida', invalida(causa, code)]
   return ['conexion', FALLAS_DE_RED[code] ?? (fase === 'lista' ? CERRADA : SIN_CONEXION)]
 }
 
@@ -193,13 +198,12 @@ const FALLAS_DE_RED: Record<string, string> = {
 
 function invalida(causa: unknown, code: string): string {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'La respuesta lleva más de 16 KB de cabeceras: redúzcalas.'
-  if (causa === DEMASIADAS_INFORMATIVAS)
-    return 'El receptor envió demasiadas respuestas 1xx: responda 2xx directamente.'
+  if (causa === TOO_MANY_INFORMATIONAL) return 'El receptor envió demasiadas respuestas 1xx: responda 2xx directamente.'
   return 'El receptor no respondió con HTTP/1.1 válido: revise qué servicio escucha en ese puerto.'
 }
 
 /** Returns true if an error is a closed connection, and false if it is a response that cannot be parsed. */
-export function esCierre(error: unknown): boolean {
+export function isClosed(error: unknown): boolean {
   const { code, syscall, message } = error as NodeJS.ErrnoException
   return syscall !== undefined || code === 'ECONNRESET' || (code === 'UND_ERR_SOCKET' && /closed/.test(message))
 }

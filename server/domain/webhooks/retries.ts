@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import type { DepsDeTrabajo } from '../deps.ts'
-import { proximasDe } from './due.ts'
+import { nextDueOf } from './due.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Queue of retries. A job asks for an endpoint when the endpoint's next delivery is due. */
-export const COLA_DE_REINTENTOS = 'reintentos'
+export const RETRY_QUEUE = 'reintentos'
 
 /** Schedules endpoints for the time when their next delivery may be sent. */
-export class Reintentos {
+export class Retries {
   readonly #boss: PgBoss
   readonly #deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'despertar'>
   /** Timers by second of the process's clock. Each timer wakes the queue's worker, which by itself polls rarely. */
@@ -24,9 +24,9 @@ export class Reintentos {
    * one job.
    * @returns the endpoints that may be sent to now
    */
-  async citar(claves: readonly ClaveDeWebhook[]): Promise<ClaveDeWebhook[]> {
+  async schedule(claves: readonly ClaveDeWebhook[]): Promise<ClaveDeWebhook[]> {
     const ahora = this.#deps.reloj()
-    const proximas = await proximasDe(this.#deps.db, claves, ahora)
+    const proximas = await nextDueOf(this.#deps.db, claves, ahora)
     const luego = proximas.filter(({ en }) => en > ahora)
     const trabajos = luego.map(({ comercio_id, modo, webhook, en }) => ({
       id: idDe(`${webhook} ${Math.ceil(en.getTime() / 1_000)}`),
@@ -34,12 +34,12 @@ export class Reintentos {
       // The job gets a delay and not a time, because the queue's clock may differ from this process's clock.
       startAfter: Math.ceil((en.getTime() - ahora.getTime()) / 1_000),
     }))
-    if (trabajos.length > 0) await this.#boss.insert(COLA_DE_REINTENTOS, trabajos, { returnId: false })
+    if (trabajos.length > 0) await this.#boss.insert(RETRY_QUEUE, trabajos, { returnId: false })
     for (const { startAfter } of trabajos) this.#apuntar(startAfter)
     return proximas.filter(({ en }) => en <= ahora)
   }
 
-  cerrar(): void {
+  close(): void {
     for (const cita of this.#citas.values()) clearTimeout(cita)
   }
 
@@ -49,7 +49,7 @@ export class Reintentos {
     if (this.#citas.has(segundo)) return
     const dar = () => {
       this.#citas.delete(segundo)
-      this.#deps.despertar(COLA_DE_REINTENTOS)
+      this.#deps.despertar(RETRY_QUEUE)
     }
     this.#citas.set(segundo, setTimeout(dar, segundo * 1_000 - performance.now()).unref())
   }

@@ -1,7 +1,7 @@
-import { enTransaccion, sentencia } from '../../data/db.ts'
+import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
-import { cifrar, type FilaSecreto } from './secret.ts'
-import { bytesDe, nuevoSecreto } from './signature.ts'
+import { encryptSecret, type FilaSecreto } from './secret.ts'
+import { newSecret, secretBytes } from './signature.ts'
 import { type ClaveDeWebhook, desconocido, exigirWebhook, presentarWebhook } from './webhook.ts'
 
 const HORA = 3_600_000
@@ -11,13 +11,13 @@ const SOLAPAMIENTO_POR_OMISION = 24
  * Locks the endpoint for a rotation. Rotations run one after another, and each ends the secret of the rotation before
  * it, and no other.
  */
-const TURNO = sentencia<ClaveDeWebhook>(
+const TURNO = statement<ClaveDeWebhook>(
   'webhooks.turnoDeRotar',
   `select from webhook where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado <> 'eliminado' for update`,
 )
 
-const ULTIMA = sentencia<ClaveDeWebhook, { version: number | null }>(
+const ULTIMA = statement<ClaveDeWebhook, { version: number | null }>(
   'webhooks.ultimaVersion',
   `select max(version) as version from webhook_secreto
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook`,
@@ -27,7 +27,7 @@ const ULTIMA = sentencia<ClaveDeWebhook, { version: number | null }>(
  * Inserts the new secret and ends the old ones. During the overlap only the previous secret stays valid. Otherwise
  * signatures would accumulate.
  */
-const ROTAR = sentencia<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
+const ROTAR = statement<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
   'webhooks.rotar',
   `with v as (
      update webhook_secreto
@@ -48,13 +48,13 @@ export const rotarSecreto: Handler<'rotarSecreto'> = async (
   const { comercioId, modo } = identidad
   const ahora = reloj()
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
-  const secreto = nuevoSecreto()
-  await enTransaccion(db, async (consultar) => {
+  const secreto = newSecret()
+  await inTransaction(db, async (consultar) => {
     const suyo = { comercio_id: comercioId, modo, webhook: path.webhook }
     if ((await consultar(TURNO, suyo)).length === 0) desconocido()
     const [ultima] = await consultar(ULTIMA, suyo)
     const version = (ultima?.version ?? 0) + 1
-    const cifrado = cifrar(secretos, { webhook: path.webhook, version }, bytesDe(secreto))
+    const cifrado = encryptSecret(secretos, { webhook: path.webhook, version }, secretBytes(secreto))
     await consultar(ROTAR, { ...suyo, version, cifrado, ahora, fin })
     await bitacora.anotar(
       consultar,

@@ -5,7 +5,7 @@ const MINUTO = 60 * SEGUNDO
 const HORA = 60 * MINUTO
 
 /** Wait before each attempt, in milliseconds, from the first attempt to the last. */
-export const ESPERAS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SEGUNDO)
+export const RETRY_WAITS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SEGUNDO)
 
 /**
  * Maximum share of a wait that is added at random, so that deliveries that failed together are not retried together.
@@ -18,10 +18,10 @@ const MAXIMO_RETRY_AFTER = REINTENTOS.retry_after_maximo_s * SEGUNDO
  * @param retryAfter unparsed `Retry-After` header of the response; honoured up to 24 hours, and never to shorten a wait
  * @param azar random number from 0 to 1
  */
-export function proximoIntento(hechos: number, ahora: Date, retryAfter: string | null, azar: number): Date | undefined {
-  const espera = ESPERAS[hechos]
+export function nextAttempt(hechos: number, ahora: Date, retryAfter: string | null, azar: number): Date | undefined {
+  const espera = RETRY_WAITS[hechos]
   if (espera === undefined) return undefined
-  const pedida = Math.min(leerRetryAfter(retryAfter, ahora) ?? 0, MAXIMO_RETRY_AFTER)
+  const pedida = Math.min(readRetryAfter(retryAfter, ahora) ?? 0, MAXIMO_RETRY_AFTER)
   return new Date(ahora.getTime() + Math.max(espera * (1 + VARIACION * azar), pedida))
 }
 
@@ -29,7 +29,7 @@ export function proximoIntento(hechos: number, ahora: Date, retryAfter: string |
  * Parses `Retry-After` (RFC 9110, 10.2.3), a number of seconds or a date.
  * @returns milliseconds from now; undefined if the text is neither
  */
-export function leerRetryAfter(texto: string | null, ahora: Date): number | undefined {
+export function readRetryAfter(texto: string | null, ahora: Date): number | undefined {
   const limpio = texto?.trim() ?? ''
   if (/^\d+$/.test(limpio)) return Number(limpio) * SEGUNDO
   // `Date.parse` accepts far more than the dates of HTTP, which all begin with the name of a day.
@@ -43,18 +43,18 @@ export function leerRetryAfter(texto: string | null, ahora: Date): number | unde
  * Number of failures in a row from which an endpoint gets one delivery at a time, as a probe, until an attempt
  * succeeds.
  */
-export const FALLAS_PARA_FRENAR = 3
+export const FAILURES_TO_BRAKE = 3
 /** Minimum pause between two probes, in milliseconds. */
-export const FRENO_MINIMO = SEGUNDO
+export const MIN_BRAKE = SEGUNDO
 /** Maximum pause between two probes, in milliseconds. */
-export const FRENO_MAXIMO = MINUTO
+export const MAX_BRAKE = MINUTO
 
 /** Time after which an endpoint that only failed is disabled, in milliseconds. */
-export const VENTANA_DE_FALLAS = 5 * 24 * HORA
-/** Minimum number of failures for which an endpoint is disabled after {@link VENTANA_DE_FALLAS}. */
-export const MINIMO_DE_FALLAS = 20
+export const FAILURE_WINDOW = 5 * 24 * HORA
+/** Minimum number of failures for which an endpoint is disabled after {@link FAILURE_WINDOW}. */
+export const MIN_FAILURES = 20
 /**
- * Percentages of {@link VENTANA_DE_FALLAS} at which the operator is warned. The merchant sees the latest one in
+ * Percentages of {@link FAILURE_WINDOW} at which the operator is warned. The merchant sees the latest one in
  * `fallas.ventana`.
  */
-export const AVISOS: readonly number[] = [50, 90]
+export const WARNING_POINTS: readonly number[] = [50, 90]

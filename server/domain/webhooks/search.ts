@@ -1,5 +1,5 @@
 import type { Db } from '../../data/db.ts'
-import { hallarVencidas } from './due.ts'
+import { findDue } from './due.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Pause after a pass that found work, in milliseconds. */
@@ -16,7 +16,7 @@ const VECES = 9
  * Searches for endpoints with due deliveries, one endpoint after another. Finds deliveries whose notification was lost,
  * after a crash or a lost signal. Searches less often while it finds nothing, until a caller requests a search.
  */
-export class Busqueda {
+export class DueSearch {
   readonly #deps: { db: Db; reloj: () => Date }
   readonly #alHallar: (claves: readonly ClaveDeWebhook[]) => boolean
   readonly #alFallar: (error: unknown) => void
@@ -40,12 +40,12 @@ export class Busqueda {
   }
 
   /** Starts a pass as soon as one is allowed. */
-  readonly pedir = (): void => {
+  readonly request = (): void => {
     this.#pedida = true
     if (!this.#buscando) this.#citar(0)
   }
 
-  async cerrar(): Promise<void> {
+  async close(): Promise<void> {
     this.#cerrada = true
     clearTimeout(this.#temporizador)
     await this.#buscando
@@ -84,7 +84,7 @@ export class Busqueda {
     let hubo = false
     let despues: ClaveDeWebhook | undefined
     do {
-      const { claves, ultimo } = await hallarVencidas(db, this.#deps.reloj(), despues)
+      const { claves, ultimo } = await findDue(db, this.#deps.reloj(), despues)
       if (this.#alHallar(claves)) hubo = true
       despues = ultimo
     } while (despues && !this.#cerrada)

@@ -1,16 +1,30 @@
 import tls from 'node:tls'
 import type { Dispatcher } from 'undici'
-import { leerDestino, type Resolver } from '../../platform/outbound/destination.ts'
-import { abrirSocket, type Conexion, crearReserva, type Reserva, type Terminar, type Titular } from './connections.ts'
-import { AGOTADO, DEMASIADAS_INFORMATIVAS, esCierre, type Llegado, type Respuesta, redactar } from './response.ts'
+import { type HostResolver, readDestination } from '../../platform/outbound/destination.ts'
+import {
+  type ConnectionOwner,
+  type ConnectionPool,
+  createConnectionPool,
+  type EndExchange,
+  openSocket,
+  type ReceiverConnection,
+} from './connections.ts'
+import {
+  type Arrived,
+  describeResult,
+  type ExchangeResult,
+  isClosed,
+  TIMED_OUT,
+  TOO_MANY_INFORMATIONAL,
+} from './response.ts'
 
 // Sends a POST request to a receiver that may be slow, broken or hostile. The exchange is always bounded in time and in
 // bytes, and never throws. The receiver belongs to a merchant, so each error has a text for the merchant.
 
 /** Request to an endpoint. */
-export interface Solicitud extends Titular {
+export interface SendRequest extends ConnectionOwner {
   url: string
-  /** Parsed `url`, if `leerDestino` has already checked it. */
+  /** Parsed `url`, if `readDestination` has already checked it. */
   direccion?: URL | undefined
   /** Headers to send, with names in lower case. */
   cabeceras: Readonly<Record<string, string>>
@@ -18,15 +32,15 @@ export interface Solicitud extends Titular {
 }
 
 /** Sender of requests to endpoints. */
-export interface Enviador {
+export interface Sender {
   /** Sends one request and returns its result. The promise never rejects. */
-  enviar(solicitud: Solicitud): Promise<Respuesta>
+  enviar(solicitud: SendRequest): Promise<ExchangeResult>
   /** Closes the sender. Exchanges in progress end at once with a connection error. */
   cerrar(): Promise<void>
 }
 
 interface OpcionesDeEnvio {
-  resolver: Resolver
+  resolver: HostResolver
   /** Deadline for the whole exchange, from DNS to the last byte, in milliseconds. */
   plazo?: number
   /** Maximum number of bytes that are read of a response body. */
@@ -38,19 +52,19 @@ interface OpcionesDeEnvio {
 }
 
 /** Maximum duration of an exchange, in milliseconds. */
-export const PLAZO_DE_INTERCAMBIO = 15_000
+export const EXCHANGE_TIMEOUT = 15_000
 
 /** Creates a sender with connections of its own. */
-export function crearEnviador({
+export function createSender({
   resolver,
-  plazo = PLAZO_DE_INTERCAMBIO,
+  plazo = EXCHANGE_TIMEOUT,
   maximo = 16_384,
   ociosas = 4_000,
   ca,
-}: OpcionesDeEnvio): Enviador {
+}: OpcionesDeEnvio): Sender {
   const contexto = tls.createSecureContext({ ca })
-  const reserva = crearReserva(
-    (conexion, url, loopback) => abrirSocket(conexion, url, { resolver, loopback }, contexto),
+  const reserva = createConnectionPool(
+    (conexion, url, loopback) => openSocket(conexion, url, { resolver, loopback }, contexto),
     ociosas,
   )
   return {
@@ -67,31 +81,35 @@ interface Limites {
   maximo: number
 }
 
-function intercambiar(solicitud: Solicitud, reserva: Reserva, { plazo, maximo }: Limites): Promise<Respuesta> {
+function intercambiar(
+  solicitud: SendRequest,
+  reserva: ConnectionPool,
+  { plazo, maximo }: Limites,
+): Promise<ExchangeResult> {
   const inicio = performance.now()
-  const llegado: Llegado = { status: null, cabeceras: {}, trozos: [], bytes: 0, completo: false, primerByte: null }
-  const { promise, resolve } = Promise.withResolvers<Respuesta>()
-  let conexion: Conexion | null = null
+  const llegado: Arrived = { status: null, cabeceras: {}, trozos: [], bytes: 0, completo: false, primerByte: null }
+  const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
+  let conexion: ReceiverConnection | null = null
   let terminado = false
 
   // The first call decides the result: the end of the response, an error, the deadline or the close of the sender.
-  const terminar: Terminar = (causa) => {
+  const terminar: EndExchange = (causa) => {
     if (terminado) return
     terminado = true
     clearTimeout(reloj)
-    resolve(redactar(llegado, causa, conexion, inicio))
+    resolve(describeResult(llegado, causa, conexion, inicio))
     if (!conexion) return
     if (llegado.completo) reserva.soltar(conexion)
     else reserva.desechar(conexion)
   }
-  const reloj = setTimeout(terminar, plazo, AGOTADO)
+  const reloj = setTimeout(terminar, plazo, TIMED_OUT)
 
-  const despachar = (url: URL, nueva: Conexion): void => {
+  const despachar = (url: URL, nueva: ReceiverConnection): void => {
     conexion = nueva
     const fallar = (error: Error) => {
       // The receiver may have closed an idle connection just before this request used it. The receiver has not seen the
       // request, so a new connection may repeat it.
-      const caduca = nueva.reutilizada && llegado.primerByte === null && esCierre(error)
+      const caduca = nueva.reutilizada && llegado.primerByte === null && isClosed(error)
       if (terminado || !caduca) return terminar(error)
       reserva.desechar(nueva)
       despachar(url, reserva.abrir(solicitud, url, terminar))
@@ -100,7 +118,7 @@ function intercambiar(solicitud: Solicitud, reserva: Reserva, { plazo, maximo }:
   }
 
   try {
-    const url = solicitud.direccion ?? leerDestino(solicitud.url, solicitud)
+    const url = solicitud.direccion ?? readDestination(solicitud.url, solicitud)
     despachar(url, reserva.tomar(solicitud, url, terminar))
   } catch (error) {
     terminar(error)
@@ -108,7 +126,7 @@ function intercambiar(solicitud: Solicitud, reserva: Reserva, { plazo, maximo }:
   return promise
 }
 
-const peticion = ({ cabeceras, cuerpo }: Solicitud, url: URL): Dispatcher.DispatchOptions => ({
+const peticion = ({ cabeceras, cuerpo }: SendRequest, url: URL): Dispatcher.DispatchOptions => ({
   method: 'POST',
   path: url.pathname + url.search,
   // The response is never decompressed, so a decompression bomb stays small.
@@ -117,9 +135,9 @@ const peticion = ({ cabeceras, cuerpo }: Solicitud, url: URL): Dispatcher.Dispat
 })
 
 function lector(
-  llegado: Llegado,
+  llegado: Arrived,
   maximo: number,
-  terminar: Terminar,
+  terminar: EndExchange,
   fallar: (error: Error) => void,
 ): Dispatcher.DispatchHandler {
   let informativas = 0
@@ -132,7 +150,7 @@ function lector(
       if (status >= 200) {
         llegado.status = status
         llegado.cabeceras = cabeceras
-      } else if (++informativas > INFORMATIVAS_MAXIMAS) control.abort(DEMASIADAS_INFORMATIVAS)
+      } else if (++informativas > INFORMATIVAS_MAXIMAS) control.abort(TOO_MANY_INFORMATIONAL)
     },
     onResponseData(control, trozo) {
       const sobra = llegado.bytes + trozo.length > maximo

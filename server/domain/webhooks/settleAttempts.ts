@@ -1,24 +1,24 @@
-import { type Db, enTransaccion, sentencia } from '../../data/db.ts'
+import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { askByPart } from '../../data/spread.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
 import type { Log } from '../../platform/log.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import type { FilaEntregaDeWebhook } from './entrega.ts'
-import { eventoPropio } from './ownEvent.ts'
-import type { Respuesta } from './response.ts'
+import { newOwnEventId } from './ownEvent.ts'
+import type { ExchangeResult } from './response.ts'
 import {
-  AVISOS,
-  FALLAS_PARA_FRENAR,
-  FRENO_MAXIMO,
-  FRENO_MINIMO,
-  MINIMO_DE_FALLAS,
-  proximoIntento,
-  VENTANA_DE_FALLAS,
+  FAILURE_WINDOW,
+  FAILURES_TO_BRAKE,
+  MAX_BRAKE,
+  MIN_BRAKE,
+  MIN_FAILURES,
+  nextAttempt,
+  WARNING_POINTS,
 } from './schedule.ts'
 import { type ClaveDeWebhook, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 /** Result of an attempt that has ended. */
-export interface Resultado {
+export interface AttemptResult {
   /** Id of the attempt; ids sort by start time. */
   id: string
   entrega: FilaEntregaDeWebhook
@@ -26,7 +26,7 @@ export interface Resultado {
   /** Versions of the secrets that signed the request. */
   secretos: number[]
   iniciado_en: Date
-  respuesta: Respuesta
+  respuesta: ExchangeResult
 }
 
 /**
@@ -35,7 +35,7 @@ export interface Resultado {
  * counts, unless a manual resend waits, because the receiver has the delivery. Settling an attempt again (the commit's
  * response was lost) does nothing. Returns the ids of the attempts that are new.
  */
-const ASENTAR = sentencia<{ intentos: string; ahora: Date }, Pick<Resultado, 'id'>>(
+const ASENTAR = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult, 'id'>>(
   'webhookEntregas.asentar',
   `with x as materialized (
      select * from json_to_recordset(:intentos::json) as x(
@@ -72,10 +72,10 @@ type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes
 /**
  * Updates the health of endpoints that still have the address of the attempts. A success clears all failures. From the
  * third failure in a row on, the endpoint pauses before the next probe, for half the time that it has been failing. The
- * endpoint is disabled after a 410 response, or when its failures last for {@link VENTANA_DE_FALLAS}. Rows are locked
+ * endpoint is disabled after a 410 response, or when its failures last for {@link FAILURE_WINDOW}. Rows are locked
  * in one order, because groups would otherwise deadlock. Rows of healthy endpoints are not locked.
  */
-const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
+const SALUD = statement<{ salud: string; ahora: Date }, Cambiado>(
   'webhooks.salud',
   `with x as (
      select * from json_to_recordset(:salud::json) as x(
@@ -93,15 +93,15 @@ const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
      select *, extract(epoch from :ahora::timestamptz - primera) * 1000 as ms from v
    ), d as (
      select *, case when adios then 'respondio_410'
-       when fallas >= ${MINIMO_DE_FALLAS} and ms >= ${VENTANA_DE_FALLAS} then 'fallas_continuas' end as baja,
-       :ahora::timestamptz + interval '1 ms' * greatest(${FRENO_MINIMO}, least(${FRENO_MAXIMO}, ms / 2)) as freno from s
+       when fallas >= ${MIN_FAILURES} and ms >= ${FAILURE_WINDOW} then 'fallas_continuas' end as baja,
+       :ahora::timestamptz + interval '1 ms' * greatest(${MIN_BRAKE}, least(${MAX_BRAKE}, ms / 2)) as freno from s
    )
    update webhook w set comprobado_en = case when d.probada then coalesce(w.comprobado_en, :ahora::timestamptz) else w.comprobado_en end,
      fallas = d.fallas, primera_falla_en = d.primera,
-     aviso = case when d.primera is null then 0 ${AVISOS.toReversed()
-       .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
+     aviso = case when d.primera is null then 0 ${WARNING_POINTS.toReversed()
+       .map((parte) => `when d.ms >= ${(FAILURE_WINDOW * parte) / 100} then ${parte}`)
        .join(' ')} else 0 end,
-     freno_vence_en = case when d.fallas >= ${FALLAS_PARA_FRENAR} then d.freno end,
+     freno_vence_en = case when d.fallas >= ${FAILURES_TO_BRAKE} then d.freno end,
      estado = case when d.baja is null then w.estado else 'deshabilitado' end,
      motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
      estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else :ahora::timestamptz end
@@ -111,7 +111,7 @@ const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
 )
 
 /** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
-const AVISAR = sentencia<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
+const AVISAR = statement<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
   'webhooks.avisarDeshabilitado',
   `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    select w.comercio_id, w.modo, w.webhook, md5(:evento)::uuid, 0, :evento, 'webhook.deshabilitado', 'pendiente', 'automatica',
@@ -120,7 +120,7 @@ const AVISAR = sentencia<ClaveDeWebhook & { evento: string; ahora: Date; datos: 
      and w.tipos && array['*', 'webhook.*', 'webhook.deshabilitado']`,
 )
 
-export interface DepsDeAsiento {
+export interface SettlementDeps {
   /**
    * Database sessions whose commits do not wait for the disk. If PostgreSQL crashes, deliveries settled in its last
    * moments are pending again and are sent again. Delivery is at least once, as promised.
@@ -137,7 +137,7 @@ export interface DepsDeAsiento {
  * Settles a group of attempts, in one transaction for each part of the database. The transaction stores the attempts,
  * their effects on their deliveries, and the health of their endpoints.
  */
-export async function asentarIntentos(deps: DepsDeAsiento, resultados: readonly Resultado[]): Promise<void> {
+export async function settleAttempts(deps: SettlementDeps, resultados: readonly AttemptResult[]): Promise<void> {
   await askByPart(
     deps.dbSinEspera,
     resultados,
@@ -146,10 +146,10 @@ export async function asentarIntentos(deps: DepsDeAsiento, resultados: readonly 
   )
 }
 
-async function asentar(deps: DepsDeAsiento, db: Db, resultados: readonly Resultado[]): Promise<Cambiado[]> {
+async function asentar(deps: SettlementDeps, db: Db, resultados: readonly AttemptResult[]): Promise<Cambiado[]> {
   const ahora = deps.reloj()
   const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
-  const cambiados = await enTransaccion(db, async (consultar) => {
+  const cambiados = await inTransaction(db, async (consultar) => {
     const asentados = await consultar(ASENTAR, { intentos: JSON.stringify(filas), ahora })
     const nuevos = new Set(asentados.map(({ id }) => id))
     const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
@@ -158,7 +158,7 @@ async function asentar(deps: DepsDeAsiento, db: Db, resultados: readonly Resulta
       // An address may contain a secret of its receiver, so the other endpoints get only its origin.
       const webhook = presentarWebhook(fila)
       const datos = { webhook: { ...webhook, url: `${new URL(webhook.url).origin}/` } }
-      await consultar(AVISAR, { ...fila, evento: eventoPropio(), datos, ahora })
+      await consultar(AVISAR, { ...fila, evento: newOwnEventId(), datos, ahora })
     }
     return tocados
   })
@@ -170,7 +170,7 @@ const quedoDeshabilitado = ({ estado, estado_antes }: Cambiado) =>
   estado === 'deshabilitado' && estado_antes !== 'deshabilitado'
 
 /** Tells the operator of a change in an endpoint's health, in the log and in the metrics. */
-function contar({ log, alAvisar }: DepsDeAsiento, fila: Cambiado) {
+function contar({ log, alAvisar }: SettlementDeps, fila: Cambiado) {
   const { webhook, fallas, primera_falla_en, aviso, motivo } = fila
   if (quedoDeshabilitado(fila)) {
     alAvisar('deshabilitado', motivo ?? '')
@@ -182,7 +182,7 @@ function contar({ log, alAvisar }: DepsDeAsiento, fila: Cambiado) {
 }
 
 function aFila(
-  { id, entrega, url, secretos, iniciado_en, respuesta }: Resultado,
+  { id, entrega, url, secretos, iniciado_en, respuesta }: AttemptResult,
   n: number,
   ahora: Date,
   azar: number,
@@ -191,7 +191,7 @@ function aFila(
   const proximo =
     error === null || status === 410 || entrega.causa === 'prueba'
       ? undefined
-      : proximoIntento(entrega.intento + 1, ahora, respuesta.retry_after, azar)
+      : nextAttempt(entrega.intento + 1, ahora, respuesta.retry_after, azar)
   const { comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa } = entrega
   const { retry_after: _, ...dicho } = respuesta
   return {
@@ -209,7 +209,7 @@ function aFila(
  * it also returned 410. If that delivery was a test, the endpoint's address is verified. A test that fails says nothing
  * about health.
  */
-function saludDe(resultados: readonly Resultado[]) {
+function saludDe(resultados: readonly AttemptResult[]) {
   const grupos = Map.groupBy(resultados, ({ entrega, url }) => `${entrega.webhook} ${url}`)
   return [...grupos.values()].flatMap((suyos) => {
     const malos = suyos.filter(({ entrega, respuesta }) => respuesta.error !== null && entrega.causa !== 'prueba')

@@ -1,7 +1,7 @@
-import { type Consultar, type Db, sentencia } from '../../data/db.ts'
+import { type Db, type Query, statement } from '../../data/db.ts'
 import { askByPart } from '../../data/spread.ts'
 import type { Exito } from './entrega.ts'
-import type { Resultado } from './settleAttempts.ts'
+import type { AttemptResult } from './settleAttempts.ts'
 
 interface Arreglos {
   comercios: string[]
@@ -24,7 +24,7 @@ interface Arreglos {
  * `e.estado || ''` keeps the planner from the index of pending deliveries. If the planner believed that few deliveries
  * are pending, it would use that index and read all waiting deliveries of other endpoints.
  */
-const ASENTAR = sentencia<Arreglos, { n: string }>(
+const ASENTAR = statement<Arreglos, { n: string }>(
   'webhookEntregas.asentarExitos',
   `with w as materialized (
      select * from unnest(:comercios::uuid[], :modos::text[], :webhooks::text[]) with ordinality
@@ -48,7 +48,7 @@ const ASENTAR = sentencia<Arreglos, { n: string }>(
 )
 
 /** Settles successful first attempts. Returns the attempts that must be settled like any other attempt. */
-export const asentarExitos = (db: Db, resultados: readonly Resultado[], ahora: Date): Promise<Resultado[]> =>
+export const settleSuccesses = (db: Db, resultados: readonly AttemptResult[], ahora: Date): Promise<AttemptResult[]> =>
   askByPart(
     db,
     resultados,
@@ -56,9 +56,9 @@ export const asentarExitos = (db: Db, resultados: readonly Resultado[], ahora: D
     ({ consultar }, suyos) => asentar(consultar, suyos, ahora),
   )
 
-async function asentar(consultar: Consultar, resultados: readonly Resultado[], ahora: Date): Promise<Resultado[]> {
+async function asentar(consultar: Query, resultados: readonly AttemptResult[], ahora: Date): Promise<AttemptResult[]> {
   const cuales = new Map<string, number>()
-  const unos: Resultado[] = []
+  const unos: AttemptResult[] = []
   for (const uno of resultados) if (!cuales.has(uno.entrega.webhook)) cuales.set(uno.entrega.webhook, unos.push(uno))
   const sobran = await consultar(ASENTAR, {
     comercios: unos.map(({ entrega }) => entrega.comercio_id),
@@ -76,7 +76,7 @@ async function asentar(consultar: Consultar, resultados: readonly Resultado[], a
   return sobran.map(({ n }) => resultados[Number(n) - 1]!)
 }
 
-function exitoDe({ id, entrega, url, secretos, iniciado_en, respuesta }: Resultado): Exito {
+function exitoDe({ id, entrega, url, secretos, iniciado_en, respuesta }: AttemptResult): Exito {
   const { error: _error, detalle: _detalle, retry_after: _retry, ...dicho } = respuesta
   return { id, causa: entrega.causa, iniciado_en: iniciado_en.toISOString(), url, secretos, ...dicho }
 }

@@ -1,23 +1,23 @@
-import { byPart, esRepartida } from '../../data/spread.ts'
-import { traducirError } from '../../platform/errors.ts'
-import { asentarIntentos, type DepsDeAsiento, type Resultado } from './settleAttempts.ts'
-import { asentarExitos } from './settleSuccesses.ts'
+import { byPart, isDistributed } from '../../data/spread.ts'
+import { translateError } from '../../platform/errors.ts'
+import { type AttemptResult, type SettlementDeps, settleAttempts } from './settleAttempts.ts'
+import { settleSuccesses } from './settleSuccesses.ts'
 
 /** Maximum number of results that are settled together. */
-export const GRUPO = 100
+export const SETTLEMENT_GROUP = 100
 /** Time for which the first result of a group waits for others, in milliseconds. */
-export const REUNION = 15
+export const GATHERING_MS = 15
 /**
  * Maximum number of groups in settlement at a time. While one group is written to the disk, the next group is built.
  */
-export const A_LA_VEZ = 2
+export const SETTLEMENTS_AT_ONCE = 2
 /** Number of unsettled results from which no new exchange begins. */
-export const MUCHAS = 600
+export const MANY_PENDING = 600
 
 /** Results that are settled by the same statement. */
 interface Clase {
-  por: Resultado[]
-  asentar: (grupo: readonly Resultado[]) => Promise<void>
+  por: AttemptResult[]
+  asentar: (grupo: readonly AttemptResult[]) => Promise<void>
 }
 
 /**
@@ -25,11 +25,11 @@ interface Clase {
  * transaction settles all other attempts and updates the health of their endpoints. A settlement that fails is repeated
  * until it succeeds. Otherwise a process would send the delivery again.
  */
-export class Asiento {
-  readonly #deps: DepsDeAsiento
-  readonly #alAsentar: (grupo: readonly Resultado[], conSalud: boolean) => void
+export class Settlement {
+  readonly #deps: SettlementDeps
+  readonly #alAsentar: (grupo: readonly AttemptResult[], conSalud: boolean) => void
   readonly #exitos: Clase = { por: [], asentar: (grupo) => this.#asentarExitos(grupo) }
-  readonly #demas: Clase = { por: [], asentar: (grupo) => asentarIntentos(this.#deps, grupo) }
+  readonly #demas: Clase = { por: [], asentar: (grupo) => settleAttempts(this.#deps, grupo) }
   #reunion: NodeJS.Timeout | undefined
   #grupos = 0
   #asentando = 0
@@ -38,39 +38,39 @@ export class Asiento {
   #abandonado = false
 
   /** @param alAsentar receives each settled group, and true if the state of its endpoints may have changed */
-  constructor(deps: DepsDeAsiento, alAsentar: (grupo: readonly Resultado[], conSalud: boolean) => void) {
+  constructor(deps: SettlementDeps, alAsentar: (grupo: readonly AttemptResult[], conSalud: boolean) => void) {
     this.#deps = deps
     this.#alAsentar = alAsentar
   }
 
   /** Number of results that are not settled yet. */
-  get pendientes(): number {
+  get pending(): number {
     return this.#exitos.por.length + this.#demas.por.length + this.#asentando
   }
 
   /** True if new exchanges may begin. Results that wait for an unreachable machine do not count. */
-  get haySitio(): boolean {
-    return this.pendientes - this.#apartados < MUCHAS
+  get hasRoom(): boolean {
+    return this.pending - this.#apartados < MANY_PENDING
   }
 
   /**
    * Adds a result to the next group.
    * @param sano true if the endpoint is known to be healthy; then a successful first attempt changes nothing about it
    */
-  anotar(resultado: Resultado, sano: boolean): void {
+  add(resultado: AttemptResult, sano: boolean): void {
     const { entrega, respuesta } = resultado
     const clase = sano && respuesta.error === null && entrega.intentos === 0 ? this.#exitos : this.#demas
-    if (clase.por.push(resultado) >= GRUPO) this.cerrarGrupos()
-    else this.#reunion ??= setTimeout(() => this.cerrarGrupos(), REUNION)
+    if (clase.por.push(resultado) >= SETTLEMENT_GROUP) this.flush()
+    else this.#reunion ??= setTimeout(() => this.flush(), GATHERING_MS)
   }
 
-  /** Settles the results that wait for a group, as far as {@link A_LA_VEZ} allows. */
-  cerrarGrupos(): void {
+  /** Settles the results that wait for a group, as far as {@link SETTLEMENTS_AT_ONCE} allows. */
+  flush(): void {
     clearTimeout(this.#reunion)
     this.#reunion = undefined
     for (const clase of [this.#demas, this.#exitos])
-      while (clase.por.length > 0 && this.#grupos < A_LA_VEZ) {
-        const grupo = clase.por.splice(0, GRUPO)
+      while (clase.por.length > 0 && this.#grupos < SETTLEMENTS_AT_ONCE) {
+        const grupo = clase.por.splice(0, SETTLEMENT_GROUP)
         this.#asentando += grupo.length
         this.#grupos++
         void this.#asentar(clase, grupo)
@@ -78,7 +78,7 @@ export class Asiento {
   }
 
   /** Stops the repeats of settlements that fail. */
-  abandonar(): void {
+  abandon(): void {
     this.#abandonado = true
     clearTimeout(this.#reunion)
   }
@@ -87,7 +87,7 @@ export class Asiento {
    * Settles a group, each part of the database by itself. A part that fails is repeated later and does not delay other
    * groups.
    */
-  async #asentar(clase: Clase, grupo: readonly Resultado[]): Promise<void> {
+  async #asentar(clase: Clase, grupo: readonly AttemptResult[]): Promise<void> {
     const partes = await byPart(this.#deps.dbSinEspera, grupo, ({ entrega }) => entrega.comercio_id)
     await Promise.all(
       partes.map(async ([, parte]) => {
@@ -97,11 +97,11 @@ export class Asiento {
       }),
     )
     this.#grupos--
-    this.cerrarGrupos()
+    this.flush()
   }
 
-  async #insistir(clase: Clase, parte: readonly Resultado[], inicio: number): Promise<void> {
-    const apartados = esRepartida(this.#deps.dbSinEspera) ? parte.length : 0
+  async #insistir(clase: Clase, parte: readonly AttemptResult[], inicio: number): Promise<void> {
+    const apartados = isDistributed(this.#deps.dbSinEspera) ? parte.length : 0
     this.#apartados += apartados
     let espera = 100
     do {
@@ -112,18 +112,18 @@ export class Asiento {
     this.#terminar(clase, parte, inicio)
   }
 
-  async #probar(clase: Clase, parte: readonly Resultado[]): Promise<boolean> {
+  async #probar(clase: Clase, parte: readonly AttemptResult[]): Promise<boolean> {
     try {
       await clase.asentar(parte)
       return true
     } catch (err) {
-      const nivel = traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error'
+      const nivel = translateError(err).codigo === 'no_disponible' ? 'warn' : 'error'
       this.#deps.log[nivel]({ err, entregas: parte.length }, 'webhook settlement failed')
       return false
     }
   }
 
-  #terminar(clase: Clase, parte: readonly Resultado[], inicio: number): void {
+  #terminar(clase: Clase, parte: readonly AttemptResult[], inicio: number): void {
     const buenas = parte.filter(({ respuesta }) => respuesta.error === null).length
     const ms = Math.round(performance.now() - inicio)
     this.#deps.log.info({ cola: 'webhook_entregas', intentos: parte.length, buenas, ms }, 'job')
@@ -131,9 +131,9 @@ export class Asiento {
     this.#alAsentar(parte, clase === this.#demas)
   }
 
-  async #asentarExitos(grupo: readonly Resultado[]): Promise<void> {
+  async #asentarExitos(grupo: readonly AttemptResult[]): Promise<void> {
     const { dbSinEspera, reloj } = this.#deps
-    const sobran = await asentarExitos(dbSinEspera, grupo, reloj())
-    if (sobran.length > 0) await asentarIntentos(this.#deps, sobran)
+    const sobran = await settleSuccesses(dbSinEspera, grupo, reloj())
+    if (sobran.length > 0) await settleAttempts(this.#deps, sobran)
   }
 }

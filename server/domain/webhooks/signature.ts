@@ -3,10 +3,10 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 const PREFIJO = 'whsec_'
 
 /** Returns a new secret in the merchant's form: `whsec_` and 32 random bytes in base64. */
-export const nuevoSecreto = () => PREFIJO + randomBytes(32).toString('base64')
+export const newSecret = () => PREFIJO + randomBytes(32).toString('base64')
 
 /** Returns the bytes of a secret. */
-export const bytesDe = (secreto: string) => Buffer.from(secreto.slice(PREFIJO.length), 'base64')
+export const secretBytes = (secreto: string) => Buffer.from(secreto.slice(PREFIJO.length), 'base64')
 
 /**
  * Returns the headers of one attempt, exactly as Standard Webhooks specifies. Each valid secret signs
@@ -15,7 +15,7 @@ export const bytesDe = (secreto: string) => Buffer.from(secreto.slice(PREFIJO.le
  * @param claves keys of the secrets, the current one first; a key object signs four times faster than its bytes
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export function firmar(id: string, segundos: number, cuerpo: string, claves: readonly KeyObject[]) {
+export function signWebhook(id: string, segundos: number, cuerpo: string, claves: readonly KeyObject[]) {
   const firmado = `${id}.${segundos}.${cuerpo}`
   return {
     'webhook-id': id,
@@ -27,4 +27,4 @@ export function firmar(id: string, segundos: number, cuerpo: string, claves: rea
 }
 
 /** Returns the key of a secret's bytes. */
-export const claveDe = (bytes: Buffer): KeyObject => createSecretKey(bytes)
+export const signingKeyOf = (bytes: Buffer): KeyObject => createSecretKey(bytes)

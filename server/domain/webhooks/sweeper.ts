@@ -1,7 +1,7 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { Deps } from '../deps.ts'
-import { cifrar, descifrar, type FilaSecreto, kidDe } from './secret.ts'
+import { decryptSecret, encryptSecret, type FilaSecreto, kidOf } from './secret.ts'
 
 type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
 
@@ -13,7 +13,7 @@ const DIA = 86_400_000
  * Ends the waiting deliveries of disabled endpoints; the merchant can recover them later. Tests and resends are still
  * sent.
  */
-const CERRAR = sentencia<{ ahora: Date }>(
+const CERRAR = statement<{ ahora: Date }>(
   'limpieza.cerrar',
   `update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
      terminado_en = :ahora
@@ -62,10 +62,10 @@ const borrarEntregas = (
      and not exists (select from webhook_intento i where ${DE_V('i')}) returning 1`
 
 const DE_ELIMINADOS = { condicion: `w.estado = 'eliminado'`, orden: 'e.guia_id, e.secuencia' }
-const BORRAR_INTENTOS_DE_ELIMINADOS = sentencia('limpieza.eliminadosIntentos', borrarIntentos(DE_ELIMINADOS), {
+const BORRAR_INTENTOS_DE_ELIMINADOS = statement('limpieza.eliminadosIntentos', borrarIntentos(DE_ELIMINADOS), {
   alcance: 'parte',
 })
-const BORRAR_ENTREGAS_DE_ELIMINADOS = sentencia('limpieza.eliminados', borrarEntregas(DE_ELIMINADOS), {
+const BORRAR_ENTREGAS_DE_ELIMINADOS = statement('limpieza.eliminados', borrarEntregas(DE_ELIMINADOS), {
   alcance: 'parte',
 })
 
@@ -73,35 +73,35 @@ const VIEJAS = {
   condicion: `e.creado_en < :antes_de and e.estado <> 'pendiente' and e.terminado_en < :antes_de`,
   orden: 'e.creado_en, e.guia_id, e.secuencia',
 }
-const BORRAR_INTENTOS_DE_VIEJAS = sentencia<{ antes_de: Date }>('limpieza.viejasIntentos', borrarIntentos(VIEJAS), {
+const BORRAR_INTENTOS_DE_VIEJAS = statement<{ antes_de: Date }>('limpieza.viejasIntentos', borrarIntentos(VIEJAS), {
   alcance: 'parte',
 })
-const BORRAR_VIEJAS = sentencia<{ antes_de: Date }>('limpieza.viejas', borrarEntregas(VIEJAS), { alcance: 'parte' })
+const BORRAR_VIEJAS = statement<{ antes_de: Date }>('limpieza.viejas', borrarEntregas(VIEJAS), { alcance: 'parte' })
 
 /**
  * Deletes the rows of endpoints some time after the endpoints were deleted. By then, deliveries that were written at
  * the same time are visible and are deleted, too.
  */
-const BORRAR_WEBHOOKS = sentencia<{ antes_de: Date }>(
+const BORRAR_WEBHOOKS = statement<{ antes_de: Date }>(
   'limpieza.webhooks',
   `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
      select from webhook_entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
   { alcance: 'parte' },
 )
-const BORRAR_RECUPERACIONES = sentencia<{ antes_de: Date }>(
+const BORRAR_RECUPERACIONES = statement<{ antes_de: Date }>(
   'limpieza.recuperaciones',
   `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
      select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
   { alcance: 'parte' },
 )
-const BORRAR_SECRETOS = sentencia<{ antes_de: Date }>(
+const BORRAR_SECRETOS = statement<{ antes_de: Date }>(
   'limpieza.secretos',
   `delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
      where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
   { alcance: 'parte' },
 )
 
-const CIFRADOS = sentencia<
+const CIFRADOS = statement<
   { kid: Buffer },
   Pick<FilaSecreto, 'comercio_id' | 'modo' | 'webhook' | 'version' | 'cifrado'>
 >(
@@ -150,12 +150,12 @@ async function recifrar({ db, log, secretos }: Pick<DepsDeLimpieza, 'db' | 'log'
   const viejos = await db.consultar(CIFRADOS, { kid: presente })
   let hechos = 0
   for (const { comercio_id, modo, webhook, version, cifrado } of viejos) {
-    if (!secretos.de('webhooks', kidDe(cifrado))) {
-      log.error({ webhook, version, kid: kidDe(cifrado) }, 'MASTER_KEYS lacks the key of this signing secret')
+    if (!secretos.de('webhooks', kidOf(cifrado))) {
+      log.error({ webhook, version, kid: kidOf(cifrado) }, 'MASTER_KEYS lacks the key of this signing secret')
       continue
     }
-    const claro = descifrar(secretos, { webhook, version }, cifrado)
-    const nuevo = cifrar(secretos, { webhook, version }, claro)
+    const claro = decryptSecret(secretos, { webhook, version }, cifrado)
+    const nuevo = encryptSecret(secretos, { webhook, version }, claro)
     await db.prisma.webhook_secreto.updateMany({
       where: { comercio_id, modo, webhook, version, cifrado },
       data: { cifrado: nuevo },

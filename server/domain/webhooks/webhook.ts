@@ -1,4 +1,4 @@
-import { type Consultar, type Db, type Fila, sentencia } from '../../data/db.ts'
+import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { webhook } from '../../generado/contrato/prisma/client.ts'
 import type {
   EstadoDeWebhook,
@@ -7,17 +7,22 @@ import type {
   MotivoDeDeshabilitado,
   Webhook,
 } from '../../generado/contrato/tipos/index.ts'
-import { base32AlAzar } from '../../platform/codes/codes.ts'
-import { Problema, restriccionDe } from '../../platform/errors.ts'
-import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from '../../platform/outbound/destination.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { constraintOf, Problema } from '../../platform/errors.ts'
+import {
+  ForbiddenDestination,
+  type OutboundPolicy,
+  readDestination,
+  resolveDestination,
+} from '../../platform/outbound/destination.ts'
 import { cambios } from '../bitacora/bitacora.ts'
-import { VENTANA_DE_FALLAS } from './schedule.ts'
+import { FAILURE_WINDOW } from './schedule.ts'
 
 /** Maximum number of endpoints of a merchant in one mode. */
 export const MAXIMO_DE_WEBHOOKS = 20
 
 /** Row of `webhook` that is not deleted (so it has a `url`), with the secrets that sign its requests. */
-export type FilaWebhook = Fila<
+export type FilaWebhook = RowOf<
   webhook,
   {
     modo: Modo
@@ -40,7 +45,7 @@ export type ClaveDeWebhook = Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook
 export type AvisarTrabajo = (webhooks?: readonly ClaveDeWebhook[]) => void
 
 /** Returns a new code of an endpoint: `wh_` and 12 random base-32 characters. */
-export const nuevoCodigoDeWebhook = () => `wh_${base32AlAzar(12)}`
+export const nuevoCodigoDeWebhook = () => `wh_${randomBase32(12)}`
 
 const iso = (instante: string | null) => (instante === null ? null : new Date(instante).toISOString())
 
@@ -61,7 +66,7 @@ export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
           primera_falla_en: fila.primera_falla_en.toISOString(),
           intentos: fila.fallas,
           ventana: fila.aviso,
-          se_deshabilita_en: new Date(fila.primera_falla_en.getTime() + VENTANA_DE_FALLAS).toISOString(),
+          se_deshabilita_en: new Date(fila.primera_falla_en.getTime() + FAILURE_WINDOW).toISOString(),
         },
   secretos: fila.secretos.map(({ version, creado_en, vence_en }) => ({
     version,
@@ -99,14 +104,14 @@ export const COLUMNAS_DE_WEBHOOK = `w.*, (
   where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
     and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
 
-const BUSCAR = sentencia<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
+const BUSCAR = statement<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
   'webhooks.buscar',
   `select ${COLUMNAS_DE_WEBHOOK} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,
 )
 
 /** Scope of endpoints: a merchant and a mode. */
-export interface Ambito {
+export interface AmbitoDeWebhooks {
   comercioId: string
   modo: Modo
 }
@@ -118,7 +123,7 @@ export interface Ambito {
  */
 export async function exigirWebhook(
   { consultar }: Pick<Db, 'consultar'>,
-  ambito: Ambito,
+  ambito: AmbitoDeWebhooks,
   webhook: string,
   ahora: Date,
 ) {
@@ -126,7 +131,12 @@ export async function exigirWebhook(
 }
 
 /** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
-export async function leerWebhook(consultar: Consultar, { comercioId, modo }: Ambito, webhook: string, ahora: Date) {
+export async function leerWebhook(
+  consultar: Query,
+  { comercioId, modo }: AmbitoDeWebhooks,
+  webhook: string,
+  ahora: Date,
+) {
   const [fila] = await consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, ahora })
   return fila
 }
@@ -146,7 +156,7 @@ export const seComprueba = (modo: Modo) => modo === 'live'
  * Returns the rules for the addresses of endpoints of a mode, for their registration and for sending. Loopback is only
  * for test mode.
  */
-export const politicaDe = (politica: Politica, modo: Modo): Politica => ({
+export const politicaDe = (politica: OutboundPolicy, modo: Modo): OutboundPolicy => ({
   ...politica,
   loopback: politica.loopback && modo === 'test',
 })
@@ -155,20 +165,20 @@ export const politicaDe = (politica: Politica, modo: Modo): Politica => ({
  * Returns the rules for an address that a request names. A client behind a proxy is not on this machine, so loopback is
  * not allowed.
  */
-export const politicaAlPedir = (politica: Politica, modo: Modo, reenviada: boolean): Politica =>
+export const politicaAlPedir = (politica: OutboundPolicy, modo: Modo, reenviada: boolean): OutboundPolicy =>
   politicaDe({ ...politica, loopback: politica.loopback && !reenviada }, modo)
 
 /**
  * Returns an endpoint's address in the form in which it is stored.
  * @throws Problema 422 `url_no_permitida`, `url_no_resuelve`
  */
-export async function exigirDestino(texto: string, politica: Politica): Promise<string> {
+export async function exigirDestinoDeWebhook(texto: string, politica: OutboundPolicy): Promise<string> {
   try {
-    const url = leerDestino(texto, politica)
-    await resolverDestino(url, politica)
+    const url = readDestination(texto, politica)
+    await resolveDestination(url, politica)
     return url.href
   } catch (cause) {
-    if (!(cause instanceof DestinoNoPermitido)) throw cause
+    if (!(cause instanceof ForbiddenDestination)) throw cause
     throw new Problema(cause.motivo, `url: ${cause.message}`.slice(0, 1000), {
       errores: [{ campo: '/url', codigo: 'valor_no_admitido', mensaje: cause.message.slice(0, 500) }],
       cause,
@@ -184,7 +194,7 @@ export async function explicarRepetido<T>(hacer: () => Promise<T>, nombrar: () =
   try {
     return await hacer()
   } catch (error) {
-    if (restriccionDe(error) !== 'webhook_comercio_id_modo_url_key') throw error
+    if (constraintOf(error) !== 'webhook_comercio_id_modo_url_key') throw error
     throw new Problema(
       'webhook_repetido',
       `El webhook ${await nombrar()} ya envía a esa dirección. Cámbielo a él, o rote su secreto si lo perdió.`,

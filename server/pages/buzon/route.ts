@@ -1,23 +1,23 @@
 import type { Express, RequestHandler } from 'express'
-import { esReenviada } from '../../api/http/forwarded.ts'
-import { crearLimite } from '../../api/limits/buckets.ts'
-import { sentencia } from '../../data/db.ts'
+import { isForwarded } from '../../api/http/forwarded.ts'
+import { createLimit } from '../../api/limits/buckets.ts'
+import { statement } from '../../data/db.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { FilaMensaje } from '../../domain/mensajeria/mensaje.ts'
 import { tokenDe } from '../../domain/ubicacion/ubicacion.ts'
 import { Problema } from '../../platform/errors.ts'
-import { leerGenerado } from '../assets.ts'
-import { cabezaPropia } from '../frame.ts'
-import type { Fachada } from '../front.ts'
+import { readGenerated } from '../assets.ts'
+import { ownHead } from '../frame.ts'
+import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { type Pagina, servirPagina } from '../page.ts'
-import { porHuella } from '../response.ts'
-import { FALLO, type Mensaje, paginaDelBuzon } from './view.ts'
+import { type Page, servePage } from '../page.ts'
+import { byDigest } from '../response.ts'
+import { FALLO_DEL_BUZON, type Mensaje, paginaDelBuzon } from './view.ts'
 
 /**
  * Newest 100 messages to recipients of test guides, of all merchants. The mailbox never shows messages of live guides.
  */
-const ULTIMOS = sentencia<object, FilaMensaje & Omit<Mensaje, 'token'>>(
+const ULTIMOS = statement<object, FilaMensaje & Omit<Mensaje, 'token'>>(
   'buzon.ultimos',
   `select m.*, c.nombre as comercio, g.municipio, g.ubicacion_estado from mensaje m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
@@ -36,26 +36,26 @@ const DE_ESTA_MAQUINA = ['localhost', '127.0.0.1', '[::1]']
  */
 export function servirBuzon(
   app: Express,
-  fachada: Fachada,
+  fachada: Front,
   { db, secretos, ajustes }: Pick<Deps, 'db' | 'secretos' | 'ajustes'>,
 ) {
   app.use('/buzon', exigirSinProxy, exigirNombre([...DE_ESTA_MAQUINA, new URL(ajustes.urlPublica).hostname]))
-  const estilo = leerGenerado('paginas/buzon/estilo.css').toString()
-  const cabeza = cabezaPropia(new Html(estilo))
-  const limite = crearLimite(CONSULTAS)
+  const estilo = readGenerated('paginas/buzon/estilo.css').toString()
+  const cabeza = ownHead(new Html(estilo))
+  const limite = createLimit(CONSULTAS)
   const pagina = {
-    cabeceras: fachada.permisos({ 'style-src': porHuella(estilo) }),
+    cabeceras: fachada.permisos({ 'style-src': byDigest(estilo) }),
     cabeza: () => cabeza,
     fachada,
-    fallo: FALLO,
+    fallo: FALLO_DEL_BUZON,
     esperar: ({ red }) => limite(red),
     async atender({ raiz }) {
       const filas = await db.consultar(ULTIMOS)
       const mensajes = filas.map((fila) => ({ ...fila, token: tokenDe(secretos, fila.id, fila.kid)?.token }))
       return { status: 200, ...paginaDelBuzon(fachada.marca.nombre, mensajes, raiz) }
     },
-  } satisfies Pagina
-  servirPagina(app, '/buzon', pagina, (resto) => resto !== '')
+  } satisfies Page
+  servePage(app, '/buzon', pagina, (resto) => resto !== '')
 }
 
 /**
@@ -64,7 +64,7 @@ export function servirBuzon(
  * @throws Problema `ruta_desconocida`
  */
 const exigirSinProxy: RequestHandler = (req, _res, next) => {
-  if (esReenviada(req))
+  if (isForwarded(req))
     throw new Problema('ruta_desconocida', 'El buzón solo se abre en la propia máquina, sin servidores intermedios.')
   next()
 }

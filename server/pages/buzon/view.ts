@@ -1,7 +1,7 @@
 import type { FilaMensaje } from '../../domain/mensajeria/mensaje.ts'
 import type { EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
-import { enGrupos } from '../../platform/codes/guideCode.ts'
-import type { Contenido } from '../frame.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import type { PageContent } from '../frame.ts'
 import { html } from '../html.ts'
 
 /** A message as the mailbox shows it. */
@@ -17,7 +17,7 @@ export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado
  * Returns the content of the mailbox page.
  * @param raiz relative path from the page to the service root, such as `../`
  */
-export const paginaDelBuzon = (marca: string, mensajes: readonly Mensaje[], raiz: string): Contenido => ({
+export const paginaDelBuzon = (marca: string, mensajes: readonly Mensaje[], raiz: string): PageContent => ({
   titulo: 'Buzón de mensajes',
   cuerpo: html`<h1>Buzón de mensajes</h1>
 <p>Lo que recibirían en su teléfono los destinatarios de guías de prueba sin ubicación. Aquí no sale nada afuera: abra un enlace y confirme el lugar como lo harían ellos.</p>
@@ -33,7 +33,7 @@ const tarjeta = (
   { telefono, comercio, municipio, guia, estado, ubicacion_estado, token }: Mensaje,
   raiz: string,
 ) => html`<li>
-<p class="suave">Para ${telefono ?? '(borrado)'} · guía ${enGrupos(guia)} · ${estado}</p>
+<p class="suave">Para ${telefono ?? '(borrado)'} · guía ${inGroups(guia)} · ${estado}</p>
 <p>Le escribe ${marca}. <strong>${comercio}</strong> le envía un paquete a ${municipio}. Díganos dónde entregarlo:</p>
 ${
   estado === 'pendiente' || token === undefined
@@ -42,4 +42,4 @@ ${
 }
 </li>\n`
 
-export const FALLO = html`Vuelva a cargar la página en un minuto.`
+export const FALLO_DEL_BUZON = html`Vuelva a cargar la página en un minuto.`

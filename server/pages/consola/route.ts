@@ -1,28 +1,28 @@
 import type { Express } from 'express'
-import { leerRecursos, servirArchivos } from '../assets.ts'
-import { marco } from '../frame.ts'
-import type { Fachada } from '../front.ts'
-import { cuerpoDe, HTML, PRIVADA, type Respuesta } from '../response.ts'
+import { readAssets, serveAssets } from '../assets.ts'
+import { frame } from '../frame.ts'
+import type { Front } from '../front.ts'
+import { bodyOf, HTML, type PageResponse, PRIVATE_HEADERS } from '../response.ts'
 import { cabezaDeConsola, paginaDeConsola } from './view.ts'
 
 const BASE = 'docs/consola/'
 
 /** Serves `/docs/consola`, where merchants try operations with a test key. */
-export function servirConsola(app: Express, fachada: Fachada) {
-  const propios = leerRecursos('paginas/consola/', BASE, ['navegador.js', 'estilo.css'])
-  const datos = leerRecursos('documentacion/', BASE, ['operaciones.json'])
+export function servirConsola(app: Express, fachada: Front) {
+  const propios = readAssets('paginas/consola/', BASE, ['navegador.js', 'estilo.css'])
+  const datos = readAssets('documentacion/', BASE, ['operaciones.json'])
   // Paths are relative to the page `docs/consola`, whose files are in the folder `docs/consola/`.
   const desdeAqui = (ruta: string) => ruta.replace('docs/', '')
   const contenido = paginaDeConsola(desdeAqui(datos.ruta('operaciones.json')))
   const cabeza = cabezaDeConsola((archivo) => desdeAqui(propios.ruta(archivo)))
-  const html = marco(contenido, { fachada, cabeza, raiz: '../' })
+  const html = frame(contenido, { fachada, cabeza, raiz: '../' })
   // The policy allows only files and requests of this service, so a key typed into the page cannot be sent elsewhere.
   const permite = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
-  const cabeceras = { ...PRIVADA, ...fachada.permisos(permite) }
-  servirArchivos(
+  const cabeceras = { ...PRIVATE_HEADERS, ...fachada.permisos(permite) }
+  serveAssets(
     app,
-    new Map<string, Omit<Respuesta, 'status'>>([
-      ['/docs/consola', { tipo: HTML, cuerpo: cuerpoDe(html), cabeceras }],
+    new Map<string, Omit<PageResponse, 'status'>>([
+      ['/docs/consola', { tipo: HTML, cuerpo: bodyOf(html), cabeceras }],
       ...propios.archivos,
       ...datos.archivos,
     ]),

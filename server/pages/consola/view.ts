@@ -1,11 +1,11 @@
-import type { Contenido } from '../frame.ts'
+import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
 /**
  * Returns the console's page before its program runs. The page is the same for every client.
  * @param operaciones path of `operaciones.json`, relative to the page
  */
-export const paginaDeConsola = (operaciones: string): Contenido => ({
+export const paginaDeConsola = (operaciones: string): PageContent => ({
   titulo: 'Consola',
   cuerpo: html`<p><a class="enlace" href="../docs">Documentación</a></p>
 <h1>Consola</h1>

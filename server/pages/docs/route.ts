@@ -1,7 +1,7 @@
 import type { Express } from 'express'
-import { cuerpoGenerado, leerGenerado, leerRecursos, listarGenerados, servirArchivos } from '../assets.ts'
-import type { Fachada } from '../front.ts'
-import { cuerpoDe, cuerpoFijo, HTML, PUBLICA, permisos, porHuella } from '../response.ts'
+import { generatedBody, listGenerated, readAssets, readGenerated, serveAssets } from '../assets.ts'
+import type { Front } from '../front.ts'
+import { bodyOf, byDigest, contentPolicy, fixedBody, HTML, PUBLIC_HEADERS } from '../response.ts'
 import { conDireccion } from './direccion.ts'
 
 const RECURSOS = 'docs/recursos/'
@@ -12,27 +12,31 @@ const TEXTOS = 'documentacion/textos/'
  * merchants' contract, and its operations as a collection. The page is generated and compressed beforehand, so the
  * brand is in separate files.
  */
-export function servirDocumentacion(app: Express, fachada: Fachada, urlPublica: string) {
-  const publico = (archivo: string, tipo: string) => ({ tipo, cuerpo: cuerpoGenerado(archivo), cabeceras: PUBLICA })
-  const textos = listarGenerados(TEXTOS).map((archivo) => {
-    const tipo = archivo.endsWith('.md') ? 'text/markdown; charset=utf-8' : 'text/plain; charset=utf-8'
-    const cuerpo = cuerpoFijo(() => conDireccion(leerGenerado(TEXTOS + archivo).toString(), urlPublica))
-    return [`/${archivo}`, { tipo, cuerpo, cabeceras: PUBLICA }] as const
+export function servirDocumentacion(app: Express, fachada: Front, urlPublica: string) {
+  const publico = (archivo: string, tipo: string) => ({
+    tipo,
+    cuerpo: generatedBody(archivo),
+    cabeceras: PUBLIC_HEADERS,
   })
-  servirArchivos(
+  const textos = listGenerated(TEXTOS).map((archivo) => {
+    const tipo = archivo.endsWith('.md') ? 'text/markdown; charset=utf-8' : 'text/plain; charset=utf-8'
+    const cuerpo = fixedBody(() => conDireccion(readGenerated(TEXTOS + archivo).toString(), urlPublica))
+    return [`/${archivo}`, { tipo, cuerpo, cabeceras: PUBLIC_HEADERS }] as const
+  })
+  serveAssets(
     app,
     new Map([
       [
         '/docs',
-        { tipo: HTML, cuerpo: cuerpoGenerado('paginas/docs/documentacion.html'), cabeceras: cabecerasDeLectura() },
+        { tipo: HTML, cuerpo: generatedBody('paginas/docs/documentacion.html'), cabeceras: cabecerasDeLectura() },
       ],
       [
         '/docs/marca.css',
-        { tipo: 'text/css; charset=utf-8', cuerpo: cuerpoDe(fachada.estiloDeLectura), cabeceras: PUBLICA },
+        { tipo: 'text/css; charset=utf-8', cuerpo: bodyOf(fachada.estiloDeLectura), cabeceras: PUBLIC_HEADERS },
       ],
-      ['/docs/icono.svg', { tipo: 'image/svg+xml', cuerpo: cuerpoDe(fachada.icono), cabeceras: PUBLICA }],
-      ...leerRecursos('paginas/docs/', RECURSOS, ['navegador.js', 'buscador.js']).archivos,
-      ...leerRecursos('documentacion/', RECURSOS, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
+      ['/docs/icono.svg', { tipo: 'image/svg+xml', cuerpo: bodyOf(fachada.icono), cabeceras: PUBLIC_HEADERS }],
+      ...readAssets('paginas/docs/', RECURSOS, ['navegador.js', 'buscador.js']).archivos,
+      ...readAssets('documentacion/', RECURSOS, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
       ...textos,
       ['/openapi.json', publico('comercios.json', 'application/json')],
       ['/openapi.yaml', publico('comercios.yaml', 'application/yaml')],
@@ -52,14 +56,14 @@ const ESTILO_VACIO = ''
  * of the generated page. Redoc writes the styles; its one script chooses light or dark before the first paint.
  */
 function cabecerasDeLectura() {
-  const html = leerGenerado('paginas/docs/documentacion.html').toString()
+  const html = readGenerated('paginas/docs/documentacion.html').toString()
   const textos = (trozo: RegExp) => [...html.matchAll(trozo)].map(([, texto = '']) => texto)
-  const huellas = (unos: readonly string[]) => [...new Set(unos)].map(porHuella).join(' ')
+  const huellas = (unos: readonly string[]) => [...new Set(unos)].map(byDigest).join(' ')
   const elementos = [...textos(/<style[^>]*>([\s\S]*?)<\/style>/g), ESTILO_VACIO]
   const atributos = textos(/ style="([^"]*)"/g)
   return {
-    ...PUBLICA,
-    ...permisos({
+    ...PUBLIC_HEADERS,
+    ...contentPolicy({
       'script-src': `'self' ${huellas(textos(/<script>([\s\S]*?)<\/script>/g))}`,
       // `'unsafe-hashes'` makes digests valid for style attributes too; alone it admits nothing.
       'style-src': `'self' 'unsafe-hashes' ${huellas([...elementos, ...atributos])}`,

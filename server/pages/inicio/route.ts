@@ -1,32 +1,32 @@
 import type { Express, Request } from 'express'
-import { leerGenerado } from '../assets.ts'
-import { cabezaPropia } from '../frame.ts'
-import type { Fachada } from '../front.ts'
+import { readGenerated } from '../assets.ts'
+import { ownHead } from '../frame.ts'
+import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { servirPagina } from '../page.ts'
+import { servePage } from '../page.ts'
 import { VISTA_PREVIA } from '../rastreo/route.ts'
-import { porHuella } from '../response.ts'
-import { FALLO, PAGINA_DE_INICIO } from './view.ts'
+import { byDigest } from '../response.ts'
+import { FALLO_DE_INICIO, PAGINA_DE_INICIO } from './view.ts'
 
 /** Tells whether the client prefers JSON. Clients of the API do, and in the API the root is not an operation. */
 const pideJson = (req: Request) => req.accepts(['html', 'json']) === 'json'
 
 /** Serves `/`, the service's first page. */
-export function servirInicio(app: Express, fachada: Fachada) {
-  const estilo = leerGenerado('paginas/inicio/estilo.css').toString()
-  const cabeza = cabezaPropia(new Html(estilo))
-  servirPagina(
+export function servirInicio(app: Express, fachada: Front) {
+  const estilo = readGenerated('paginas/inicio/estilo.css').toString()
+  const cabeza = ownHead(new Html(estilo))
+  servePage(
     app,
     '/',
     {
       cabeceras: {
-        ...fachada.permisos({ 'style-src': porHuella(estilo), 'form-action': "'self'" }),
+        ...fachada.permisos({ 'style-src': byDigest(estilo), 'form-action': "'self'" }),
         Vary: 'Accept, Accept-Encoding',
       },
       cabeza: () => cabeza,
       fachada,
       previa: VISTA_PREVIA,
-      fallo: FALLO,
+      fallo: FALLO_DE_INICIO,
       esperar: () => 0,
       atender: async () => ({ status: 200, ...PAGINA_DE_INICIO }),
     },

@@ -1,11 +1,11 @@
-import type { Contenido } from '../frame.ts'
+import type { PageContent } from '../frame.ts'
 import { html } from '../html.ts'
 import { formulario } from '../rastreo/view.ts'
 
 /**
  * First page of the service: the tracking form for people who wait for a parcel, and links for couriers and merchants.
  */
-export const PAGINA_DE_INICIO: Contenido = {
+export const PAGINA_DE_INICIO: PageContent = {
   titulo: 'Seguir un envío',
   cuerpo: html`<h1>Siga su envío</h1>
 <p>Vea por dónde va su paquete y qué sigue.</p>
@@ -16,4 +16,4 @@ ${formulario('')}
 </ul></nav>`,
 }
 
-export const FALLO = html`Vuelva a cargar la página en un minuto.`
+export const FALLO_DE_INICIO = html`Vuelva a cargar la página en un minuto.`

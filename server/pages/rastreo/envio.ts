@@ -1,12 +1,12 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
-import type { Lectura } from '../../data/replica.ts'
+import type { ReadDb } from '../../data/replica.ts'
 import { zonaDe } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { Estado, EstadoDeUbicacion, Modo, Motivo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 
 /** All data of a guide that the tracking page may show. Other columns are not read, so the page cannot reveal them. */
-export interface Envio {
+export interface EnvioMostrado {
   guia: string
   modo: Modo
   estado: Estado
@@ -26,7 +26,7 @@ export interface Envio {
 }
 
 /** Reads the parcel of a guide's code; undefined if no guide has the code. */
-export type LeerEnvio = (codigo: string) => Promise<Envio | undefined>
+export type LeerEnvio = (codigo: string) => Promise<EnvioMostrado | undefined>
 
 const EVENTOS = 60
 
@@ -34,7 +34,7 @@ const EVENTOS = 60
  * Reads the parcel of a code. Of the recipient's name only the initial is read. Notes and late scans are left out,
  * because they concern only the courier and the merchant.
  */
-const LEER = sentencia<Pick<Envio, 'guia'>, FilaDeEnvio>(
+const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
      g.ubicacion_estado as ubicacion, g.intentos, coalesce((
@@ -50,7 +50,7 @@ const LEER = sentencia<Pick<Envio, 'guia'>, FilaDeEnvio>(
 )
 
 /** Row that the statement returns, with the events' times as JSON text. */
-type FilaDeEnvio = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
+type FilaDeEnvio = Omit<EnvioMostrado, 'zona' | 'eventos' | 'hayMas'> & {
   departamento: string
   eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
 }
@@ -60,7 +60,7 @@ export const crearLecturaDeEnvios =
   ({ db, dbDeLectura, ajustes }: Pick<Deps, 'db' | 'dbDeLectura' | 'ajustes'>): LeerEnvio =>
   async (codigo) => {
     const suya = await whereIs(db, codigo)
-    const buscar = async (lectura: Lectura | undefined) => (await lectura?.consultar(LEER, { guia: codigo }))?.[0]
+    const buscar = async (lectura: ReadDb | undefined) => (await lectura?.consultar(LEER, { guia: codigo }))?.[0]
     // A replica may lag behind, so a guide that it does not have is read from the primary database.
     const fila = (dbDeLectura === db ? undefined : await buscar(dbDeLectura)) ?? (await buscar(suya))
     if (!fila) return undefined

@@ -1,7 +1,7 @@
 import type { Estado, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO } from '../../generado/contrato/vocabulario.ts'
 import { type Html, html } from '../html.ts'
-import type { Envio } from './envio.ts'
+import type { EnvioMostrado } from './envio.ts'
 
 /** Meaning of a state for the person who waits for the parcel. The state's colour shows the same. */
 type Tono = 'espera' | 'viaje' | 'bien' | 'fallo' | 'mal' | 'vuelta' | 'fin'
@@ -109,7 +109,7 @@ const CON_MOTIVO: readonly TipoDeEvento[] = ['guia.intento_fallido', 'guia.en_de
 /**
  * Returns the reason of an event in plain words; undefined if there is no reason, it is `otro`, or it is not public.
  */
-export const porQue = ({ tipo, motivo }: Envio['eventos'][number]): string | undefined =>
+export const porQue = ({ tipo, motivo }: EnvioMostrado['eventos'][number]): string | undefined =>
   motivo !== null && motivo !== 'otro' && CON_MOTIVO.includes(tipo) ? DESCRIPCIONES_DE_MOTIVO[motivo] : undefined
 
 /** Returns the heading of a parcel's page: the icon and the word of its state. */

@@ -1,18 +1,18 @@
 import type { Express } from 'express'
-import { porMinuto } from '../../api/limits/buckets.ts'
-import { LimitePorRed } from '../../api/limits/networkLimit.ts'
-import { normalizarCodigoDeGuia } from '../../platform/codes/codes.ts'
-import { leerGenerado } from '../assets.ts'
-import { cabezaPropia } from '../frame.ts'
-import type { Fachada } from '../front.ts'
+import { perMinute } from '../../api/limits/buckets.ts'
+import { NetworkLimit } from '../../api/limits/networkLimit.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { readGenerated } from '../assets.ts'
+import { ownHead } from '../frame.ts'
+import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { type Hoja, type Pedido, servirPagina } from '../page.ts'
-import { porHuella } from '../response.ts'
+import { type PageRequest, type Sheet, servePage } from '../page.ts'
+import { byDigest } from '../response.ts'
 import type { LeerEnvio } from './envio.ts'
-import { FALLO, paginaDelEnvio, paginaDesconocida } from './view.ts'
+import { FALLO_DE_RASTREO, paginaDelEnvio, paginaDesconocida } from './view.ts'
 
 export interface OpcionesDeRastreo {
-  fachada: Fachada
+  fachada: Front
   leer: LeerEnvio
   /** Clock of the rate limit, in milliseconds; only differences count. */
   reloj?: () => number
@@ -22,7 +22,7 @@ export interface OpcionesDeRastreo {
  * Requests per minute of one network. A code has 55 random bits: with ten million guides, a network at this rate
  * guesses one code in about fifty years. A whole mobile network behind one address still gets through.
  */
-const CONSULTAS = porMinuto(120)
+const CONSULTAS = perMinute(120)
 
 /**
  * Preview of every tracking link. It says nothing about the parcel: apps keep previews, so only the page itself shows
@@ -35,20 +35,20 @@ export const VISTA_PREVIA = { titulo: 'Siga su envÃ­o', descripcion: 'Vea por dÃ
  * redirects there from a typed code.
  */
 export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDeRastreo) {
-  const estilo = leerGenerado('paginas/rastreo/estilo.css').toString()
-  const cabeza = cabezaPropia(new Html(estilo))
-  const limite = new LimitePorRed(CONSULTAS, reloj ? { reloj } : {})
-  servirPagina(app, '/r', {
-    cabeceras: fachada.permisos({ 'style-src': porHuella(estilo), 'form-action': "'self'" }),
+  const estilo = readGenerated('paginas/rastreo/estilo.css').toString()
+  const cabeza = ownHead(new Html(estilo))
+  const limite = new NetworkLimit(CONSULTAS, reloj ? { reloj } : {})
+  servePage(app, '/r', {
+    cabeceras: fachada.permisos({ 'style-src': byDigest(estilo), 'form-action': "'self'" }),
     cabeza: () => cabeza,
     fachada,
     previa: VISTA_PREVIA,
-    fallo: FALLO,
-    esperar: ({ red }) => limite.tomar(red),
+    fallo: FALLO_DE_RASTREO,
+    esperar: ({ red }) => limite.take(red),
     async atender(pedido) {
       const { req, resto, raiz } = pedido
       if (req.path === '/') return buscar(pedido)
-      const codigo = normalizarCodigoDeGuia(resto)
+      const codigo = normalizeGuideCode(resto)
       const envio = codigo === undefined ? undefined : await leer(codigo)
       return envio ? { status: 200, ...paginaDelEnvio(envio, raiz) } : { status: 404, ...paginaDesconocida(raiz) }
     },
@@ -56,11 +56,11 @@ export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDe
 }
 
 /** Redirects from a typed code to the parcel's page. */
-function buscar({ req, raiz }: Pedido): Hoja {
+function buscar({ req, raiz }: PageRequest): Sheet {
   const tecleado = req.query.guia
   if (tecleado === undefined || tecleado === '') return { status: 303, a: raiz || './' }
   if (typeof tecleado !== 'string') return { status: 404, ...paginaDesconocida(raiz) }
-  const codigo = normalizarCodigoDeGuia(tecleado)
+  const codigo = normalizeGuideCode(tecleado)
   return codigo === undefined
     ? { status: 404, ...paginaDesconocida(raiz, tecleado) }
     : { status: 303, a: `${raiz}r/${codigo}` }

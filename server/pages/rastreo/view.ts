@@ -1,11 +1,11 @@
 import { admiteUbicacion } from '../../domain/ubicacion/ubicacion.ts'
 import type { Estado, EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
-import { enGrupos } from '../../platform/codes/guideCode.ts'
-import { crearReloj } from '../../platform/time/clock.ts'
-import type { Contenido } from '../frame.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { createClock } from '../../platform/time/clock.ts'
+import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { Envio } from './envio.ts'
+import type { EnvioMostrado } from './envio.ts'
 import { ASPECTOS, avance, cabecera, porQue } from './estados.ts'
 
 /** Sentences on what may follow each state. The type requires a sentence for every state of the contract. */
@@ -43,14 +43,14 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
  * Returns the content of a parcel's page.
  * @param raiz relative path from the page to the service root, such as `../`
  */
-export function paginaDelEnvio(envio: Envio, raiz: string): Contenido {
+export function paginaDelEnvio(envio: EnvioMostrado, raiz: string): PageContent {
   const { guia, modo, estado, comercio, municipio, inicial, intentos, eventos, hayMas } = envio
   const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
   const motivo = actual && porQue(actual)
   const prueba = modo === 'test'
-  const reloj = crearReloj(envio.zona)
+  const reloj = createClock(envio.zona)
   const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>`}
-<p class="suave">Envío <b class="codigo">${enGrupos(guia)}</b></p>
+<p class="suave">Envío <b class="codigo">${inGroups(guia)}</b></p>
 <div class="${ASPECTOS[estado].tono}">${cabecera(estado)}
 ${
   motivo &&
@@ -76,14 +76,14 @@ ${eventos.map((evento) => {
 })}</ol>
 ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
 <p><a href="${raiz || './'}">Seguir otro envío</a></p>`
-  return { titulo: `Envío ${enGrupos(guia)}`, cuerpo }
+  return { titulo: `Envío ${inGroups(guia)}`, cuerpo }
 }
 
 /**
  * Returns the notice that the delivery location is missing; false if the location is confirmed or no longer needed. In
  * the state `en_ruta` the notice is left out: the courier already knows that the location is missing.
  */
-function faltaLugar({ estado, ubicacion, modo }: Envio): Html | false {
+function faltaLugar({ estado, ubicacion, modo }: EnvioMostrado): Html | false {
   if (ubicacion === 'confirmada' || estado === 'en_ruta') return false
   if (!admiteUbicacion({ estado, ubicacion_estado: ubicacion })) return false
   return html`<section class="aviso" aria-labelledby="lugar"><h2 id="lugar">Falta saber dónde entregar</h2>
@@ -118,7 +118,7 @@ ${
  * reveals nothing.
  * @param tecleado text typed into the form that cannot be a code
  */
-export const paginaDesconocida = (raiz: string, tecleado?: string): Contenido => ({
+export const paginaDesconocida = (raiz: string, tecleado?: string): PageContent => ({
   titulo: 'No encontramos ese envío',
   cuerpo: html`<h1>No encontramos ese envío</h1>
 <p>Revise el código en la etiqueta o en el mensaje de la tienda: puede que falte una letra o que una esté cambiada. Si acaba de comprar, quizá la tienda todavía no lo registra.</p>
@@ -126,4 +126,4 @@ ${formulario(raiz, tecleado)}
 <p class="suave">Si el código está bien y no aparece, escríbale a la tienda donde compró.</p>`,
 })
 
-export const FALLO = html`No es culpa suya, y el envío sigue su camino. Vuelva a cargar la página en un minuto.`
+export const FALLO_DE_RASTREO = html`No es culpa suya, y el envío sigue su camino. Vuelva a cargar la página en un minuto.`

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Express } from 'express'
-import { ICONOS, type NombreDeIcono } from '../../platform/brand/icon.ts'
-import { leerGenerado, leerRecursos, servirArchivos } from '../assets.ts'
-import { marco } from '../frame.ts'
-import type { Fachada } from '../front.ts'
+import { ICONS, type IconName } from '../../platform/brand/icon.ts'
+import { readAssets, readGenerated, serveAssets } from '../assets.ts'
+import { frame } from '../frame.ts'
+import type { Front } from '../front.ts'
 import { privacidadDeLaPrueba } from '../privacidad.ts'
-import { cuerpoDe, HTML, PRIVADA, permisos } from '../response.ts'
-import { cabezaDe, manifiesto, paginaDeRepartidor } from './view.ts'
+import { bodyOf, contentPolicy, HTML, PRIVATE_HEADERS } from '../response.ts'
+import { cabezaDeRepartidor, manifiesto, paginaDeRepartidor } from './view.ts'
 
 /**
  * Sources that the page may load: its own files. WebAssembly reads codes where the browser cannot; `blob:` is a photo
@@ -25,13 +25,13 @@ const PERMITE = {
  * also holds below a path prefix.
  */
 const DEL_SERVICIO = {
-  ...PRIVADA,
-  ...permisos({ 'script-src': "'self'", 'connect-src': "'self'" }),
+  ...PRIVATE_HEADERS,
+  ...contentPolicy({ 'script-src': "'self'", 'connect-src': "'self'" }),
   'Service-Worker-Allowed': '../repartidor',
 }
 
 const ARCHIVOS = [
-  ...(Object.keys(ICONOS) as NombreDeIcono[]),
+  ...(Object.keys(ICONS) as IconName[]),
   'navegador.js',
   'estilo.css',
   'lector.js',
@@ -43,10 +43,10 @@ const ARCHIVOS = [
  * courier is.
  * @param retencionDePruebas days that proofs are kept after the delivery
  */
-export function servirRepartidor(app: Express, fachada: Fachada, retencionDePruebas: number) {
+export function servirRepartidor(app: Express, fachada: Front, retencionDePruebas: number) {
   const { marca } = fachada
-  const recursos = leerRecursos('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, marca.iconos ?? undefined)
-  const cabeceras = { ...PRIVADA, ...fachada.permisos(PERMITE, ['camera', 'geolocation']) }
+  const recursos = readAssets('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, marca.iconos ?? undefined)
+  const cabeceras = { ...PRIVATE_HEADERS, ...fachada.permisos(PERMITE, ['camera', 'geolocation']) }
   // Manifest and service worker are one path segment below the page.
   const desdeDentro = (archivo: (typeof ARCHIVOS)[number]) => recursos.ruta(archivo).replace('repartidor/', '')
   const contenido = paginaDeRepartidor({
@@ -55,8 +55,8 @@ export function servirRepartidor(app: Express, fachada: Fachada, retencionDePrue
     privacidad: privacidadDeLaPrueba(retencionDePruebas),
     central: marca.telefono,
   })
-  const html = marco(contenido, { fachada, cabeza: cabezaDe(recursos.ruta), raiz: '', inicio: 'repartidor' })
-  const codigo = leerGenerado('paginas/repartidor/servicio.js').toString()
+  const html = frame(contenido, { fachada, cabeza: cabezaDeRepartidor(recursos.ruta), raiz: '', inicio: 'repartidor' })
+  const codigo = readGenerated('paginas/repartidor/servicio.js').toString()
   const casco = {
     // Every change of the page changes the version in this script. Browsers detect a new version by a changed script.
     version: createHash('sha256').update(html).update(codigo).digest('hex').slice(0, 12),
@@ -74,10 +74,10 @@ export function servirRepartidor(app: Express, fachada: Fachada, retencionDePrue
   }
   const texto = (tipo: string, de: string, suyas: Record<string, string> = cabeceras) => ({
     tipo,
-    cuerpo: cuerpoDe(de),
+    cuerpo: bodyOf(de),
     cabeceras: suyas,
   })
-  servirArchivos(
+  serveAssets(
     app,
     new Map([
       ...recursos.archivos,

@@ -1,15 +1,15 @@
-import type { Marca } from '../../platform/brand/brand.ts'
-import type { Contenido } from '../frame.ts'
+import type { Brand } from '../../platform/brand/brand.ts'
+import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
 /** Values that the page's program reads from the page. */
-type Datos = Readonly<Record<'lector' | 'wasm' | 'privacidad', string>> & { central: Marca['telefono'] }
+type Datos = Readonly<Record<'lector' | 'wasm' | 'privacidad', string>> & { central: Brand['telefono'] }
 
 /**
  * Returns the courier's page before its program runs. The page is the same for every client, so the service worker may
  * keep it.
  */
-export const paginaDeRepartidor = (datos: Datos): Contenido => ({
+export const paginaDeRepartidor = (datos: Datos): PageContent => ({
   titulo: 'Reparto',
   cuerpo: html`<div id="app" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
 <h1>Reparto</h1>
@@ -25,7 +25,7 @@ type Enlazado = 'estilo.css' | 'navegador.js' | 'icono-apple.png'
  * @param direccion returns the path of one of the page's files, relative to the page, so that it works below any path
  *   prefix
  */
-export const cabezaDe = (direccion: (archivo: Enlazado) => string): Html =>
+export const cabezaDeRepartidor = (direccion: (archivo: Enlazado) => string): Html =>
   html`<meta name="apple-mobile-web-app-capable" content="yes">
 <meta name="apple-mobile-web-app-title" content="Reparto">
 <link rel="manifest" href="repartidor/manifiesto.webmanifest">
@@ -34,7 +34,7 @@ export const cabezaDe = (direccion: (archivo: Enlazado) => string): Html =>
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
 /** Returns the manifest with which a phone installs the page. The addresses in it are relative to the manifest. */
-export const manifiesto = ({ nombre, color }: Marca, iconos: Record<'192' | '512' | 'entero', string>) =>
+export const manifiesto = ({ nombre, color }: Brand, iconos: Record<'192' | '512' | 'entero', string>) =>
   JSON.stringify({
     id: '../repartidor',
     name: `${nombre}: reparto`,

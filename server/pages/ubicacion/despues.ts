@@ -1,15 +1,15 @@
 import type { DatosDeSolicitud, LugarConfirmado, ResultadoDeOtroEnlace } from '../../domain/ubicacion/solicitud.ts'
-import { type Contenido, soloDice } from '../frame.ts'
+import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { Valores } from './formulario.ts'
-import { conPunto, ocultos, paquete, soloNombre, zona } from './partes.ts'
+import type { FormValues } from './formulario.ts'
+import { conPunto, ocultos, paquete, soloNombre, zonaDelDestino } from './partes.ts'
 import { enMetros, IMPRECISA_M } from './precision.ts'
 
 /**
  * Returns the page that asks for confirmation of a location far from the declared municipality.
  * @param distanciaKm distance from that municipality, in kilometres
  */
-export function paginaDeSeguro(datos: DatosDeSolicitud, valores: Valores, distanciaKm: number): Contenido {
+export function paginaDeSeguro(datos: DatosDeSolicitud, valores: FormValues, distanciaKm: number): PageContent {
   const titulo = '¿Seguro que es ahí?'
   const km = Math.round(distanciaKm).toLocaleString('es-GT')
   const campos = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const
@@ -17,7 +17,7 @@ export function paginaDeSeguro(datos: DatosDeSolicitud, valores: Valores, distan
     titulo,
     cuerpo: html`${paquete(datos)}
 <h1 tabindex="-1" autofocus>${titulo}</h1>
-<p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${zona(datos)}</strong>, que es la dirección del paquete.</p>
+<p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${zonaDelDestino(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post" data-formulario>
 ${ocultos(valores, campos)}
 <button type="submit" class="principal" name="accion" value="corregir">No, quiero corregirlo</button>
@@ -33,7 +33,7 @@ ${ocultos(valores, campos)}
  * @param raiz relative path from the page to the service root, such as `../`
  * @param tarde true if the recipient wanted to change the location, but the courier is already on the way
  */
-export function paginaDeGracias(datos: DatosDeSolicitud, raiz: string, tarde: boolean): Contenido {
+export function paginaDeGracias(datos: DatosDeSolicitud, raiz: string, tarde: boolean): PageContent {
   const nombre = soloNombre(datos.destinatario)
   const { referencia = null } = datos.confirmado ?? {}
   const titulo = tarde ? 'Ya no se puede cambiar aquí' : nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
@@ -70,13 +70,13 @@ function dichoEl({ lat, lng, precision_m, enlace }: LugarConfirmado): Html {
 
 // The pages below reveal nothing about any parcel: the reader may have guessed the link, or found an old link.
 
-export const DESCONOCIDA = soloDice(
+export const SOLICITUD_DESCONOCIDA = messagePage(
   'No encontramos este enlace',
   html`Puede que se haya cortado al copiarlo. Ábralo otra vez desde el mensaje que recibió.`,
   html`Si sigue sin abrir, escríbale a la tienda donde compró.`,
 )
 
-export const VENCIDA: Contenido = {
+export const VENCIDA: PageContent = {
   titulo: 'Este enlace ya venció',
   cuerpo: html`<h1 tabindex="-1">Este enlace ya venció</h1>
 <p>Ya no se puede usar. Le podemos mandar otro, por mensaje y al mismo teléfono.</p>
@@ -87,9 +87,12 @@ export const VENCIDA: Contenido = {
 }
 
 /** Returns the page that says where the new link was sent. Of the telephone it shows only the last digits. */
-export function paginaDeOtroEnlace({ repetida, termina_en }: Extract<ResultadoDeOtroEnlace, { ok: true }>): Contenido {
+export function paginaDeOtroEnlace({
+  repetida,
+  termina_en,
+}: Extract<ResultadoDeOtroEnlace, { ok: true }>): PageContent {
   const telefono = html`al teléfono que termina en <strong>${termina_en}</strong>`
-  return soloDice(
+  return messagePage(
     repetida ? 'Ya le mandamos otro enlace' : 'Le mandamos otro enlace',
     repetida
       ? html`Búsquelo en sus mensajes: se lo mandamos ${telefono}, y es más nuevo que este.`
@@ -98,26 +101,26 @@ export function paginaDeOtroEnlace({ repetida, termina_en }: Extract<ResultadoDe
   )
 }
 
-export const OTRO_AGOTADO = soloDice(
+export const OTRO_AGOTADO = messagePage(
   'No podemos mandarle otro enlace',
   html`Ya se pidieron muchos. Busque en sus mensajes el más nuevo, o espere a mañana.`,
   html`Si le urge, escríbale a la tienda donde compró: ella también puede decirnos el lugar.`,
 )
 
-export const AGOTADA = soloDice(
+export const AGOTADA = messagePage(
   'Ya cambió el lugar muchas veces',
   html`Se queda el último que nos dio. Si no está bien, escríbale a la tienda donde compró.`,
 )
 
-export const CERRADA = soloDice(
+export const CERRADA = messagePage(
   'Ya no hace falta confirmar',
   html`Este paquete ya no necesita su ubicación. No tiene que hacer nada más.`,
   html`Si tiene alguna duda, escríbale a la tienda donde compró.`,
 )
 
-export const MAL_PEDIDA = soloDice(
+export const MAL_PEDIDA = messagePage(
   'No pudimos leer eso',
   html`Abra otra vez el enlace desde el mensaje que recibió y vuelva a intentarlo.`,
 )
 
-export const FALLO = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`
+export const FALLO_DE_UBICACION = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`

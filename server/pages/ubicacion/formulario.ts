@@ -18,10 +18,10 @@ type Campo = (typeof CAMPOS)[number]
 export type Formulario = Record<Campo, string>
 
 /** Fields that the recipient filled in. The form shows them again as they came. */
-export type Valores = Omit<Formulario, 'seguro' | 'accion'>
+export type FormValues = Omit<Formulario, 'seguro' | 'accion'>
 
 /** Fault of the form, and the part of the form where the recipient can correct it. */
-export interface Falla {
+export interface FieldFault {
   campo: 'lugar' | 'enlace' | 'referencia'
   mensaje: string
 }
@@ -124,7 +124,7 @@ const limpiar = (texto: string) =>
 const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
 /** Returns the fields that the recipient filled in. */
-export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Formulario): Valores => valores
+export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Formulario): FormValues => valores
 
 const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
 
@@ -139,9 +139,9 @@ function numero(texto: string, minimo: number, maximo: number): number | undefin
  * Returns the location that the form gives, or the form's faults. If the form has both a point and a link, `metodo`
  * says which of them the recipient chose last.
  */
-export function interpretar(formulario: Formulario): { lugar?: LugarPropuesto; fallas: Falla[] } {
+export function interpretarFormulario(formulario: Formulario): { lugar?: LugarPropuesto; fallas: FieldFault[] } {
   const { metodo, enlace, referencia } = formulario
-  const fallas: Falla[] = []
+  const fallas: FieldFault[] = []
   if (referenciaLarga(referencia)) {
     fallas.push({ campo: 'referencia', mensaje: 'La descripción es muy larga: use 200 letras o menos.' })
   }

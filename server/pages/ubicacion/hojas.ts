@@ -1,20 +1,20 @@
-import type { Limite } from '../../api/limits/buckets.ts'
+import type { Limit } from '../../api/limits/buckets.ts'
 import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
-import type { Hoja } from '../page.ts'
+import type { Sheet } from '../page.ts'
 import {
   AGOTADA,
   CERRADA,
-  DESCONOCIDA,
   OTRO_AGOTADO,
   paginaDeGracias,
   paginaDeOtroEnlace,
   paginaDeSeguro,
+  SOLICITUD_DESCONOCIDA,
   VENCIDA,
 } from './despues.ts'
-import { type Falla, type Formulario, interpretar, type Valores, valoresDe } from './formulario.ts'
-import { type Mapa, paginaDelFormulario } from './view.ts'
+import { type FieldFault, type Formulario, type FormValues, interpretarFormulario, valoresDe } from './formulario.ts'
+import { type DatosDelMapa, paginaDelFormulario } from './view.ts'
 
-const VACIO: Valores = {
+const VACIO: FormValues = {
   ...{ lat: '', lng: '', precision_m: '', metodo: '', enlace: '', referencia: '' },
   ...{ aproximado: '', cambiar: '' },
 }
@@ -37,9 +37,9 @@ interface Abierto {
 
 interface OpcionesDeHojas {
   /** Returns the map, given the relative path from the page to the service root; null if the service offers no map. */
-  mapaDe: (raiz: string) => Mapa | null
+  mapaDe: (raiz: string) => DatosDelMapa | null
   /** Rate limit per network for requests of a new link. */
-  porOtro: Limite
+  porOtro: Limit
 }
 
 /**
@@ -49,11 +49,11 @@ interface OpcionesDeHojas {
 export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: OpcionesDeHojas) {
   const ver = async (
     { token, raiz }: Abierto,
-    llenado: Partial<Valores> = {},
-    fallas: readonly Falla[] = [],
-  ): Promise<Hoja> => {
+    llenado: Partial<FormValues> = {},
+    fallas: readonly FieldFault[] = [],
+  ): Promise<Sheet> => {
     const datos = await solicitudes.leer(token)
-    if (!datos) return { status: 404, ...DESCONOCIDA }
+    if (!datos) return { status: 404, ...SOLICITUD_DESCONOCIDA }
     if (datos.estado === 'vencida') return { status: 410, ...VENCIDA }
     if (datos.estado === 'cerrada') return { status: 200, ...CERRADA }
     const cambiar = llenado.cambiar === '1'
@@ -65,18 +65,18 @@ export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: Opcion
     const contenido = paginaDelFormulario(datos, { valores, fallas, mapa: mapaDe(raiz), nuevo })
     return { status: fallas.length > 0 ? 422 : 200, ...contenido }
   }
-  const pedirOtro = async (abierto: Abierto): Promise<Hoja> => {
+  const pedirOtro = async (abierto: Abierto): Promise<Sheet> => {
     if (porOtro(abierto.red) > 0) return { status: 429, ...OTRO_AGOTADO }
     const resultado = await solicitudes.pedirOtro(abierto.token)
     if (resultado.ok) return { status: 200, ...paginaDeOtroEnlace(resultado) }
     return resultado.motivo === 'agotada' ? { status: 429, ...OTRO_AGOTADO } : ver(abierto)
   }
-  const recibir = async (abierto: Abierto, formulario: Formulario): Promise<Hoja> => {
+  const recibir = async (abierto: Abierto, formulario: Formulario): Promise<Sheet> => {
     const { token } = abierto
     const valores = valoresDe(formulario)
     if (formulario.accion === 'otro') return pedirOtro(abierto)
     if (formulario.accion === 'corregir') return ver(abierto, valores)
-    const { lugar, fallas } = interpretar(formulario)
+    const { lugar, fallas } = interpretarFormulario(formulario)
     if (!lugar) return ver(abierto, valores, fallas)
     const resultado = await solicitudes.confirmar(token, lugar)
     if (resultado.ok) return { status: 303, a: token }
@@ -85,7 +85,7 @@ export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: Opcion
       const datos = await solicitudes.leer(token)
       return datos
         ? { status: 422, ...paginaDeSeguro(datos, valores, resultado.distancia_km) }
-        : { status: 404, ...DESCONOCIDA }
+        : { status: 404, ...SOLICITUD_DESCONOCIDA }
     }
     // The link is closed, expired or unknown: its own page says which.
     if (!('mensaje' in resultado)) return ver(abierto, { cambiar: valores.cambiar })

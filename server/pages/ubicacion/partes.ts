@@ -1,7 +1,7 @@
 import type { DatosDeSolicitud } from '../../domain/ubicacion/solicitud.ts'
-import { enGrupos } from '../../platform/codes/guideCode.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
 import { type Html, html } from '../html.ts'
-import type { Valores } from './formulario.ts'
+import type { FormValues } from './formulario.ts'
 
 export const PREGUNTA = '¿Dónde le entregamos su paquete?'
 
@@ -11,7 +11,7 @@ export const soloNombre = (destinatario: string | null) =>
 /** Adds a full stop to a name at the end of a sentence, unless the name ends with a full stop, as «S. A.» does. */
 export const conPunto = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
 /** Returns the municipality with its department; the municipality alone if both have the same name. */
-export const zona = ({ municipio, departamento }: DatosDeSolicitud) =>
+export const zonaDelDestino = ({ municipio, departamento }: DatosDeSolicitud) =>
   municipio === departamento ? municipio : `${municipio}, ${departamento}`
 
 /** Maximum length of the parcel's content, in characters. A longer text would push the question out of sight. */
@@ -30,8 +30,8 @@ function acortar(texto: string): string {
 /** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
 export const paquete = ({ comercio, contenido, guia }: DatosDeSolicitud): Html =>
   html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${acortar(contenido.trim())}</strong>` : 'un paquete'}.</p>
-<p class="suave">Guía <b class="codigo">${enGrupos(guia)}</b></p></div>`
+<p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p></div>`
 
 /** Returns hidden fields of a form with these values. */
-export const ocultos = (valores: Valores, campos: readonly (keyof Valores)[]) =>
+export const ocultos = (valores: FormValues, campos: readonly (keyof FormValues)[]) =>
   campos.map((campo) => html`<input type="hidden" name="${campo}" value="${valores[campo]}">`)

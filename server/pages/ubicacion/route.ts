@@ -1,19 +1,19 @@
 import type { Express } from 'express'
-import { crearLimite, porMinuto } from '../../api/limits/buckets.ts'
-import { LimitePorRed } from '../../api/limits/networkLimit.ts'
+import { createLimit, perMinute } from '../../api/limits/buckets.ts'
+import { NetworkLimit } from '../../api/limits/networkLimit.ts'
 import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
-import { leerRecursos, servirArchivos } from '../assets.ts'
-import type { Fachada } from '../front.ts'
-import { servirPagina } from '../page.ts'
+import { readAssets, serveAssets } from '../assets.ts'
+import type { Front } from '../front.ts'
+import { servePage } from '../page.ts'
 import { privacidadDelLugar } from '../privacidad.ts'
-import { DESCONOCIDA, FALLO, MAL_PEDIDA } from './despues.ts'
+import { FALLO_DE_UBICACION, MAL_PEDIDA, SOLICITUD_DESCONOCIDA } from './despues.ts'
 import { ErrorDeFormulario, leerFormulario } from './formulario.ts'
 import { crearHojas } from './hojas.ts'
 import { PREGUNTA } from './partes.ts'
-import { cabezaDe, type Mosaicos } from './view.ts'
+import { cabezaDeUbicacion, type Mosaicos } from './view.ts'
 
 export interface OpcionesDeUbicacion {
-  fachada: Fachada
+  fachada: Front
   solicitudes: Solicitudes
   /** Source of the map tiles; null if the service offers no map. */
   mosaicos: Mosaicos | null
@@ -55,12 +55,12 @@ export function servirUbicacion(
   app: Express,
   { fachada, solicitudes, mosaicos, retencion, reloj }: OpcionesDeUbicacion,
 ) {
-  const recursos = leerRecursos('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
+  const recursos = readAssets('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
   const conReloj = reloj ? { reloj } : {}
-  const porRed = new LimitePorRed(porMinuto(LIMITES.red), conReloj)
-  const porLectura = crearLimite(LIMITES.get, conReloj)
-  const porEnvio = crearLimite(LIMITES.post, conReloj)
-  const otros = new LimitePorRed(OTROS, conReloj)
+  const porRed = new NetworkLimit(perMinute(LIMITES.red), conReloj)
+  const porLectura = createLimit(LIMITES.get, conReloj)
+  const porEnvio = createLimit(LIMITES.post, conReloj)
+  const otros = new NetworkLimit(OTROS, conReloj)
   const { ver, recibir } = crearHojas(solicitudes, {
     mapaDe: (raiz) =>
       mosaicos && {
@@ -68,23 +68,23 @@ export function servirUbicacion(
         modulo: raiz + recursos.ruta('mapa.js'),
         estilo: raiz + recursos.ruta('mapa.css'),
       },
-    porOtro: (red) => otros.tomar(red),
+    porOtro: (red) => otros.take(red),
   })
-  servirArchivos(app, recursos.archivos)
-  servirPagina(app, '/u', {
+  serveAssets(app, recursos.archivos)
+  servePage(app, '/u', {
     metodos: ['POST'],
     cabeceras: politica(fachada, mosaicos),
-    cabeza: ({ raiz }) => cabezaDe((archivo) => raiz + recursos.ruta(archivo)),
+    cabeza: ({ raiz }) => cabezaDeUbicacion((archivo) => raiz + recursos.ruta(archivo)),
     fachada,
     previa: VISTA_PREVIA,
     nota: privacidadDelLugar(retencion),
-    fallo: FALLO,
+    fallo: FALLO_DE_UBICACION,
     esperar({ red, resto, leyendo }) {
       const deEnlace = leyendo ? porLectura : porEnvio
-      return porRed.tomar(red) || (TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
+      return porRed.take(red) || (TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
     },
     async atender({ req, resto: token, raiz, red, leyendo }) {
-      if (!TOKEN.test(token)) return { status: 404, ...DESCONOCIDA }
+      if (!TOKEN.test(token)) return { status: 404, ...SOLICITUD_DESCONOCIDA }
       const abierto = { token, raiz, red }
       if (leyendo) return ver(abierto, req.query.cambiar === undefined ? {} : { cambiar: '1' })
       try {
@@ -102,7 +102,7 @@ export function servirUbicacion(
  * service, and no site may frame it.
  * @throws Error if the source of the map tiles is not an HTTP or HTTPS address that the policy can contain
  */
-function politica(fachada: Fachada, mosaicos: Mosaicos | null) {
+function politica(fachada: Front, mosaicos: Mosaicos | null) {
   const [, origen] = /^(https?:\/\/[^/]+)\//.exec(mosaicos?.url.replace('{s}', '*') ?? '') ?? []
   if (mosaicos && (!origen || /[\s;,{}]/.test(origen))) throw new Error('the map tile URL is invalid')
   return fachada.permisos(

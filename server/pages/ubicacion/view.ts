@@ -1,8 +1,8 @@
 import type { DatosDeSolicitud } from '../../domain/ubicacion/solicitud.ts'
-import type { Contenido } from '../frame.ts'
+import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { Falla, Valores } from './formulario.ts'
-import { ocultos, PREGUNTA, paquete, soloNombre, zona } from './partes.ts'
+import type { FieldFault, FormValues } from './formulario.ts'
+import { ocultos, PREGUNTA, paquete, soloNombre, zonaDelDestino } from './partes.ts'
 
 /** Source of the map tiles. */
 export interface Mosaicos {
@@ -13,7 +13,7 @@ export interface Mosaicos {
 }
 
 /** Map tiles, and the paths of the files that show them. */
-export interface Mapa extends Mosaicos {
+export interface DatosDelMapa extends Mosaicos {
   modulo: string
   estilo: string
 }
@@ -22,7 +22,7 @@ export interface Mapa extends Mosaicos {
  * Returns the head of the recipient's page.
  * @param direccion returns the path of one of the page's files
  */
-export const cabezaDe = (direccion: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
+export const cabezaDeUbicacion = (direccion: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
   html`<link rel="stylesheet" href="${direccion('estilo.css')}">
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
@@ -31,10 +31,10 @@ const TRAZO_PIN =
 const pin = html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false"><path fill="currentColor" d="${TRAZO_PIN}"/></svg>`
 
 interface Formada {
-  valores: Valores
+  valores: FormValues
   /** Faults, shown at the top of the page and beside their fields. */
-  fallas: readonly Falla[]
-  mapa: Mapa | null
+  fallas: readonly FieldFault[]
+  mapa: DatosDelMapa | null
   /** True if the recipient has filled in nothing yet. */
   nuevo: boolean
 }
@@ -44,7 +44,7 @@ interface Formada {
  * for `elegir`), and giving it (parts for the chosen way). Without the program, the parts that work without it are
  * shown below one another.
  */
-export function paginaDelFormulario(datos: DatosDeSolicitud, { valores, fallas, mapa, nuevo }: Formada): Contenido {
+export function paginaDelFormulario(datos: DatosDeSolicitud, { valores, fallas, mapa, nuevo }: Formada): PageContent {
   const { centro, municipio } = datos
   const cuerpo = html`${fallas.length > 0 && resumen(fallas)}
 ${paquete(datos)}
@@ -71,9 +71,10 @@ ${campoDeReferencia(valores.referencia, falla(fallas, 'referencia'))}
   return { titulo: fallas.length > 0 ? `Falta algo – ${PREGUNTA}` : PREGUNTA, cuerpo }
 }
 
-const falla = (fallas: readonly Falla[], campo: Falla['campo']) => fallas.find((una) => una.campo === campo)?.mensaje
+const falla = (fallas: readonly FieldFault[], campo: FieldFault['campo']) =>
+  fallas.find((una) => una.campo === campo)?.mensaje
 
-const resumen = (fallas: readonly Falla[]) =>
+const resumen = (fallas: readonly FieldFault[]) =>
   html`<div id="errores" class="errores" role="alert" tabindex="-1" autofocus>
 <h2>Revise esto, por favor</h2>
 <ul>${fallas.map(({ campo, mensaje }) => html`<li><a href="#${campo}">${mensaje}</a></li>`)}</ul>
@@ -82,7 +83,7 @@ const resumen = (fallas: readonly Falla[]) =>
 /** Returns the question about the location, and the ways to answer it. */
 function elegir(datos: DatosDeSolicitud, cambiando: boolean, conMapa: boolean): Html {
   const nombre = soloNombre(datos.destinatario)
-  const direccion = [datos.direccion?.trim(), zona(datos)].filter(Boolean).join(', ')
+  const direccion = [datos.direccion?.trim(), zonaDelDestino(datos)].filter(Boolean).join(', ')
   return html`<h1 tabindex="-1">${PREGUNTA}</h1>
 <p>${nombre && `Hola, ${nombre}. `}${cambiando ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
 <p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
@@ -102,7 +103,7 @@ const FLECHAS = html`<details id="flechas" hidden><summary>Mover el pin con boto
  * Returns the part of the page for the map. It is empty until the map opens, because the map's module and tiles are
  * larger than the page.
  */
-const elMapa = ({ modulo, estilo, url, atribucion }: Mapa): Html =>
+const elMapa = ({ modulo, estilo, url, atribucion }: DatosDelMapa): Html =>
   html`<section id="con-mapa" data-con-js hidden aria-labelledby="titulo">
 <p id="ayuda-mapa">Toque su casa en el mapa, o arrastre el pin hasta su puerta.</p>
 <div id="mapa" class="ciego" data-modulo="${modulo}" data-estilo="${estilo}" data-url="${url}" data-atribucion="${atribucion}"></div>

@@ -1,4 +1,4 @@
-import { sentencia } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { zonaDe } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
@@ -22,7 +22,7 @@ export interface Entrega {
   prueba: 'sin_prueba' | 'retencion' | 'peticion' | 'pendiente' | 'lista'
 }
 
-const LEER = sentencia<Pick<Entrega, 'guia'>, Omit<Entrega, 'zona'> & Pick<FilaGuia, 'departamento' | 'municipio'>>(
+const LEER = statement<Pick<Entrega, 'guia'>, Omit<Entrega, 'zona'> & Pick<FilaGuia, 'departamento' | 'municipio'>>(
   'verificacion.leer',
   `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
      coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_en end) as entregado_en,

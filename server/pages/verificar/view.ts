@@ -1,7 +1,7 @@
 import { DESCRIPCIONES_DE_ESTADO } from '../../generado/contrato/vocabulario.ts'
-import { enGrupos } from '../../platform/codes/guideCode.ts'
-import { crearReloj } from '../../platform/time/clock.ts'
-import { type Contenido, soloDice } from '../frame.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { createClock } from '../../platform/time/clock.ts'
+import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { Entrega } from './entrega.ts'
 
@@ -10,9 +10,9 @@ import type { Entrega } from './entrega.ts'
  * @param raiz relative path from the page to the service root, such as `../`
  * @param guion program that checks a PDF; left out if the guide has no PDF to check
  */
-export function paginaDeVerificacion(entrega: Entrega, raiz: string, guion: Html): Contenido {
+export function paginaDeVerificacion(entrega: Entrega, raiz: string, guion: Html): PageContent {
   const { guia, modo, prueba } = entrega
-  const cuerpo = html`${modo === 'test' && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">Guía <b class="codigo">${enGrupos(guia)}</b></p>
+  const cuerpo = html`${modo === 'test' && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p>
 <h1>Verificar la prueba de entrega</h1>
 ${comoVa(entrega)}
 ${prueba === 'lista' ? verificador(entrega, raiz) : FALTA[prueba]}
@@ -23,7 +23,7 @@ ${prueba === 'lista' ? verificador(entrega, raiz) : FALTA[prueba]}
 function comoVa({ estado, entregado_en, zona }: Entrega): Html {
   if (!entregado_en) return html`<p>Este envío no se ha entregado. Su estado: ${DESCRIPCIONES_DE_ESTADO[estado]}.</p>`
   const texto = entregado_en.toISOString()
-  const reloj = crearReloj(zona)
+  const reloj = createClock(zona)
   return html`<p>Este envío se entregó el <b><time datetime="${texto}">${reloj.larga(texto)}</time></b>, ${reloj.zona(texto)}.</p>`
 }
 
@@ -56,9 +56,9 @@ const verificador = ({ guia, zona }: Entrega, raiz: string) =>
 /**
  * Page for texts that cannot be codes and for unknown codes. It does not tell them apart, so guessing reveals nothing.
  */
-export const DESCONOCIDA = soloDice(
+export const PRUEBA_DESCONOCIDA = messagePage(
   'No encontramos esa guía',
   html`Revise el código: son 12 letras y números, y está en el encabezado del PDF. Si llegó aquí con el código QR de un documento, ese documento no lo emitió este servicio.`,
 )
 
-export const FALLO = html`No es culpa suya ni de su archivo. Vuelva a cargar la página en un minuto.`
+export const FALLO_DE_VERIFICACION = html`No es culpa suya ni de su archivo. Vuelva a cargar la página en un minuto.`

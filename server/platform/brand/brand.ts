@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts'
-import { deNoche } from './color.ts'
-import type { NombreDeIcono } from './icon.ts'
-import type { Dibujo, Logo } from './logo.ts'
+import { forDarkMode } from './color.ts'
+import type { IconName } from './icon.ts'
+import type { Drawing, Logo } from './logo.ts'
 
 /** Brand of the courier company. It is the same on pages, messages, labels and documents. */
-export interface Marca {
+export interface Brand {
   nombre: string
   /** Colour in the light theme, `#rrggbb`. It is readable on white, and white is readable on it. */
   color: string
@@ -16,35 +16,35 @@ export interface Marca {
   /**
    * Icons of the courier page in the brand colour; null for the default colour, whose icons are generated in advance.
    */
-  iconos: ReadonlyMap<NombreDeIcono, Buffer> | null
+  iconos: ReadonlyMap<IconName, Buffer> | null
 }
 
 /** Brand for documents: plain data that can be passed to a worker thread. */
-export interface MarcaDeDocumento extends Pick<Marca, 'nombre' | 'color'> {
-  logo: { color: Dibujo; negro: Dibujo } | null
+export interface DocumentBrand extends Pick<Brand, 'nombre' | 'color'> {
+  logo: { color: Drawing; negro: Drawing } | null
 }
 
 /** Converts the brand to the data that documents need. */
-export const paraDocumentos = ({ nombre, color, logo }: Marca): MarcaDeDocumento => ({
+export const forDocuments = ({ nombre, color, logo }: Brand): DocumentBrand => ({
   nombre,
   color,
   logo: logo && { color: { png: logo.png, ancho: logo.ancho, alto: logo.alto }, negro: logo.negro },
 })
 
 /** Reports whether a logo is too narrow to contain a readable name. The brand name is then shown beside the logo. */
-export const pideNombre = ({ ancho, alto }: Pick<Dibujo, 'ancho' | 'alto'>) => ancho < 2 * alto
+export const needsName = ({ ancho, alto }: Pick<Drawing, 'ancho' | 'alto'>) => ancho < 2 * alto
 
 /** Images of a brand, created at start. */
-export type ImagenesDeMarca = Pick<Marca, 'logo' | 'iconos'>
-export const SIN_IMAGENES: ImagenesDeMarca = { logo: null, iconos: null }
+export type BrandImages = Pick<Brand, 'logo' | 'iconos'>
+export const NO_IMAGES: BrandImages = { logo: null, iconos: null }
 
 type DeMarca = 'nombreDeMarca' | 'colorDeMarca' | 'telefonoDeAyuda'
 
 /** Creates the brand from the configuration and its images. */
-export const marcaDe = (config: Pick<Config, DeMarca>, imagenes: ImagenesDeMarca): Marca => ({
+export const brandOf = (config: Pick<Config, DeMarca>, imagenes: BrandImages): Brand => ({
   nombre: config.nombreDeMarca,
   color: config.colorDeMarca,
-  colorDeNoche: deNoche(config.colorDeMarca),
+  colorDeNoche: forDarkMode(config.colorDeMarca),
   telefono: config.telefonoDeAyuda,
   ...imagenes,
 })

@@ -1,7 +1,7 @@
 /** Minimum contrast between text and its background (WCAG 2.2, 1.4.3). */
-export const CONTRASTE_MINIMO = 4.5
+export const MIN_CONTRAST = 4.5
 /** Default brand colour, if none is configured. */
-export const COLOR_DE_SIEMPRE = '#0b6b3a'
+export const DEFAULT_COLOR = '#0b6b3a'
 const BLANCO = '#ffffff'
 /**
  * Background of cards in the dark theme, as in `paginas/base.css`. It is the lightest background of the brand colour in
@@ -24,12 +24,12 @@ function luminancia(color: string): number {
 }
 
 /** Contrast ratio of two colours, from 1 to 21 (WCAG 2.2). */
-export function contraste(uno: string, otro: string): number {
+export function contrast(uno: string, otro: string): number {
   const [claro = 0, oscuro = 0] = [luminancia(uno), luminancia(otro)].sort((a, b) => b - a)
   return (claro + 0.05) / (oscuro + 0.05)
 }
 
-export const contrasteConBlanco = (color: string) => contraste(color, BLANCO)
+export const contrastWithWhite = (color: string) => contrast(color, BLANCO)
 
 /** Converts a colour to Oklab: lightness and two colour axes, in which equal steps look equal. */
 function oklab(color: string): [number, number, number] {
@@ -73,14 +73,14 @@ function conLuz(color: string, luz: number): string {
 function llevar(color: string, fondo: string, minimo: number, paso: number): string {
   const [inicio] = oklab(color)
   let cercano = color
-  for (let luz = inicio; contraste(cercano, fondo) < minimo && luz >= 0 && luz <= 1; luz += paso) {
+  for (let luz = inicio; contrast(cercano, fondo) < minimo && luz >= 0 && luz <= 1; luz += paso) {
     cercano = conLuz(color, luz)
   }
   return cercano
 }
 
 /** Nearest colour that is readable on white, and on which white is readable. */
-export const masOscuro = (color: string) => llevar(color, BLANCO, CONTRASTE_MINIMO, -0.004)
+export const darker = (color: string) => llevar(color, BLANCO, MIN_CONTRAST, -0.004)
 
 /** Brand colour in the dark theme. */
-export const deNoche = (color: string) => llevar(color, NOCHE, CONTRASTE_DE_NOCHE, 0.004)
+export const forDarkMode = (color: string) => llevar(color, NOCHE, CONTRASTE_DE_NOCHE, 0.004)

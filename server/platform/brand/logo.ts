@@ -1,21 +1,21 @@
 import { readFile, stat } from 'node:fs/promises'
 import type Sharp from 'sharp'
-import { ErrorConfig } from '../config/config.ts'
-import { cargarSharp, conSvg } from '../images/sharp.ts'
+import { ConfigError } from '../config/config.ts'
+import { loadSharp, withSvg } from '../images/sharp.ts'
 
 /** PNG image. The service only serves redrawn PNG images, and never the configured file itself. */
-export interface Dibujo {
+export interface Drawing {
   png: Uint8Array
   ancho: number
   alto: number
 }
 
 /** Logo, redrawn at start. */
-export interface Logo extends Dibujo {
+export interface Logo extends Drawing {
   /** Logo in black, for printers that print only black. */
-  negro: Dibujo
+  negro: Drawing
   /** Logo on white, in the proportions of the previews that messaging apps show beside a link. */
-  vistaPrevia: Dibujo
+  vistaPrevia: Drawing
 }
 
 const KB = 512
@@ -31,13 +31,13 @@ const OSCURO = 150
 /** Time limit of the download of a logo, in milliseconds. */
 const PLAZO = 5_000
 
-const rechazar = (motivo: string) => new ErrorConfig([`BRAND_LOGO: ${motivo}`])
+const rechazar = (motivo: string) => new ConfigError([`BRAND_LOGO: ${motivo}`])
 
 /**
  * Error for a URL that does not return a logo. It does not prevent the start, because a restart must not depend on
  * another server.
  */
-export class SinRespuesta extends Error {}
+export class LogoUnavailable extends Error {}
 
 /**
  * Reads and redraws a logo.
@@ -45,13 +45,13 @@ export class SinRespuesta extends Error {}
  * @throws ErrorConfig if the content is not a usable logo
  * @throws SinRespuesta if the URL returns no content
  */
-export async function prepararLogo(origen: string): Promise<Logo> {
+export async function prepareLogo(origen: string): Promise<Logo> {
   const bytes = /^https?:/.test(origen) ? await bajar(origen) : await leer(origen)
   const tipo = tipoDe(bytes)
   if (!tipo) throw rechazar('el archivo no es SVG ni PNG')
-  const logo = await (tipo === 'svg' ? conSvg : conSharp)((sharp) => dibujar(sharp, bytes, tipo)).catch(
+  const logo = await (tipo === 'svg' ? withSvg : conSharp)((sharp) => dibujar(sharp, bytes, tipo)).catch(
     (cause: Error) => {
-      throw cause instanceof ErrorConfig ? cause : rechazar('la imagen está dañada o es demasiado grande; haga otra')
+      throw cause instanceof ConfigError ? cause : rechazar('la imagen está dañada o es demasiado grande; haga otra')
     },
   )
   return { ...logo, negro: await ennegrecer(logo), vistaPrevia: await enmarcar(logo.png) }
@@ -69,19 +69,19 @@ async function bajar(url: string): Promise<Buffer> {
   let bytes = 0
   try {
     const respuesta = await fetch(url, { signal: AbortSignal.timeout(PLAZO) })
-    if (!respuesta.ok || !respuesta.body) throw new SinRespuesta(`logo: HTTP status ${respuesta.status}`)
+    if (!respuesta.ok || !respuesta.body) throw new LogoUnavailable(`logo: HTTP status ${respuesta.status}`)
     for await (const parte of respuesta.body) {
       partes.push(parte)
       bytes += parte.length
       if (bytes > KB * 1024) throw rechazar(`el archivo pasa de ${KB} KB; redúzcalo`)
     }
   } catch (cause) {
-    throw cause instanceof ErrorConfig ? cause : new SinRespuesta('logo download failed', { cause })
+    throw cause instanceof ConfigError ? cause : new LogoUnavailable('logo download failed', { cause })
   }
   return Buffer.concat(partes)
 }
 
-const conSharp = async (hacer: (sharp: typeof Sharp) => Promise<Dibujo>) => hacer(await cargarSharp())
+const conSharp = async (hacer: (sharp: typeof Sharp) => Promise<Drawing>) => hacer(await loadSharp())
 
 /** Detects the type of an image by its bytes and not by its name; undefined for all other types. */
 function tipoDe(bytes: Buffer): 'png' | 'svg' | undefined {
@@ -94,7 +94,7 @@ function tipoDe(bytes: Buffer): 'png' | 'svg' | undefined {
  * Redraws an image as PNG. A redrawn SVG can neither run scripts nor load resources, because the renderer gets no base
  * address.
  */
-async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'): Promise<Dibujo> {
+async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'): Promise<Drawing> {
   const medir = { limitInputPixels: PIXELES, failOn: 'error' } as const
   const { width, height } = await sharp(bytes, medir).metadata()
   // An SVG has no pixels of its own, so it is drawn as large as it will be shown.
@@ -116,16 +116,16 @@ async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'):
  * Converts a logo to black and white: dark pixels become black, all others white. In a logo without dark pixels, every
  * pixel that is not white becomes black.
  */
-async function ennegrecer({ png, ancho, alto }: Dibujo): Promise<Dibujo> {
-  const sharp = await cargarSharp()
+async function ennegrecer({ png, ancho, alto }: Drawing): Promise<Drawing> {
+  const sharp = await loadSharp()
   const grises = await sharp(png).flatten({ background: '#ffffff' }).greyscale().png().toBuffer()
   const [minimo = 0] = (await sharp(grises).stats()).channels.map(({ min }) => min)
   const negro = sharp(grises).threshold(minimo < OSCURO ? OSCURO : BLANQUISIMO)
   return { png: await negro.toColourspace('b-w').png().toBuffer(), ancho, alto }
 }
 
-async function enmarcar(png: Uint8Array): Promise<Dibujo> {
-  const sharp = await cargarSharp()
+async function enmarcar(png: Uint8Array): Promise<Drawing> {
+  const sharp = await loadSharp()
   const { width, height } = VISTA_PREVIA
   const logo = await sharp(png)
     .resize({ width: width - 120, height: height - 120, fit: 'inside', withoutEnlargement: true })

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto'
-import { ALFABETO, verificador } from './guideCode.ts'
+import { ALPHABET, checkDigit } from './guideCode.ts'
 
-export { enGrupos, normalizarBase32, normalizarCodigoDeGuia, verificador } from './guideCode.ts'
+export { checkDigit, inGroups, normalizeBase32, normalizeGuideCode } from './guideCode.ts'
 
 /** Source of random bytes. */
-export type Azar = (bytes: number) => Buffer
+export type RandomSource = (bytes: number) => Buffer
 
 const RESERVA = Buffer.alloc(8_192)
 let usados = RESERVA.length
@@ -13,7 +13,7 @@ let usados = RESERVA.length
  * Returns random bytes from a reserve, which the caller must use at once. Asking the system for eight bytes at a time
  * costs more than parsing a query.
  */
-const azarDeReserva: Azar = (bytes) => {
+const azarDeReserva: RandomSource = (bytes) => {
   if (usados + bytes > RESERVA.length) {
     randomFillSync(RESERVA)
     usados = 0
@@ -23,9 +23,9 @@ const azarDeReserva: Azar = (bytes) => {
 }
 
 /** Returns `largo` random characters, with 5 bits each. */
-export function base32AlAzar(largo: number, azar: Azar = azarDeReserva): string {
+export function randomBase32(largo: number, azar: RandomSource = azarDeReserva): string {
   let texto = ''
-  for (const byte of azar(largo)) texto += ALFABETO[byte & 31]
+  for (const byte of azar(largo)) texto += ALPHABET[byte & 31]
   return texto
 }
 
@@ -33,9 +33,9 @@ export function base32AlAzar(largo: number, azar: Azar = azarDeReserva): string 
  * Returns a new guide code: 11 random characters and their check character.
  * @param primero first character, if it is not random; 50 random bits then remain
  */
-export function nuevoCodigoDeGuia(primero = '', azar: Azar = azarDeReserva): string {
-  const cuerpo = primero + base32AlAzar(11 - primero.length, azar)
-  return cuerpo + verificador(cuerpo)
+export function newGuideCode(primero = '', azar: RandomSource = azarDeReserva): string {
+  const cuerpo = primero + randomBase32(11 - primero.length, azar)
+  return cuerpo + checkDigit(cuerpo)
 }
 
 /** Milliseconds by which the clock may step back before the ids follow the clock. */
@@ -46,9 +46,9 @@ const RETROCESO = 1_000
  * millisecond. If the clock steps back by more than a second, the ids follow the clock. Otherwise all ids would have a
  * time in the future until the clock catches up.
  */
-export function crearGeneradorDeIds(
+export function createIdGenerator(
   reloj: () => Date,
-  azar: Azar = azarDeReserva,
+  azar: RandomSource = azarDeReserva,
 ): () => { id: string; creado_en: Date } {
   let ms = 0
   let contador = 0
@@ -71,7 +71,7 @@ export function crearGeneradorDeIds(
 /**
  * Returns the lowest id of an instant: `id >= menorId(t)` means `creado_en >= t`. Instants before 1970 count as 1970.
  */
-export const menorId = (instante: Date) =>
+export const smallestId = (instante: Date) =>
   uuid(Math.min(Math.max(0, instante.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
 
 function uuid(ms: number, contador: number, cola: string): string {

@@ -1,26 +1,26 @@
 /** Alphabet of Crockford's base32, which has no I, L, O or U. */
-export const ALFABETO = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+export const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
  * Returns the check character: the sum of each character's value times an odd weight (1, 3, 5…), modulo 32. With odd
  * weights, every single wrong character changes the sum.
  */
-export function verificador(cuerpo: string): string {
+export function checkDigit(cuerpo: string): string {
   let suma = 0
-  for (let i = 0; i < cuerpo.length; i++) suma += ALFABETO.indexOf(cuerpo[i]!) * (2 * i + 1)
-  return ALFABETO[suma % 32]!
+  for (let i = 0; i < cuerpo.length; i++) suma += ALPHABET.indexOf(cuerpo[i]!) * (2 * i + 1)
+  return ALPHABET[suma % 32]!
 }
 
 /** Converts typed text to Crockford's base32: upper case, without spaces and hyphens, O as 0, I and L as 1. */
-export const normalizarBase32 = (texto: string) =>
+export const normalizeBase32 = (texto: string) =>
   texto.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
 
 /** Converts a typed guide code to the stored form; undefined if the text cannot be a guide code. */
-export function normalizarCodigoDeGuia(texto: string): string | undefined {
-  const codigo = normalizarBase32(texto)
+export function normalizeGuideCode(texto: string): string | undefined {
+  const codigo = normalizeBase32(texto)
   if (!/^[0-9A-HJKMNP-TV-Z]{12}$/.test(codigo)) return undefined
-  return verificador(codigo.slice(0, 11)) === codigo[11] ? codigo : undefined
+  return checkDigit(codigo.slice(0, 11)) === codigo[11] ? codigo : undefined
 }
 
 /** Formats a code for people, in groups of four: `7K3M-9QX2-A1B4`. */
-export const enGrupos = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1-')
+export const inGroups = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1-')

@@ -1,16 +1,16 @@
-import { leerTabla, type Valores } from './table.ts'
+import { type ConfigValues, readTable } from './table.ts'
 import { VARIABLES } from './variables.ts'
 
 /** Configuration of the service, with one member for each row of {@link VARIABLES}. */
-export type Config = Valores<typeof VARIABLES>
+export type Config = ConfigValues<typeof VARIABLES>
 
 /** Reports all faults of a configuration at once. */
-export class ErrorConfig extends Error {
-  readonly fallas: readonly string[]
+export class ConfigError extends Error {
+  readonly faults: readonly string[]
   constructor(fallas: readonly string[]) {
     super(`La configuración no es válida:\n${fallas.map((falla) => `  - ${falla}`).join('\n')}`)
     this.name = 'ErrorConfig'
-    this.fallas = fallas
+    this.faults = fallas
   }
 }
 
@@ -18,9 +18,9 @@ export class ErrorConfig extends Error {
  * Reads the configuration from an environment. The function is pure.
  * @throws ErrorConfig with every fault
  */
-export function leerConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Config {
   const fallas: string[] = []
-  const config = leerTabla(VARIABLES, { env, cwd, fallas })
-  if (fallas.length > 0) throw new ErrorConfig(fallas)
+  const config = readTable(VARIABLES, { env, cwd, fallas })
+  if (fallas.length > 0) throw new ConfigError(fallas)
   return Object.freeze(config)
 }

@@ -5,11 +5,11 @@ interface Acceso {
 }
 
 /** Reports whether a host, without a port, names this machine alone. */
-export const esDeEstaMaquina = (anfitrion: string) => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(anfitrion)
+export const isLoopbackHost = (anfitrion: string) => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(anfitrion)
 
 /** Lists the settings, as `NAME=value`, that mean that clients of other machines reach the service. */
-export const exposicion = ({ publicUrl, proxies }: Acceso): string[] => [
-  ...(publicUrl !== undefined && !esDeEstaMaquina(URL.parse(publicUrl)?.hostname ?? '')
+export const exposure = ({ publicUrl, proxies }: Acceso): string[] => [
+  ...(publicUrl !== undefined && !isLoopbackHost(URL.parse(publicUrl)?.hostname ?? '')
     ? [`PUBLIC_URL=${publicUrl}`]
     : []),
   ...(proxies > 0 ? [`TRUST_PROXY=${proxies}`] : []),

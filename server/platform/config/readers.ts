@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { CONTRASTE_MINIMO, contrasteConBlanco, masOscuro } from '../brand/color.ts'
-import { explicarClaves, leerClaves } from '../secrets.ts'
-import { leerTelefono, mostrarTelefono } from '../telephones/telephone.ts'
-import { type Entorno, type Lector, leerTabla, type Tabla } from './table.ts'
+import { contrastWithWhite, darker, MIN_CONTRAST } from '../brand/color.ts'
+import { explainKeys, readKeys } from '../secrets.ts'
+import { readTelephone, showTelephone } from '../telephones/telephone.ts'
+import { type ConfigTable, type Environment, readTable, type ValueReader } from './table.ts'
 
-const segun = <T>(falla: string, leer: Lector<T>['leer']): Lector<T> => ({ leer, falla })
+const segun = <T>(falla: string, leer: ValueReader<T>['leer']): ValueReader<T> => ({ leer, falla })
 const conForma = (forma: RegExp, falla: string) => segun(falla, (texto) => (forma.test(texto) ? texto : undefined))
 
 const entre = (minimo: number, maximo: number, falla: string) =>
@@ -13,71 +13,71 @@ const entre = (minimo: number, maximo: number, falla: string) =>
   )
 
 /** Reads a TCP port, from 0 to 65535. */
-export const puerto = entre(0, 65_535, 'debe ser un número de 0 a 65535')
+export const port = entre(0, 65_535, 'debe ser un número de 0 a 65535')
 /**
  * Makes a reader of whole numbers from `minimo` to `maximo`. The fault's message names the counted things (`de`, in
  * Spanish).
  */
-export const numero = (minimo: number, maximo: number, de: string) =>
+export const number = (minimo: number, maximo: number, de: string) =>
   entre(minimo, maximo, `debe ser un número de ${de} de ${minimo} a ${maximo}`)
 
 /** Reads a number of processes on one port. PORT must not be 0, because each process would choose a port of its own. */
-export const procesos = segun('debe ser un número de procesos de 1 a 64, y PORT no puede ser 0', (texto, { env }) =>
+export const processes = segun('debe ser un número de procesos de 1 a 64, y PORT no puede ser 0', (texto, { env }) =>
   /^\d{1,2}$/.test(texto) && Number(texto) >= 1 && Number(texto) <= 64 && env.PORT?.trim() !== '0'
     ? Number(texto)
     : undefined,
 )
 
 /** Reads 1 (true) or 0 (false). */
-export const siONo = segun('debe ser 1 (sí) o 0 (no)', (texto) =>
+export const flag = segun('debe ser 1 (sí) o 0 (no)', (texto) =>
   ['0', '1'].includes(texto) ? texto === '1' : undefined,
 )
 
 /** Makes a reader that accepts any text. */
-const cualquiera = <T>(leer: (texto: string, entorno: Entorno) => T): Lector<T> => ({ leer, falla: () => [] })
+const cualquiera = <T>(leer: (texto: string, entorno: Environment) => T): ValueReader<T> => ({ leer, falla: () => [] })
 /** Reads any text as it is. */
-export const texto = cualquiera((texto) => texto)
+export const text = cualquiera((texto) => texto)
 
 /** Makes a reader that accepts only the given words. */
-export const unaDe = <const V extends string>(valores: readonly V[]) =>
+export const oneOf = <const V extends string>(valores: readonly V[]) =>
   segun(`debe ser uno de ${valores.join(', ')}`, (texto) => valores.find((valor) => valor === texto))
 
 /** Reads a host name or an IP address. */
-export const anfitrion = conForma(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
+export const host = conForma(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
 
 /** Reads the path of a folder, relative to the working directory. */
-export const carpeta = cualquiera((texto, { cwd }) => resolve(cwd, texto))
+export const folder = cualquiera((texto, { cwd }) => resolve(cwd, texto))
 
 const ES_POSTGRES = 'debe ser una dirección postgres://usuario:clave@servidor:5432/base'
 const esPostgres = (url: string) => ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '')
 
 /** Reads the address of a PostgreSQL database. */
-export const urlDePostgres = segun(ES_POSTGRES, (url) => (esPostgres(url) ? url : undefined))
+export const postgresUrl = segun(ES_POSTGRES, (url) => (esPostgres(url) ? url : undefined))
 
 /** Makes a reader for the address of an external PostgreSQL, together with the variables of `tabla`. */
-export const postgres = <T extends Tabla>(tabla: T) =>
+export const postgres = <T extends ConfigTable>(tabla: T) =>
   segun(ES_POSTGRES, (url, entorno) =>
-    esPostgres(url) ? { tipo: 'externa' as const, url, ...leerTabla(tabla, entorno) } : undefined,
+    esPostgres(url) ? { tipo: 'externa' as const, url, ...readTable(tabla, entorno) } : undefined,
   )
 
 /** Makes a reader for the address of a pooler before the database, together with the variables of `tabla`. */
-export const pooler = <T extends Tabla>(tabla: T) =>
-  segun(ES_POSTGRES, (url, entorno) => (esPostgres(url) ? { url, pooler: leerTabla(tabla, entorno) } : undefined))
+export const pooler = <T extends ConfigTable>(tabla: T) =>
+  segun(ES_POSTGRES, (url, entorno) => (esPostgres(url) ? { url, pooler: readTable(tabla, entorno) } : undefined))
 
 const esHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
 const sinBarraFinal = (texto: string) => texto.replace(/\/+$/, '')
 
 /** Reads an http or https address without query and fragment, and removes its final slash. */
-export const baseDeEnlaces = segun('debe ser una dirección http(s)://… sin parámetros', (texto) => {
+export const linkBase = segun('debe ser una dirección http(s)://… sin parámetros', (texto) => {
   const url = URL.parse(texto)
   return esHttp(url) && !url.search && !url.hash ? sinBarraFinal(texto) : undefined
 })
 
 /** Reads an address as it stands, without its final slash. */
-export const direccion = cualquiera(sinBarraFinal)
+export const address = cualquiera(sinBarraFinal)
 
 /** Reads the address of an http or https server without a path, and returns its origin. */
-export const servidor = segun('debe ser una dirección http(s)://servidor[:puerto]', (texto) => {
+export const server = segun('debe ser una dirección http(s)://servidor[:puerto]', (texto) => {
   const url = URL.parse(texto)
   return esHttp(url) && url.pathname === '/' && !url.search && !url.username ? url.origin : undefined
 })
@@ -86,63 +86,63 @@ export const servidor = segun('debe ser una dirección http(s)://servidor[:puert
  * Makes a reader for the address of map tiles, together with the variables of `tabla`. The text `none` gives null: no
  * map.
  */
-export const mosaicos = <T extends Tabla>(tabla: T) =>
+export const mapTiles = <T extends ConfigTable>(tabla: T) =>
   segun('debe ser una dirección https con {z}, {x} y {y}, o none', (texto, entorno) => {
     if (texto === 'none') return null
     const esHttps = URL.parse(texto.replaceAll(/\{[a-z]+\}/g, '1'))?.protocol === 'https:'
     const valen = esHttps && /\{z\}.*\{x\}.*\{y\}/.test(texto)
-    return valen ? { url: texto, propios: true, ...leerTabla(tabla, entorno) } : undefined
+    return valen ? { url: texto, propios: true, ...readTable(tabla, entorno) } : undefined
   })
 
 /** Reads master keys: 32 bytes in base64 each, separated by commas. */
-export const claves: Lector<readonly Buffer[]> = { leer: leerClaves, falla: explicarClaves }
+export const masterKeyTexts: ValueReader<readonly Buffer[]> = { leer: readKeys, falla: explainKeys }
 
 /** Reads a name of 1 to 80 visible characters in one line, and normalises it to NFC. */
-export const nombreVisible = segun('debe tener de 1 a 80 caracteres visibles, en una sola línea', (texto) =>
+export const displayName = segun('debe tener de 1 a 80 caracteres visibles, en una sola línea', (texto) =>
   /^(?=.*[\p{L}\p{N}])[^\p{Cc}\u202A-\u202E\u2066-\u2069]{1,80}$/u.test(texto) ? texto.normalize('NFC') : undefined,
 )
 
 /** Reads an http or https address, or the path of a file relative to the working directory. */
-export const archivoODireccion = cualquiera((texto, { cwd }) => (/^https?:/.test(texto) ? texto : resolve(cwd, texto)))
+export const fileOrAddress = cualquiera((texto, { cwd }) => (/^https?:/.test(texto) ? texto : resolve(cwd, texto)))
 
 const enHex = (texto: string) => (/^#[0-9a-f]{6}$/i.test(texto) ? texto.toLowerCase() : undefined)
 /** Writes a contrast with two decimals, cut and not rounded: 4.499 is not enough. */
 const cifras = (contraste: number) => (Math.floor(contraste * 100) / 100).toFixed(2)
 
 /** Reads a colour that is legible on white, and on which white is legible. */
-export const colorLegible: Lector<string> = {
+export const readableColor: ValueReader<string> = {
   leer: (texto) => {
     const color = enHex(texto)
-    return color && contrasteConBlanco(color) >= CONTRASTE_MINIMO ? color : undefined
+    return color && contrastWithWhite(color) >= MIN_CONTRAST ? color : undefined
   },
   falla: (texto) => {
     const color = enHex(texto)
     if (!color) return ['debe ser un color como #0b6b3a']
     return [
-      `el contraste de ${color} con el blanco es ${cifras(contrasteConBlanco(color))} y hace falta ${CONTRASTE_MINIMO}; el más parecido que sirve es ${masOscuro(color)}`,
+      `el contraste de ${color} con el blanco es ${cifras(contrastWithWhite(color))} y hace falta ${MIN_CONTRAST}; el más parecido que sirve es ${darker(color)}`,
     ]
   },
 }
 
 /** Reads a telephone number as people write it, with its country code. */
-export const telefono: Lector<{ e164: string; visible: string }> = {
+export const telephone: ValueReader<{ e164: string; visible: string }> = {
   leer: (texto) => {
-    const leido = leerTelefono(texto)
-    return 'e164' in leido ? { e164: leido.e164, visible: mostrarTelefono(leido.e164) } : undefined
+    const leido = readTelephone(texto)
+    return 'e164' in leido ? { e164: leido.e164, visible: showTelephone(leido.e164) } : undefined
   },
   falla: (texto) => {
-    const leido = leerTelefono(texto)
+    const leido = readTelephone(texto)
     return 'error' in leido ? [leido.error] : []
   },
 }
 
 /** Reads an address for reports about security, in a form that RFC 9116 allows. */
-export const contacto = segun('debe ser una dirección mailto:, tel: o https:', (texto) =>
+export const contact = segun('debe ser una dirección mailto:, tel: o https:', (texto) =>
   /^(mailto:[^\s@]+@[^\s@]+|tel:\+\d+|https:\/\/\S+)$/.test(texto) && URL.canParse(texto) ? texto : undefined,
 )
 
 /** Reads an IANA time zone. */
-export const zona = segun('debe ser una zona horaria de IANA, por ejemplo America/Guatemala', (texto) => {
+export const timeZone = segun('debe ser una zona horaria de IANA, por ejemplo America/Guatemala', (texto) => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: texto }) && texto
   } catch {
@@ -159,6 +159,6 @@ export const bucket = conForma(
 export const region = conForma(/^[a-z0-9-]{2,40}$/, 'debe ser una región, por ejemplo us-east-1')
 
 /** Reads the beginning of every name in a bucket. The result has a final slash. */
-export const prefijo = segun('debe ser como guias o datos/guias: letras, cifras, _ y -, separados por /', (texto) =>
+export const prefix = segun('debe ser como guias o datos/guias: letras, cifras, _ y -, separados por /', (texto) =>
   /^[\w-]{1,100}(\/[\w-]{1,100}){0,9}\/?$/.test(texto) ? `${texto.replace(/\/$/, '')}/` : undefined,
 )

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { COLOR_DE_SIEMPRE } from '../brand/color.ts'
-import { esDeEstaMaquina, exposicion } from './exposure.ts'
+import { DEFAULT_COLOR } from '../brand/color.ts'
+import { exposure, isLoopbackHost } from './exposure.ts'
 import * as lectores from './readers.ts'
-import { type Entorno, eleccion, type Tabla, textoDe, variable } from './table.ts'
+import { type ConfigTable, choice, type Environment, textOf, variable } from './table.ts'
 
-export const NIVELES_DE_LOG = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 const OSM = '© OpenStreetMap'
 const MOSAICOS_DE_OSM = { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', propios: false, atribucion: OSM }
@@ -12,21 +12,21 @@ const MOSAICOS_DE_OSM = { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
 const MOSAICOS = {
   atribucion: variable({
     nombre: 'MAP_TILES_ATTRIBUTION',
-    lector: lectores.texto,
+    lector: lectores.text,
     porDefecto: OSM,
     significado: 'whom the map must name',
   }),
-} satisfies Tabla
+} satisfies ConfigTable
 
-const siHay = (env: Entorno['env'], otra: string, motivo: string) => (textoDe(env, otra) ? motivo : undefined)
+const siHay = (env: Environment['env'], otra: string, motivo: string) => (textOf(env, otra) ? motivo : undefined)
 
-const exposicionDe = (env: Entorno['env']) =>
-  exposicion({ publicUrl: textoDe(env, 'PUBLIC_URL'), proxies: Number(textoDe(env, 'TRUST_PROXY') ?? 0) })
+const exposicionDe = (env: Environment['env']) =>
+  exposure({ publicUrl: textOf(env, 'PUBLIC_URL'), proxies: Number(textOf(env, 'TRUST_PROXY') ?? 0) })
 
 /** Reports whether the service is the embedded default and no other machine reaches it. */
-const soloAqui = ({ env }: Entorno) =>
-  textoDe(env, 'DATABASE_URL') === undefined &&
-  esDeEstaMaquina(textoDe(env, 'HOST') ?? 'localhost') &&
+const soloAqui = ({ env }: Environment) =>
+  textOf(env, 'DATABASE_URL') === undefined &&
+  isLoopbackHost(textOf(env, 'HOST') ?? 'localhost') &&
   exposicionDe(env).length === 0
 
 /**
@@ -35,7 +35,7 @@ const soloAqui = ({ env }: Entorno) =>
  */
 const soloSinExponer = {
   porDefecto: soloAqui,
-  choca(abierta: boolean, env: Entorno['env']) {
+  choca(abierta: boolean, env: Environment['env']) {
     const porque = exposicionDe(env)
     if (!abierta || porque.length === 0) return undefined
     return `solo vale en la propia máquina y ${porque.join(' y ')} la abre a otras; quítela, o quite ${porque.length > 1 ? 'esas dos' : 'esa otra'}`
@@ -57,13 +57,13 @@ const S3 = {
     nombre: 'S3_REGION',
     lector: lectores.region,
     porDefecto: 'us-east-1',
-    exigida: (env) => (textoDe(env, 'S3_ENDPOINT') ? undefined : 'con STORAGE=s3 si no hay S3_ENDPOINT'),
+    exigida: (env) => (textOf(env, 'S3_ENDPOINT') ? undefined : 'con STORAGE=s3 si no hay S3_ENDPOINT'),
     defecto: 'required; us-east-1 with `S3_ENDPOINT`',
     significado: 'where the bucket is',
   }),
   endpoint: variable({
     nombre: 'S3_ENDPOINT',
-    lector: lectores.servidor,
+    lector: lectores.server,
     porDefecto: undefined,
     defecto: 'Amazon S3',
     significado:
@@ -71,13 +71,13 @@ const S3 = {
   }),
   enLaRuta: variable({
     nombre: 'S3_PATH_STYLE',
-    lector: lectores.siONo,
+    lector: lectores.flag,
     porDefecto: false,
     significado: "1 for servers that don't know buckets by host name",
   }),
   accessKeyId: variable({
     nombre: 'S3_ACCESS_KEY_ID',
-    lector: lectores.texto,
+    lector: lectores.text,
     porDefecto: undefined,
     exigida: (env) => siHay(env, 'S3_SECRET_ACCESS_KEY', 'con S3_SECRET_ACCESS_KEY'),
     defecto: "the AWS SDK's own chain",
@@ -85,19 +85,19 @@ const S3 = {
   }),
   secretAccessKey: variable({
     nombre: 'S3_SECRET_ACCESS_KEY',
-    lector: lectores.texto,
+    lector: lectores.text,
     porDefecto: undefined,
     exigida: (env) => siHay(env, 'S3_ACCESS_KEY_ID', 'con S3_ACCESS_KEY_ID'),
     significado: 'the other half of `S3_ACCESS_KEY_ID`',
   }),
   prefijo: variable({
     nombre: 'S3_PREFIX',
-    lector: lectores.prefijo,
+    lector: lectores.prefix,
     porDefecto: '',
     defecto: 'none',
     significado: 'how every name in the bucket begins; one per environment that shares a bucket',
   }),
-} satisfies Tabla
+} satisfies ConfigTable
 
 const conWhatsapp = { porDefecto: '', exigida: () => 'con MESSAGING=whatsapp', defecto: 'required' }
 
@@ -105,67 +105,67 @@ const conWhatsapp = { porDefecto: '', exigida: () => 'con MESSAGING=whatsapp', d
 const WHATSAPP = {
   baseUrl: variable({
     nombre: 'WHATSAPP_BASE_URL',
-    lector: lectores.direccion,
+    lector: lectores.address,
     porDefecto: 'https://graph.facebook.com',
     significado: "the provider's API",
   }),
   version: variable({
     nombre: 'WHATSAPP_API_VERSION',
-    lector: lectores.texto,
+    lector: lectores.text,
     porDefecto: 'v23.0',
     significado: 'the version of that API',
   }),
   phoneNumberId: variable({
     nombre: 'WHATSAPP_PHONE_NUMBER_ID',
-    lector: lectores.texto,
+    lector: lectores.text,
     ...conWhatsapp,
     significado: 'the number that writes',
   }),
   token: variable({
     nombre: 'WHATSAPP_TOKEN',
-    lector: lectores.texto,
+    lector: lectores.text,
     ...conWhatsapp,
     significado: 'the access token of the account',
   }),
   appSecret: variable({
     nombre: 'WHATSAPP_APP_SECRET',
-    lector: lectores.texto,
+    lector: lectores.text,
     ...conWhatsapp,
     significado: 'what the provider signs its notifications with',
   }),
   verifyToken: variable({
     nombre: 'WHATSAPP_VERIFY_TOKEN',
-    lector: lectores.texto,
+    lector: lectores.text,
     ...conWhatsapp,
     significado: "what it says when the notifications' address is registered",
   }),
   plantilla: variable({
     nombre: 'WHATSAPP_TEMPLATE',
-    lector: lectores.texto,
+    lector: lectores.text,
     porDefecto: 'confirmar_ubicacion',
     significado: 'the approved template that asks for a place',
   }),
   idioma: variable({
     nombre: 'WHATSAPP_TEMPLATE_LANGUAGE',
-    lector: lectores.texto,
+    lector: lectores.text,
     porDefecto: 'es',
     significado: 'the language of the template',
   }),
-} satisfies Tabla
+} satisfies ConfigTable
 
 const POOLER = {
   conNombres: variable({
     nombre: 'DATABASE_PREPARED',
-    lector: lectores.siONo,
+    lector: lectores.flag,
     porDefecto: true,
     significado: '0: the pooler knows no prepared statements (PgBouncer before 1.21)',
   }),
-} satisfies Tabla
+} satisfies ConfigTable
 
 const EXTERNA = {
   motor: variable({
     nombre: 'DATABASE_ENGINE',
-    lector: lectores.unaDe(['postgres', 'citus']),
+    lector: lectores.oneOf(['postgres', 'citus']),
     porDefecto: undefined,
     defecto: 'found out',
     significado:
@@ -173,7 +173,7 @@ const EXTERNA = {
   }),
   urlDeLectura: variable({
     nombre: 'DATABASE_URL_READ',
-    lector: lectores.urlDePostgres,
+    lector: lectores.postgresUrl,
     porDefecto: undefined,
     significado:
       'a streaming replica of that server: tracking pages and operators’ searches read it while it is at most five seconds behind, and the server itself while it is not',
@@ -186,7 +186,7 @@ const EXTERNA = {
       'a pooler in transaction mode (PgBouncer) before that server: statements go through it; migrations, LISTEN and locks, which need a session, go around it',
     grupos: [{ con: 'DATABASE_POOLER_URL', tabla: POOLER }],
   }),
-} satisfies Tabla
+} satisfies ConfigTable
 
 /**
  * All variables of the service. The reader, the types, the faults and the table of docs/operacion.md come from here.
@@ -194,13 +194,13 @@ const EXTERNA = {
 export const VARIABLES = {
   port: variable({
     nombre: 'PORT',
-    lector: lectores.puerto,
+    lector: lectores.port,
     porDefecto: 3000,
     significado: 'the TCP port it listens on; 0 takes any free one',
   }),
   host: variable({
     nombre: 'HOST',
-    lector: lectores.anfitrion,
+    lector: lectores.host,
     porDefecto: '127.0.0.1',
     significado: 'the address it listens on',
   }),
@@ -214,7 +214,7 @@ export const VARIABLES = {
   }),
   dataDir: variable({
     nombre: 'DATA_DIR',
-    lector: lectores.carpeta,
+    lector: lectores.folder,
     porDefecto: ({ cwd }) => resolve(cwd, '.datos'),
     defecto: '`.datos`',
     significado:
@@ -222,7 +222,7 @@ export const VARIABLES = {
   }),
   masterKeys: variable({
     nombre: 'MASTER_KEYS',
-    lector: lectores.claves,
+    lector: lectores.masterKeyTexts,
     porDefecto: undefined,
     exigida: (env) => siHay(env, 'DATABASE_URL', 'cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»'),
     defecto: 'made once under `DATA_DIR`',
@@ -230,52 +230,52 @@ export const VARIABLES = {
   }),
   publicUrl: variable({
     nombre: 'PUBLIC_URL',
-    lector: lectores.baseDeEnlaces,
+    lector: lectores.linkBase,
     porDefecto: undefined,
     defecto: 'the address listened on',
     significado: 'base of every link given out, the QR code of a proof among them: set it for `npm run worker`, too',
   }),
   workers: variable({
     nombre: 'WORKERS',
-    lector: lectores.siONo,
+    lector: lectores.flag,
     porDefecto: true,
     significado: "0: no background work in the API's process; run `npm run worker` beside it",
   }),
   procesosDeApi: variable({
     nombre: 'API_PROCESSES',
-    lector: lectores.procesos,
+    lector: lectores.processes,
     porDefecto: undefined,
     significado:
       'so many processes of the API on one `PORT` (not 0), with one that looks after them: it replaces whichever dies, and on SIGHUP all of them, one after the other, without refusing a request; unset: one, by itself',
   }),
   metricsPort: variable({
     nombre: 'METRICS_PORT',
-    lector: lectores.puerto,
+    lector: lectores.port,
     porDefecto: undefined,
     significado:
       'a port on `HOST` for `/metrics` (Prometheus), `/healthz` and `/readyz`, without a key: keep it inside your network',
   }),
   webhooksLoopback: variable({
     nombre: 'WEBHOOKS_LOOPBACK',
-    lector: lectores.siONo,
+    lector: lectores.flag,
     ...soloSinExponer,
     significado:
       'test keys may register webhooks at `http` on loopback, unless a proxy handed the request on («Behind a proxy»); 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
   }),
   buzon: variable({
     nombre: 'MAILBOX',
-    lector: lectores.siONo,
+    lector: lectores.flag,
     ...soloSinExponer,
     significado:
       'serves `/buzon`, the messages to recipients of test guides with their telephones and links, without a key: to whoever asks for it as `localhost`, `127.0.0.1`, `[::1]` or by the name in `PUBLIC_URL`, unless a proxy handed the request on («Behind a proxy»); 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
   }),
   retencionDeWebhooks: variable({
     nombre: 'WEBHOOK_RETENTION_DAYS',
-    lector: lectores.numero(1, 3_650, 'días'),
+    lector: lectores.number(1, 3_650, 'días'),
     porDefecto: 90,
     significado: 'how long webhook deliveries that are over are kept',
   }),
-  almacenamiento: eleccion({
+  almacenamiento: choice({
     nombre: 'STORAGE',
     opciones: { local: {}, s3: S3 },
     porDefecto: 'local',
@@ -283,26 +283,26 @@ export const VARIABLES = {
   }),
   minutosDeEnlaces: variable({
     nombre: 'FILE_LINK_MINUTES',
-    lector: lectores.numero(1, 1_440, 'minutos'),
+    lector: lectores.number(1, 1_440, 'minutos'),
     porDefecto: 15,
     significado: 'how long signed links (files of a proof, labels) are good for (at most 1440)',
   }),
   retencionDePruebas: variable({
     nombre: 'PROOF_RETENTION_DAYS',
-    lector: lectores.numero(1, 3_650, 'días'),
+    lector: lectores.number(1, 3_650, 'días'),
     porDefecto: 730,
     significado:
       'how long proofs (files, who received, where) and photos of failed attempts are kept after the delivery, or after the attempt became known (at most 3650)',
   }),
   nombreDeMarca: variable({
     nombre: 'BRAND_NAME',
-    lector: lectores.nombreVisible,
+    lector: lectores.displayName,
     porDefecto: 'Guías',
     significado: 'the courier company, as pages, messages, labels and proofs name it',
   }),
   logoDeMarca: variable({
     nombre: 'BRAND_LOGO',
-    lector: lectores.archivoODireccion,
+    lector: lectores.fileOrAddress,
     porDefecto: undefined,
     defecto: 'the name',
     significado:
@@ -310,32 +310,32 @@ export const VARIABLES = {
   }),
   colorDeMarca: variable({
     nombre: 'BRAND_COLOR',
-    lector: lectores.colorLegible,
-    porDefecto: COLOR_DE_SIEMPRE,
+    lector: lectores.readableColor,
+    porDefecto: DEFAULT_COLOR,
     significado:
       'the colour of pages and documents, `#rrggbb`, with a contrast of at least 4.5 with white; what is shown in the dark is made of it',
   }),
   telefonoDeAyuda: variable({
     nombre: 'SUPPORT_PHONE',
-    lector: lectores.telefono,
+    lector: lectores.telephone,
     porDefecto: null,
     defecto: 'unset',
     significado: 'whom recipients and couriers call for help, with its country code; a link to call it on every page',
   }),
   alcanceDeRepartidor: variable({
     nombre: 'COURIER_REACH',
-    lector: lectores.unaDe(['custodia', 'cualquiera']),
+    lector: lectores.oneOf(['custodia', 'cualquiera']),
     porDefecto: 'custodia',
     significado:
       "which guides a courier sees whole and finishes: `custodia`, those that he took last (`recolectado`, `en_ruta`); `cualquiera`, everybody's",
   }),
   zonaHoraria: variable({
     nombre: 'TIME_ZONE',
-    lector: lectores.zona,
+    lector: lectores.timeZone,
     porDefecto: undefined,
     significado: "IANA zone in which documents and pages tell times; unset: that of the destination's country",
   }),
-  mensajeria: eleccion({
+  mensajeria: choice({
     nombre: 'MESSAGING',
     opciones: { buzon: {}, whatsapp: WHATSAPP },
     porDefecto: 'buzon',
@@ -351,26 +351,26 @@ export const VARIABLES = {
   }),
   horasDeSolicitud: variable({
     nombre: 'LOCATION_REQUEST_HOURS',
-    lector: lectores.numero(1, 720, 'horas'),
+    lector: lectores.number(1, 720, 'horas'),
     porDefecto: 72,
     significado: "how long a recipient's link is good for",
   }),
   retencionDeUbicaciones: variable({
     nombre: 'LOCATION_RETENTION_DAYS',
-    lector: lectores.numero(1, 3_650, 'días'),
+    lector: lectores.number(1, 3_650, 'días'),
     porDefecto: 365,
     significado: "how long places, links and phones of messages are kept after a guide's end",
   }),
   retencionDePersonas: variable({
     nombre: 'PERSON_RETENTION_DAYS',
-    lector: lectores.numero(1, 3_650, 'días'),
+    lector: lectores.number(1, 3_650, 'días'),
     porDefecto: 365,
     significado:
       "how long names, telephones, addresses, contents and the words of the history are kept after a guide's end (at most 3650)",
   }),
   mosaicos: variable({
     nombre: 'MAP_TILES_URL',
-    lector: lectores.mosaicos(MOSAICOS),
+    lector: lectores.mapTiles(MOSAICOS),
     porDefecto: MOSAICOS_DE_OSM,
     defecto: "OpenStreetMap's",
     significado:
@@ -379,42 +379,42 @@ export const VARIABLES = {
   }),
   proxies: variable({
     nombre: 'TRUST_PROXY',
-    lector: lectores.numero(0, 10, 'servidores intermedios'),
+    lector: lectores.number(0, 10, 'servidores intermedios'),
     porDefecto: 0,
     significado:
       'how many reverse proxies stand before the service; without it all recipients behind one share a rate limit. Proxies should not log paths below `/u/`: they are secrets',
   }),
   contactoDeSeguridad: variable({
     nombre: 'SECURITY_CONTACT',
-    lector: lectores.contacto,
+    lector: lectores.contact,
     porDefecto: undefined,
     significado:
       'whom to tell of a weakness, a `mailto:`, `tel:` or `https:` address, shown at `/.well-known/security.txt`; unset: no such file',
   }),
   ritmoDeRed: variable({
     nombre: 'REQUESTS_PER_NETWORK',
-    lector: lectores.numero(1, 10_000, 'solicitudes por segundo'),
+    lector: lectores.number(1, 10_000, 'solicitudes por segundo'),
     porDefecto: 50,
     significado:
       'requests without a key (pages, signed links, notifications of the messaging app) that one network (an IPv4 address, an IPv6 /64) may make per second, ten times that after a rest; all networks of an IPv6 /48 together, four times as many',
   }),
   ritmoDeOperador: variable({
     nombre: 'REQUESTS_PER_OPERATOR_KEY',
-    lector: lectores.numero(1, 10_000, 'solicitudes por segundo'),
+    lector: lectores.number(1, 10_000, 'solicitudes por segundo'),
     porDefecto: 50,
     significado: "requests per second of one operator's key; a merchant's are his own (`ritmos`, by an operator)",
   }),
   conexionesPorRed: variable({
     nombre: 'CONNECTIONS_PER_NETWORK',
-    lector: lectores.numero(1, 10_000, 'conexiones'),
+    lector: lectores.number(1, 10_000, 'conexiones'),
     porDefecto: 500,
     significado:
       'connections that one network (an IPv4 address, an IPv6 /64) may have open at once, in each process, and four times as many an IPv6 /48; with `TRUST_PROXY` that is for the proxy to bound',
   }),
   logLevel: variable({
     nombre: 'LOG_LEVEL',
-    lector: lectores.unaDe(NIVELES_DE_LOG),
+    lector: lectores.oneOf(LOG_LEVELS),
     porDefecto: 'info',
-    significado: NIVELES_DE_LOG.join(', '),
+    significado: LOG_LEVELS.join(', '),
   }),
-} satisfies Tabla
+} satisfies ConfigTable

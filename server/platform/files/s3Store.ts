@@ -9,10 +9,10 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { type Almacen, almacenOcupado, ErrorDeAlmacen, esClave, exigirClave } from './store.ts'
+import { type FileStore, FileStoreError, isStorageKey, requireStorageKey, storeBusy } from './store.ts'
 
 /** Connection settings of a bucket in Amazon S3 or in an S3-compatible service. */
-export interface ConfigDeS3 {
+export interface S3Config {
   bucket: string
   region: string
   /** URL of the S3-compatible service; undefined means Amazon S3. */
@@ -30,7 +30,7 @@ export interface ConfigDeS3 {
 }
 
 /** Storage in an S3 bucket. It can check its own availability and close its client. */
-export interface AlmacenS3 extends Almacen {
+export interface S3Store extends FileStore {
   /**
    * Checks that the bucket answers.
    * @returns undefined, or a Spanish message for the operator if the failure may be temporary
@@ -52,7 +52,7 @@ const INTENTOS = 3
 const VIGENCIA = 300
 
 /** Creates a storage in a bucket of Amazon S3 or of an S3-compatible service. */
-export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
+export function createS3Store(config: S3Config): S3Store {
   const { bucket: Bucket, prefijo, accessKeyId, secretAccessKey } = config
   const s3 = new S3Client({
     region: config.region,
@@ -66,7 +66,7 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
-  const objeto = (clave: string) => ({ Bucket, Key: prefijo + exigirClave(clave) })
+  const objeto = (clave: string) => ({ Bucket, Key: prefijo + requireStorageKey(clave) })
   const plazo = () => ({ abortSignal: AbortSignal.timeout(PLAZO) })
   return {
     async guardar(clave, contenido, mime) {
@@ -95,7 +95,7 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
         await s3.send(orden, plazo())
       } catch (error) {
         // Some servers report a missing object as an error, although the object needs no deletion.
-        if ((error as Error).name !== 'NoSuchKey') throw almacenOcupado(error)
+        if ((error as Error).name !== 'NoSuchKey') throw storeBusy(error)
       }
     },
     async *listar() {
@@ -105,7 +105,7 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
         const { Contents = [], NextContinuationToken } = await oOcupado(s3.send(orden, plazo()))
         for (const { Key = '', LastModified } of Contents) {
           const clave = Key.slice(prefijo.length)
-          if (esClave(clave) && LastModified) yield { clave, modificado_en: LastModified }
+          if (isStorageKey(clave) && LastModified) yield { clave, modificado_en: LastModified }
         }
         ContinuationToken = NextContinuationToken
         mas = ContinuationToken !== undefined
@@ -129,7 +129,7 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
  */
 const oOcupado = <T>(hecho: Promise<T>): Promise<T> =>
   hecho.catch((error) => {
-    throw almacenOcupado(error)
+    throw storeBusy(error)
   })
 
 const PERMISOS = 's3:ListBucket, s3:GetObject, s3:PutObject y s3:DeleteObject'
@@ -139,7 +139,7 @@ const PERMISOS = 's3:ListBucket, s3:GetObject, s3:PutObject y s3:DeleteObject'
  * @returns a Spanish message for the operator if the failure may be temporary
  * @throws ErrorDeAlmacen if the operator must correct the configuration
  */
-function explicar(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: ConfigDeS3): string {
+function explicar(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: S3Config): string {
   const {
     name = '',
     message = '',
@@ -171,6 +171,6 @@ function explicar(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: Co
     (ajeno
       ? `${endpoint} respondió «${name}: ${message.slice(0, 200)}». Revise S3_ENDPOINT y S3_PATH_STYLE`
       : undefined)
-  if (caso) throw new ErrorDeAlmacen(`No se puede usar el almacén de archivos (STORAGE=s3): ${caso}.`, { cause: error })
+  if (caso) throw new FileStoreError(`No se puede usar el almacén de archivos (STORAGE=s3): ${caso}.`, { cause: error })
   return `El almacén de archivos no responde (${endpoint}: ${(code || message || name).slice(0, 200)}). Las subidas recibirán 503 hasta que vuelva.`
 }

@@ -1,16 +1,16 @@
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { noDisponible } from '../errors.ts'
+import { unavailable } from '../errors.ts'
 
 /** Byte range of a file, from `desde` to `hasta`, both inclusive. */
-export interface Rango {
+export interface ByteRange {
   desde: number
   hasta: number
 }
 
 /** Response that the storage's own link gives to the client. */
-export interface Descarga {
+export interface FileDownload {
   /** The only HTTP method for which the link is valid. */
   metodo: 'GET' | 'HEAD'
   mime: string
@@ -23,7 +23,7 @@ export interface Descarga {
  * so stored content never changes.
  * @throws Problema 503 from every method if the storage is unavailable
  */
-export interface Almacen {
+export interface FileStore {
   /**
    * Stores the content durably before the promise resolves. No reader ever sees part of the content under the key.
    * After an error the content may still be stored, because only the response was lost. The process that reserved the
@@ -31,12 +31,12 @@ export interface Almacen {
    */
   guardar(clave: string, contenido: Buffer, mime: string): Promise<void>
   /** Opens the file before the promise resolves, so that the caller can still answer that the file is missing. */
-  leer(clave: string, rango?: Rango): Promise<Readable>
+  leer(clave: string, rango?: ByteRange): Promise<Readable>
   /**
    * Creates a link to the storage itself, valid for minutes. Undefined if the storage cannot serve files; the service
    * then reads the file and sends the bytes.
    */
-  enlazar?(clave: string, descarga: Descarga): Promise<string>
+  enlazar?(clave: string, descarga: FileDownload): Promise<string>
   /** Deletes a file. Deleting a missing file succeeds. */
   borrar(clave: string): Promise<void>
   /** Lists every key that has content, even incomplete content, with the time of the last write. */
@@ -44,27 +44,27 @@ export interface Almacen {
 }
 
 /** Error for a storage that cannot be used. The message tells the operator, in Spanish, what to correct. */
-export class ErrorDeAlmacen extends Error {
+export class FileStoreError extends Error {
   override readonly name = 'ErrorDeAlmacen'
 }
 
 const CLAVE = /^[A-Za-z0-9_-]{4,100}$/
 
 /** Reports whether a name is a valid storage key: 4 to 100 letters, digits, `_` or `-`. */
-export const esClave = (nombre: string) => CLAVE.test(nombre)
+export const isStorageKey = (nombre: string) => CLAVE.test(nombre)
 
 /**
  * Returns the key unchanged if it is valid. A valid key can never be a path.
  * @throws Error if the key is invalid
  */
-export function exigirClave(clave: string): string {
-  if (!esClave(clave)) throw new Error(`invalid storage key: ${clave.slice(0, 40)}`)
+export function requireStorageKey(clave: string): string {
+  if (!isStorageKey(clave)) throw new Error(`invalid storage key: ${clave.slice(0, 40)}`)
   return clave
 }
 
 /** Creates the `Problema` 503 for a storage that is unavailable. */
-export const almacenOcupado = (cause: unknown) =>
-  noDisponible('El almacén de archivos no está disponible. Repita la solicitud en unos segundos.', cause)
+export const storeBusy = (cause: unknown) =>
+  unavailable('El almacén de archivos no está disponible. Repita la solicitud en unos segundos.', cause)
 
 const PARCIAL = '.parcial'
 
@@ -72,11 +72,11 @@ const PARCIAL = '.parcial'
  * Creates a storage in a folder that all processes of the service share. The last two characters of a key name its
  * subfolder.
  */
-export function crearAlmacenLocal(carpeta: string): Almacen {
-  const ruta = (clave: string) => join(carpeta, exigirClave(clave).slice(-2), clave)
+export function createLocalStore(carpeta: string): FileStore {
+  const ruta = (clave: string) => join(carpeta, requireStorageKey(clave).slice(-2), clave)
   return {
     guardar: (clave, contenido) =>
-      oNoDisponible(async () => {
+      orUnavailable(async () => {
         const final = ruta(clave)
         const parcial = `${final}${PARCIAL}`
         const suya = dirname(final)
@@ -91,12 +91,12 @@ export function crearAlmacenLocal(carpeta: string): Almacen {
         await sincronizar(suya)
       }),
     leer: (clave, rango) =>
-      oNoDisponible(async () => {
+      orUnavailable(async () => {
         const abierto = await open(ruta(clave))
         return abierto.createReadStream(rango && { start: rango.desde, end: rango.hasta })
       }),
     borrar: (clave) =>
-      oNoDisponible(async () => {
+      orUnavailable(async () => {
         const final = ruta(clave)
         await rm(final, { force: true })
         await rm(`${final}${PARCIAL}`, { force: true })
@@ -106,7 +106,7 @@ export function crearAlmacenLocal(carpeta: string): Almacen {
         for (const nombre of await listarCarpeta(join(carpeta, sub))) {
           const clave = nombre.endsWith(PARCIAL) ? nombre.slice(0, -PARCIAL.length) : nombre
           const suyo = await stat(join(carpeta, sub, nombre)).catch(() => undefined)
-          if (suyo?.isFile() && esClave(clave)) yield { clave, modificado_en: suyo.mtime }
+          if (suyo?.isFile() && isStorageKey(clave)) yield { clave, modificado_en: suyo.mtime }
         }
       }
     },
@@ -129,11 +129,11 @@ async function sincronizar(carpeta: string) {
  * Runs a file system operation. A failed system call (disk full, file missing, no permission) becomes a `Problema` 503.
  * Any other error passes through unchanged.
  */
-export async function oNoDisponible<T>(hacer: () => Promise<T>): Promise<T> {
+export async function orUnavailable<T>(hacer: () => Promise<T>): Promise<T> {
   try {
     return await hacer()
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
-    throw almacenOcupado(error)
+    throw storeBusy(error)
   }
 }

@@ -1,10 +1,10 @@
-import { cargarSharp } from './sharp.ts'
+import { loadSharp } from './sharp.ts'
 
 /**
  * Image in the form that a PDF embeds: an upright, opaque sRGB JPEG without metadata. The metadata of a photo may
  * reveal where its owner lives.
  */
-export interface Imagen {
+export interface PreparedImage {
   bytes: Uint8Array
   ancho: number
   alto: number
@@ -17,8 +17,12 @@ const PIXELES = 50_000_000
  * Re-encodes an image so that its longer side has at most `lado` pixels. Returns undefined if the image cannot be read,
  * because a proof with a broken photo is still a proof.
  */
-export async function prepararImagen(original: Buffer, lado: number, calidad: number): Promise<Imagen | undefined> {
-  const sharp = await cargarSharp()
+export async function prepareImage(
+  original: Buffer,
+  lado: number,
+  calidad: number,
+): Promise<PreparedImage | undefined> {
+  const sharp = await loadSharp()
   try {
     const { data, info } = await sharp(original, { limitInputPixels: PIXELES, failOn: 'error', sequentialRead: true })
       .autoOrient()
@@ -34,7 +38,11 @@ export async function prepararImagen(original: Buffer, lado: number, calidad: nu
 }
 
 /** Largest size of an image that fits into a box, at most `ampliar` points per pixel. */
-export function encajar({ ancho, alto }: Omit<Imagen, 'bytes'>, caja: { ancho: number; alto: number }, ampliar = 1) {
+export function fitInside(
+  { ancho, alto }: Omit<PreparedImage, 'bytes'>,
+  caja: { ancho: number; alto: number },
+  ampliar = 1,
+) {
   const escala = Math.min(caja.ancho / ancho, caja.alto / alto, ampliar)
   return { ancho: ancho * escala, alto: alto * escala }
 }

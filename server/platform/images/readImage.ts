@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises'
 import type { Sharp } from 'sharp'
 import { Problema } from '../errors.ts'
-import { cargarSharp } from './sharp.ts'
+import { loadSharp } from './sharp.ts'
 
 /** Re-encoded picture, with the time and place of capture from the EXIF data of the original. */
-export interface Imagen {
+export interface ImageInfo {
   mime: 'image/jpeg' | 'image/png'
   ancho: number
   alto: number
@@ -28,10 +28,10 @@ const MAXIMO_DE_EXIF = 65_535
  * program could find in the file's bytes.
  * @throws Problema 422 if the file is not a valid picture
  */
-export async function leerImagen(ruta: string, tipo: 'foto' | 'firma'): Promise<Imagen> {
+export async function readImage(ruta: string, tipo: 'foto' | 'firma'): Promise<ImageInfo> {
   const reparo = reparoDe(await leerInicio(ruta))
   if (reparo) throw invalida(reparo)
-  const sharp = await cargarSharp()
+  const sharp = await loadSharp()
   const entrada = sharp(ruta, {
     limitInputPixels: MEGAPIXELES * 1_000_000,
     failOn: 'error',
@@ -119,7 +119,7 @@ const ETIQUETAS = [
 ]
 
 /** Reads the time and place of capture from EXIF data, each only if the data is unambiguous. */
-async function leerExif(exif: Buffer | undefined): Promise<Pick<Imagen, 'capturado_en' | 'lat' | 'lng'>> {
+async function leerExif(exif: Buffer | undefined): Promise<Pick<ImageInfo, 'capturado_en' | 'lat' | 'lng'>> {
   const nada = { capturado_en: null, lat: null, lng: null }
   if (!exif || exif.length > MAXIMO_DE_EXIF) return nada
   const tiff = exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif

@@ -5,7 +5,7 @@ let cargado: Promise<CrearSharp> | undefined
  * Loads sharp at first use, because loading is slow. Its library reads about a hundred formats; this function blocks
  * all except JPEG, PNG and WebP.
  */
-export function cargarSharp(): Promise<CrearSharp> {
+export function loadSharp(): Promise<CrearSharp> {
   cargado ??= import('sharp').then(({ default: sharp }) => {
     sharp.cache(false)
     sharp.concurrency(1)
@@ -21,8 +21,8 @@ export function cargarSharp(): Promise<CrearSharp> {
 const DE_SVG = { operation: ['VipsForeignLoadSvgBuffer'] }
 
 /** Allows SVG while `hacer` runs. Used only at start or in a script, when no client sends pictures. */
-export async function conSvg<T>(hacer: (sharp: CrearSharp) => Promise<T>): Promise<T> {
-  const sharp = await cargarSharp()
+export async function withSvg<T>(hacer: (sharp: CrearSharp) => Promise<T>): Promise<T> {
+  const sharp = await loadSharp()
   sharp.unblock(DE_SVG)
   try {
     return await hacer(sharp)

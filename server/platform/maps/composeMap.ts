@@ -1,6 +1,6 @@
-import type { Imagen } from '../images/prepareImage.ts'
-import { cargarSharp } from '../images/sharp.ts'
-import type { Punto } from './point.ts'
+import type { PreparedImage } from '../images/prepareImage.ts'
+import { loadSharp } from '../images/sharp.ts'
+import type { Point } from './point.ts'
 
 /** Zoom level that shows streets and their names. The map is about 1,500 m wide. */
 const ZOOM = 16
@@ -17,7 +17,7 @@ const BYTES_POR_MOSAICO = 300_000
  * beyond the maximum latitude.
  * @param url URL template of a tile: `https://…/{z}/{x}/{y}.png`, optionally with `{s}` and `{r}`
  */
-export async function componerMapa(url: string, punto: Punto): Promise<Imagen | null> {
+export async function composeMap(url: string, punto: Point): Promise<PreparedImage | null> {
   if (Math.abs(punto.lat) > LATITUD_MAXIMA) return null
   const izquierda = Math.round(columna(punto.lng) - MEDIDA.ancho / 2)
   const arriba = Math.round(fila(punto.lat) - MEDIDA.alto / 2)
@@ -67,8 +67,8 @@ async function bajar(url: string, signal: AbortSignal): Promise<Buffer> {
   return Buffer.concat(trozos)
 }
 
-async function pegar(mosaicos: { input: Buffer; left: number; top: number }[]): Promise<Imagen> {
-  const sharp = await cargarSharp()
+async function pegar(mosaicos: { input: Buffer; left: number; top: number }[]): Promise<PreparedImage> {
+  const sharp = await loadSharp()
   const { ancho, alto } = MEDIDA
   // Tiles extend beyond the edges of the map. The canvas therefore has a margin of one tile on each side, which is cut
   // off afterwards.

@@ -2,20 +2,20 @@
 // Pure: no network, no clock. Short links are only recognized here; a job resolves them.
 // Patterns are anchored or bounded, so that a hostile link costs linear time.
 
-import type { Punto } from './point.ts'
+import type { Point } from './point.ts'
 
 /** Result of reading a map link: coordinates, a short link that must be resolved, or a link without coordinates. */
-export type EnlaceDeMapa = { tipo: 'coordenadas'; coordenadas: Punto } | { tipo: 'corto' } | { tipo: 'sin_coordenadas' }
+export type MapLink = { tipo: 'coordenadas'; coordenadas: Point } | { tipo: 'corto' } | { tipo: 'sin_coordenadas' }
 
 /** Error for a map link that is not admitted. The message, in Spanish, is for the sender of the link. */
-export class ErrorEnlace extends Error {
+export class MapLinkError extends Error {
   override name = 'ErrorEnlace'
 }
 
 /**
  * Admitted sites: `host`, or `host/path` for that path and all paths below it. `*` stands for a Google country suffix.
  */
-export const HOSTS_DE_MAPAS: readonly string[] = [
+export const MAP_HOSTS: readonly string[] = [
   'google.*/maps',
   'www.google.*/maps',
   'maps.google.*',
@@ -60,7 +60,7 @@ const PROHIBIDO: readonly [RegExp, string][] = [
  * Reads the place that a map link names.
  * @throws ErrorEnlace if the link is not admitted
  */
-export function leerEnlace(texto: string, hosts: readonly string[] = HOSTS_DE_MAPAS): EnlaceDeMapa {
+export function readMapLink(texto: string, hosts: readonly string[] = MAP_HOSTS): MapLink {
   if (texto.length > 2048) rechazar('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
   for (const [patron, mensaje] of PROHIBIDO) if (patron.test(texto)) rechazar(mensaje)
   if (/^geo:/i.test(texto)) return resultado(leerGeo(texto))
@@ -71,11 +71,11 @@ export function leerEnlace(texto: string, hosts: readonly string[] = HOSTS_DE_MA
   return resultado(buscarCoordenadas(url))
 }
 
-const resultado = (coordenadas?: Punto): EnlaceDeMapa =>
+const resultado = (coordenadas?: Point): MapLink =>
   coordenadas ? { tipo: 'coordenadas', coordenadas } : { tipo: 'sin_coordenadas' }
 
 function rechazar(mensaje: string): never {
-  throw new ErrorEnlace(mensaje)
+  throw new MapLinkError(mensaje)
 }
 
 // --- Admission ---
@@ -128,7 +128,7 @@ const DESTINO = ['daddr', 'destination', 'to', 'route']
 const LUGAR = ['q', 'query', 'latlng', 'coordinate', 'll']
 const VISTA = ['viewpoint', 'cbll', 'center']
 
-function buscarCoordenadas(url: URL): Punto | undefined {
+function buscarCoordenadas(url: URL): Point | undefined {
   const parametro = (nombre: string) => url.searchParams.get(nombre) ?? ''
   const primero = (nombres: string[]) => {
     for (const nombre of nombres) {
@@ -169,11 +169,11 @@ function buscarCoordenadas(url: URL): Punto | undefined {
  * Reads protobuf fields separated by `!`. `3d` and `4d` are the latitude and longitude of a place's pin. `2m2`, `1d`
  * and `2d` are a stop of a route, longitude first.
  */
-function leerDatos(campos: string[], enRuta: boolean): Punto | undefined {
+function leerDatos(campos: string[], enRuta: boolean): Point | undefined {
   // The last pair wins, because a place opened from another's page comes second, and a route ends with its destination.
   // A later place or stop without coordinates clears the pair, which belongs to its predecessor.
   const comienzo = enRuta ? /^1m\d/ : /^1s0x/
-  let par: Punto | undefined
+  let par: Point | undefined
   campos.forEach((campo, i) => {
     const [b = '', c = ''] = campos.slice(i + 1, i + 3)
     if (comienzo.test(campo)) par = undefined
@@ -187,14 +187,14 @@ function leerDatos(campos: string[], enRuta: boolean): Punto | undefined {
 /**
  * Reads the last stop of a route. The first stop is the origin and never counts, even if it is empty (`/maps/dir//B`).
  */
-function ultimaParada(segmentos: string[]): Punto | undefined {
+function ultimaParada(segmentos: string[]): Point | undefined {
   const fin = segmentos.findIndex((segmento) => /^(?:@|data=|am=)/.test(segmento))
   const paradas = segmentos.slice(1, fin < 0 ? undefined : fin)
   return leerPar(paradas.findLast((parada) => parada !== ''))
 }
 
 /** Reads the centre of the visible map: `@lat,lng,17z` in the path (Google) or `#map=17/lat/lng` (OpenStreetMap). */
-function leerVista(segmentos: string[], hash: string): Punto | undefined {
+function leerVista(segmentos: string[], hash: string): Point | undefined {
   const vista = segmentos.findLast((segmento) => segmento.startsWith('@')) ?? ''
   const [, ...mapa] = (new URLSearchParams(hash.slice(1)).get('map') ?? '').split('/')
   return crear(...vista.slice(1).split(',', 2)) ?? crear(...mapa.slice(0, 2))
@@ -207,7 +207,7 @@ const OSM = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_~'
  * Reads the centre of the cell of a geohash (5 bits per character) or of an OpenStreetMap short link (6 bits). The bits
  * halve longitude and latitude in turn, longitude first.
  */
-function leerCelda(codigo: string, alfabeto: string): Punto | undefined {
+function leerCelda(codigo: string, alfabeto: string): Point | undefined {
   const bitsPorLetra = Math.log2(alfabeto.length)
   const total = codigo.length * bitsPorLetra
   const valores = [...codigo].map((letra) => alfabeto.indexOf(letra))
@@ -223,7 +223,7 @@ function leerCelda(codigo: string, alfabeto: string): Punto | undefined {
 }
 
 /** Reads a `geo:` URI (RFC 5870), with Android's `?q=` extension. `?q=` is the pin and takes precedence. */
-function leerGeo(texto: string): Punto | undefined {
+function leerGeo(texto: string): Point | undefined {
   const [, cuerpo = '', consulta = ''] = /^geo:([^?#]*)(?:\?([^#]*))?/i.exec(texto) ?? []
   const [punto = '', ...parametros] = decodificar(cuerpo).toLowerCase().split(';')
   const [, lat = '', lng = ''] = PUNTO_GEO.exec(punto) ?? []
@@ -241,7 +241,7 @@ function leerGeo(texto: string): Punto | undefined {
 /**
  * Reads a pair of coordinates: `14.6,-90.5`, optionally with a label in parentheses, or degrees, minutes and seconds.
  */
-function leerPar(texto = ''): Punto | undefined {
+function leerPar(texto = ''): Point | undefined {
   // Google writes `14.63,+-90.5`, where the plus sign stands for a space.
   const limpio = texto.replace(/[\s+]+/g, ' ').trim()
   const [, lat, lng] = PAR.exec(limpio) ?? []
@@ -252,11 +252,11 @@ function leerPar(texto = ''): Punto | undefined {
   return redondear(angulo(0) * (/s/i.test(p[3] ?? '') ? -1 : 1), angulo(4) * (/e/i.test(p[7] ?? '') ? 1 : -1))
 }
 
-function crear(lat = '', lng = ''): Punto | undefined {
+function crear(lat = '', lng = ''): Point | undefined {
   return UN_NUM.test(lat.trim()) && UN_NUM.test(lng.trim()) ? redondear(Number(lat), Number(lng)) : undefined
 }
 
-function redondear(lat: number, lng: number): Punto | undefined {
+function redondear(lat: number, lng: number): Point | undefined {
   if (Math.abs(lat) > 90 || Math.abs(lng) > 180) return undefined
   // Seven decimals of a degree are about one centimetre. Adding 0 turns -0 into 0.
   const punto = { lat: Number(lat.toFixed(7)) + 0, lng: Number(lng.toFixed(7)) + 0 }

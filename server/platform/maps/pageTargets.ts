@@ -8,7 +8,7 @@ const OBJETIVOS_MAXIMOS = 20
  * Returns up to 20 absolute URLs, the most reliable first: `refresh` tags and scripts, which a browser follows by
  * itself, then the page's canonical URL.
  */
-export function objetivosDePagina(pagina: string, base: URL): string[] {
+export function pageTargets(pagina: string, base: URL): string[] {
   const crudos = [...refrescos(pagina), ...guiones(pagina), ...canonicos(pagina)]
   return crudos.slice(0, OBJETIVOS_MAXIMOS).flatMap((crudo) => URL.parse(crudo.trim(), base.href)?.href ?? [])
 }

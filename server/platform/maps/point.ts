@@ -1,5 +1,5 @@
 /** Point on the globe, in degrees (WGS 84). */
-export interface Punto {
+export interface Point {
   lat: number
   lng: number
 }
@@ -10,7 +10,7 @@ const RADIO_KM = 6371.0088
  * Great-circle distance between two points in kilometres (haversine). It differs by at most 0.5 % from the distance on
  * the ellipsoid.
  */
-export function distanciaKm(a: Punto, b: Punto): number {
+export function distanceKm(a: Point, b: Point): number {
   const rad = Math.PI / 180
   const h =
     Math.sin(((b.lat - a.lat) * rad) / 2) ** 2 +
@@ -25,7 +25,7 @@ interface Lugar {
 }
 
 /** Great-circle distance between two places in whole metres; null if the coordinates of either place are unknown. */
-export function distanciaEntre(a: Lugar, b: Lugar): number | null {
+export function distanceBetween(a: Lugar, b: Lugar): number | null {
   if (a.lat === null || a.lng === null || b.lat === null || b.lng === null) return null
-  return Math.round(distanciaKm({ lat: a.lat, lng: a.lng }, { lat: b.lat, lng: b.lng }) * 1_000)
+  return Math.round(distanceKm({ lat: a.lat, lng: a.lng }, { lat: b.lat, lng: b.lng }) * 1_000)
 }

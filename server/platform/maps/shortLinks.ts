@@ -3,23 +3,23 @@ import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import tls from 'node:tls'
 import {
-  anfitrion,
-  DestinoNoPermitido,
-  type Direccion,
-  type Resolver,
-  resolverDestino,
+  type Address,
+  ForbiddenDestination,
+  type HostResolver,
+  hostOf,
+  resolveDestination,
 } from '../outbound/destination.ts'
-import { ErrorEnlace, HOSTS_DE_MAPAS, leerEnlace } from './links.ts'
-import { objetivosDePagina } from './pageTargets.ts'
-import type { Punto } from './point.ts'
+import { MAP_HOSTS, MapLinkError, readMapLink } from './links.ts'
+import { pageTargets } from './pageTargets.ts'
+import type { Point } from './point.ts'
 
 // Follows a short map link until a link on the way names a point.
 // A merchant chooses the link, and strangers choose its redirects. Each step is therefore checked again: an admitted
 // map site, https on port 443, public addresses. The number of steps, the bytes and the time are bounded.
 
 /** Result of following a short link: its coordinates, no coordinates, or a failure. */
-export type Resuelto =
-  | { tipo: 'coordenadas'; coordenadas: Punto }
+export type ResolvedLink =
+  | { tipo: 'coordenadas'; coordenadas: Point }
   | { tipo: 'sin_coordenadas' }
   /**
    * Failure. `pasajera`: the same link may work later. `motivo` is a Spanish text for an operator; it names hosts,
@@ -28,15 +28,15 @@ export type Resuelto =
   | { tipo: 'falla'; pasajera: boolean; motivo: string }
 
 /** Resolver of short map links. */
-export interface ResolutorDeEnlaces {
+export interface ShortLinkResolver {
   /** Follows a link to its coordinates. Never rejects. */
-  resolver(enlace: string): Promise<Resuelto>
+  resolver(enlace: string): Promise<ResolvedLink>
   /** Ends all resolutions in progress at once. Each of them returns a temporary failure. */
   cerrar(): Promise<void>
 }
 
 interface OpcionesDeResolutor {
-  resolver: Resolver
+  resolver: HostResolver
   /** Time limit in milliseconds for all steps of a link together. Default: 10,000. */
   plazo?: number
   hosts?: readonly string[]
@@ -60,13 +60,13 @@ class CaminoCortado extends Error {
 const AGOTADO = new CaminoCortado(true, 'El mapa no respondió dentro del plazo: se volverá a intentar.')
 const CERRADO = new CaminoCortado(true, 'La consulta se interrumpió porque el servicio se detuvo: se repetirá.')
 
-export function crearResolutorDeEnlaces(opciones: OpcionesDeResolutor): ResolutorDeEnlaces {
-  const { resolver, plazo = 10_000, hosts = HOSTS_DE_MAPAS, ca } = opciones
+export function createShortLinkResolver(opciones: OpcionesDeResolutor): ShortLinkResolver {
+  const { resolver, plazo = 10_000, hosts = MAP_HOSTS, ca } = opciones
   const contexto = tls.createSecureContext({ ca })
   const enCurso = new Set<AbortController>()
   let cerrado = false
 
-  async function resolverEnlace(enlace: string): Promise<Resuelto> {
+  async function resolverEnlace(enlace: string): Promise<ResolvedLink> {
     if (cerrado) return contar(CERRADO)
     const control = new AbortController()
     const reloj = setTimeout(() => control.abort(AGOTADO), plazo)
@@ -98,19 +98,19 @@ const interrupcion = (signal: AbortSignal): Promise<never> =>
 // --- Steps ---
 
 interface Camino {
-  resolver: Resolver
+  resolver: HostResolver
   hosts: readonly string[]
   contexto: tls.SecureContext
   signal: AbortSignal
 }
 
-async function recorrer(enlace: string, camino: Camino): Promise<Resuelto> {
+async function recorrer(enlace: string, camino: Camino): Promise<ResolvedLink> {
   const vistos = new Set<string>()
   let actual = enlace
   for (let saltos = 0; saltos <= SALTOS_MAXIMOS; saltos++) {
     const consentimiento = trasConsentimiento(actual)
     if (!consentimiento) {
-      const leido = leerEnlace(actual, camino.hosts)
+      const leido = readMapLink(actual, camino.hosts)
       if (leido.tipo === 'coordenadas') return leido
     }
     const url = new URL(actual)
@@ -134,7 +134,7 @@ async function visitar(url: URL, vistos: ReadonlySet<string>, camino: Camino): P
     if ([301, 302, 303, 307, 308].includes(statusCode)) return seguir(headers.location, url)
     if (statusCode < 200 || statusCode >= 300) cortarPorStatus(statusCode, url.host)
     if (!esHtml(respuesta)) return null
-    const objetivos = objetivosDePagina(await leerPagina(respuesta), url)
+    const objetivos = pageTargets(await leerPagina(respuesta), url)
     return elegir(objetivos, vistos, camino.hosts)
   } finally {
     // Closes the connection without downloading the rest of the body.
@@ -164,7 +164,7 @@ function seguir(location: string | undefined, base: URL): string {
  */
 function elegir(objetivos: readonly string[], vistos: ReadonlySet<string>, hosts: readonly string[]): string | null {
   const nuevos = objetivos.filter((objetivo) => !vistos.has(objetivo.replace(/#.*/s, '')) && coincide(objetivo, hosts))
-  return nuevos.find((objetivo) => leerEnlace(objetivo, hosts).tipo === 'coordenadas') ?? nuevos[0] ?? null
+  return nuevos.find((objetivo) => readMapLink(objetivo, hosts).tipo === 'coordenadas') ?? nuevos[0] ?? null
 }
 
 /**
@@ -179,7 +179,7 @@ function trasConsentimiento(enlace: string): string | null {
 
 function coincide(enlace: string | URL, hosts: readonly string[]): boolean {
   try {
-    leerEnlace(String(enlace), hosts)
+    readMapLink(String(enlace), hosts)
     return true
   } catch {
     return false
@@ -198,7 +198,7 @@ const CABECERAS = {
 }
 
 async function pedir(url: URL, { resolver, contexto, signal }: Camino): Promise<IncomingMessage> {
-  const direcciones = await resolverDestino(url, { resolver, loopback: false })
+  const direcciones = await resolveDestination(url, { resolver, loopback: false })
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   https
@@ -207,7 +207,7 @@ async function pedir(url: URL, { resolver, contexto, signal }: Camino): Promise<
       maxHeaderSize: 16_384,
       signal,
       // Each step opens its own connection, so that it uses only the addresses that were checked for this step.
-      createConnection: () => conectar(anfitrion(url), direcciones, contexto),
+      createConnection: () => conectar(hostOf(url), direcciones, contexto),
     })
     // An `error` event before the body is read would otherwise have no listener.
     .on('response', (respuesta: IncomingMessage) => resolve(respuesta.on('error', () => {})))
@@ -216,7 +216,7 @@ async function pedir(url: URL, { resolver, contexto, signal }: Camino): Promise<
   return promise
 }
 
-function conectar(nombre: string, direcciones: readonly Direccion[], secureContext: tls.SecureContext): tls.TLSSocket {
+function conectar(nombre: string, direcciones: readonly Address[], secureContext: tls.SecureContext): tls.TLSSocket {
   // Uses only the checked addresses, because a second DNS lookup may return others.
   const lookup: LookupFunction = (_nombre, _opciones, responder) => responder(null, [...direcciones])
   const opciones = {
@@ -265,11 +265,11 @@ function cortarPorStatus(status: number, host: string): never {
   cortar(false, `«${host}» respondió ${status}: compruebe el enlace en un navegador o pida otro.`)
 }
 
-function contar(error: unknown): Resuelto {
-  const falla = (pasajera: boolean, motivo: string): Resuelto => ({ tipo: 'falla', pasajera, motivo })
+function contar(error: unknown): ResolvedLink {
+  const falla = (pasajera: boolean, motivo: string): ResolvedLink => ({ tipo: 'falla', pasajera, motivo })
   if (error instanceof CaminoCortado) return falla(error.pasajera, error.message)
-  if (error instanceof ErrorEnlace) return falla(false, `El enlace lleva adonde no se admite. ${error.message}`)
-  if (error instanceof DestinoNoPermitido) {
+  if (error instanceof MapLinkError) return falla(false, `El enlace lleva adonde no se admite. ${error.message}`)
+  if (error instanceof ForbiddenDestination) {
     return error.motivo === 'url_no_resuelve'
       ? falla(true, 'El nombre del mapa no se resolvió en el DNS: se volverá a intentar.')
       : falla(false, 'El nombre del mapa lleva a una dirección que no es pública: revise el DNS del servidor.')

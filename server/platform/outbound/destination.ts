@@ -7,28 +7,28 @@ import ipaddr from 'ipaddr.js'
 // public.
 
 /** IP address for a connection. */
-export interface Direccion {
+export interface Address {
   address: string
   family: 4 | 6
 }
 
 /** Resolves a host name to all its addresses. */
-export type Resolver = (nombre: string) => Promise<readonly Direccion[]>
+export type HostResolver = (nombre: string) => Promise<readonly Address[]>
 
 /** Policy of outgoing connections: how to resolve names, and whether loopback is allowed. */
-export interface Politica {
-  resolver: Resolver
+export interface OutboundPolicy {
+  resolver: HostResolver
   /** Allows http to loopback, on any port (`WEBHOOKS_LOOPBACK`, only for test mode). */
   loopback: boolean
 }
 
 /** Error for an address to which the service must not connect. */
-export class DestinoNoPermitido extends Error {
+export class ForbiddenDestination extends Error {
   override readonly name = 'DestinoNoPermitido'
   readonly motivo: 'url_no_permitida' | 'url_no_resuelve'
 
   /** The message is for the merchant. It states the problem and the remedy. */
-  constructor(motivo: DestinoNoPermitido['motivo'], mensaje: string, opciones?: ErrorOptions) {
+  constructor(motivo: ForbiddenDestination['motivo'], mensaje: string, opciones?: ErrorOptions) {
     super(mensaje, opciones)
     this.motivo = motivo
   }
@@ -44,10 +44,10 @@ const consultas = new Resolucion({ timeout: PLAZO_DNS, tries: 2 })
  * the process, so four unanswered names would delay all other lookups and file operations. Only `localhost` uses it,
  * because DNS servers do not know that name.
  */
-export const resolverDelSistema: Resolver = async (nombre) => {
-  if (nombre === 'localhost') return (await lookup(nombre, { all: true })) as Direccion[]
+export const systemResolver: HostResolver = async (nombre) => {
+  if (nombre === 'localhost') return (await lookup(nombre, { all: true })) as Address[]
   const [v4, v6] = await Promise.allSettled([consultas.resolve4(nombre), consultas.resolve6(nombre)])
-  const direcciones: Direccion[] = [
+  const direcciones: Address[] = [
     ...(v4.status === 'fulfilled' ? v4.value : []).map((address) => ({ address, family: 4 as const })),
     ...(v6.status === 'fulfilled' ? v6.value : []).map((address) => ({ address, family: 6 as const })),
   ]
@@ -74,7 +74,7 @@ const MAL_ESCRITA: readonly [RegExp, string][] = [
  * Parses an address and makes all checks that need no DNS.
  * @throws DestinoNoPermitido if the address is malformed or not allowed
  */
-export function leerDestino(texto: string, politica: Pick<Politica, 'loopback'>): URL {
+export function readDestination(texto: string, politica: Pick<OutboundPolicy, 'loopback'>): URL {
   if (texto.length > LARGO_MAXIMO) rechazarPorLarga()
   for (const [patron, mensaje] of MAL_ESCRITA) if (patron.test(texto)) rechazar(mensaje)
   const url = URL.parse(texto)
@@ -92,9 +92,9 @@ export function leerDestino(texto: string, politica: Pick<Politica, 'loopback'>)
  * name, because a second lookup may return others.
  * @throws DestinoNoPermitido if the name does not resolve or an address is not allowed
  */
-export async function resolverDestino(url: URL, politica: Politica): Promise<readonly Direccion[]> {
+export async function resolveDestination(url: URL, politica: OutboundPolicy): Promise<readonly Address[]> {
   juzgar(url, politica.loopback)
-  const nombre = anfitrion(url)
+  const nombre = hostOf(url)
   if (isIP(nombre)) return [normalizar(nombre)]
   const direcciones = await consultar(nombre, politica.resolver)
   if (direcciones.length === 0) noResuelve(nombre)
@@ -109,7 +109,7 @@ export async function resolverDestino(url: URL, politica: Politica): Promise<rea
   return direcciones.map(({ address }) => normalizar(address))
 }
 
-async function consultar(nombre: string, resolver: Resolver): Promise<readonly Direccion[]> {
+async function consultar(nombre: string, resolver: HostResolver): Promise<readonly Address[]> {
   try {
     return await resolver(nombre)
   } catch (cause) {
@@ -118,7 +118,7 @@ async function consultar(nombre: string, resolver: Resolver): Promise<readonly D
 }
 
 function juzgar(url: URL, loopback: boolean): void {
-  const nombre = anfitrion(url)
+  const nombre = hostOf(url)
   if (loopback && url.protocol === 'http:' && (nombre === 'localhost' || alcance(nombre) === 'loopback')) return
   if (url.protocol !== 'https:') rechazar('La dirección debe usar https: los webhooks no se envían sin cifrar.')
   if (url.username || url.password || url.hash) rechazar('La dirección lleva usuario o fragmento: quítelos.')
@@ -146,7 +146,7 @@ function juzgarNombre(nombre: string): void {
 /**
  * Returns the host of a URL as DNS lookups need it: without brackets, and without the final dot of an absolute name.
  */
-export const anfitrion = (url: URL): string => url.hostname.replace(/^\[|\]$|\.$/g, '')
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$|\.$/g, '')
 
 // Azure's platform services answer at this address from inside any Azure machine, although the address is in a public
 // range.
@@ -162,7 +162,7 @@ function alcance(direccion: string): 'publica' | 'loopback' | 'otra' {
   return ip instanceof ipaddr.IPv6 && (ip.parts[0]! & 0xe000) !== 0x2000 ? 'otra' : 'publica'
 }
 
-const normalizar = (direccion: string): Direccion => {
+const normalizar = (direccion: string): Address => {
   const ip = leerIp(direccion)
   return { address: String(ip), family: ip instanceof ipaddr.IPv6 ? 6 : 4 }
 }
@@ -180,7 +180,7 @@ function leerIp(direccion: string) {
 }
 
 function rechazar(mensaje: string): never {
-  throw new DestinoNoPermitido('url_no_permitida', mensaje)
+  throw new ForbiddenDestination('url_no_permitida', mensaje)
 }
 
 function rechazarPorLarga(): never {
@@ -189,5 +189,5 @@ function rechazarPorLarga(): never {
 
 function noResuelve(nombre: string, opciones?: ErrorOptions): never {
   const mensaje = `El nombre «${nombre}» no se resuelve en el DNS: revise que esté bien escrito y publicado.`
-  throw new DestinoNoPermitido('url_no_resuelve', mensaje, opciones)
+  throw new ForbiddenDestination('url_no_resuelve', mensaje, opciones)
 }

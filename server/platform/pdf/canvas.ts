@@ -1,8 +1,8 @@
-import { type Documento, enBuffer } from './document.ts'
-import { altoDeLinea, crearTipografia, type Escritura, type Estilo, limpiar, type Tipografia } from './text.ts'
+import { type PdfDocument, toBuffer } from './document.ts'
+import { cleanText, createTypography, lineHeight, type TextOptions, type TextStyle, type Typography } from './text.ts'
 
 /** Colours of a document besides the brand colour: ink, grey, lines, a background tint and warnings. */
-export const TONOS = {
+export const TONES = {
   tinta: '#17202B',
   gris: '#5A6673',
   linea: '#D5DBE1',
@@ -11,21 +11,21 @@ export const TONOS = {
 } as const
 
 /** Structure type of a content, for screen readers. */
-export type Papel = 'H1' | 'H2' | 'P' | 'Figure' | 'TH' | 'TD' | 'Caption'
+export type TagRole = 'H1' | 'H2' | 'P' | 'Figure' | 'TH' | 'TD' | 'Caption'
 
 /**
  * Draws text and ornaments into a tagged document. All content is either a structure element or an artifact, which
  * screen readers skip.
  */
-export interface Lienzo extends Tipografia {
-  doc: Documento
+export interface Canvas extends Typography {
+  doc: PdfDocument
   /**
    * Draws a paragraph in at most `maximo` lines.
    * @returns the `y` below the paragraph
    */
-  parrafo(texto: string, x: number, y: number, estilo: Estilo, opciones?: Parrafo): number
+  parrafo(texto: string, x: number, y: number, estilo: TextStyle, opciones?: Paragraph): number
   /** Returns the height of a paragraph with the same text, style and width. */
-  alto(texto: string, estilo: Estilo, ancho: number, maximo: number): number
+  alto(texto: string, estilo: TextStyle, ancho: number, maximo: number): number
   figura(descripcion: string, dibujar: () => void): void
   imagen(descripcion: string, bytes: Uint8Array, x: number, y: number, medida: { ancho: number; alto: number }): void
   adorno(dibujar: () => void): void
@@ -35,20 +35,20 @@ export interface Lienzo extends Tipografia {
   terminar(): void
 }
 
-export interface Parrafo extends Escritura {
+export interface Paragraph extends TextOptions {
   maximo?: number
-  papel?: Papel
+  papel?: TagRole
   enlace?: string
 }
 
 /** Creates the canvas of a tagged document. */
-export function crearLienzo(doc: Documento): Lienzo {
-  const tipografia = crearTipografia(doc)
+export function createCanvas(doc: PdfDocument): Canvas {
+  const tipografia = createTypography(doc)
   const raiz = doc.struct('Document')
   doc.addStructure(raiz)
   const pila = [raiz]
 
-  const marcado = (papel: Papel | 'Link', dibujar: () => void, opciones = {}) => {
+  const marcado = (papel: TagRole | 'Link', dibujar: () => void, opciones = {}) => {
     const contenido = doc.markStructureContent(papel)
     dibujar()
     doc.endMarkedContent()
@@ -71,7 +71,7 @@ export function crearLienzo(doc: Documento): Lienzo {
   }
 
   const figura = (descripcion: string, dibujar: () => void) =>
-    marcado('Figure', dibujar, { alt: limpiar(descripcion) }).end()
+    marcado('Figure', dibujar, { alt: cleanText(descripcion) }).end()
 
   return {
     ...tipografia,
@@ -84,15 +84,14 @@ export function crearLienzo(doc: Documento): Lienzo {
       const elemento = marcado(enlace ? 'Link' : papel, () => {
         abajo = tipografia.escribir(lineas, x, y, estilo, { ancho, ...escritura })
       })
-      if (enlace) enlazar(elemento, [x, y, ancho, abajo - y], enlace, limpiar(texto))
+      if (enlace) enlazar(elemento, [x, y, ancho, abajo - y], enlace, cleanText(texto))
       elemento.end()
       return abajo
     },
-    alto: (texto, estilo, ancho, maximo) =>
-      tipografia.partir(texto, estilo, ancho, maximo).length * altoDeLinea(estilo),
+    alto: (texto, estilo, ancho, maximo) => tipografia.partir(texto, estilo, ancho, maximo).length * lineHeight(estilo),
     figura,
     imagen(descripcion, bytes, x, y, { ancho, alto }) {
-      figura(descripcion, () => doc.image(enBuffer(bytes), x, y, { width: ancho, height: alto }))
+      figura(descripcion, () => doc.image(toBuffer(bytes), x, y, { width: ancho, height: alto }))
     },
     dentro(tipo, dibujar) {
       const elemento = doc.struct(tipo)
@@ -102,7 +101,7 @@ export function crearLienzo(doc: Documento): Lienzo {
       pila.pop()
       elemento.end()
     },
-    regla: (x, y, ancho, color = TONOS.linea, grueso = 0.6) =>
+    regla: (x, y, ancho, color = TONES.linea, grueso = 0.6) =>
       adorno(() => doc.rect(x, y - grueso / 2, ancho, grueso).fill(color)),
     terminar: () => raiz.end(),
   }

@@ -1,9 +1,9 @@
 import PDFDocument from 'pdfkit'
-import { limpiar } from './text.ts'
+import { cleanText } from './text.ts'
 
-export type Documento = PDFKit.PDFDocument
+export type PdfDocument = PDFKit.PDFDocument
 
-export interface Portada {
+export interface DocumentInfo {
   titulo: string
   autor: string
   asunto: string
@@ -22,7 +22,7 @@ export interface Portada {
  * Creates an empty document without pages, and the promise of its bytes, which resolves after `doc.end()`. The same
  * data gives the same bytes.
  */
-export function crearDocumento(portada: Portada): { doc: Documento; bytes: Promise<Buffer> } {
+export function createDocument(portada: DocumentInfo): { doc: PdfDocument; bytes: Promise<Buffer> } {
   const doc = new PDFDocument({
     size: portada.tamano,
     margin: 0,
@@ -35,9 +35,9 @@ export function crearDocumento(portada: Portada): { doc: Documento; bytes: Promi
     // bundle does not contain this file.
     font: null as unknown as string,
     info: {
-      Title: limpiar(portada.titulo),
-      Author: limpiar(portada.autor),
-      Subject: limpiar(portada.asunto),
+      Title: cleanText(portada.titulo),
+      Author: cleanText(portada.autor),
+      Subject: cleanText(portada.asunto),
       Producer: 'guias',
       Creator: 'guias',
       CreationDate: instante(portada.creado_en),
@@ -53,7 +53,7 @@ export function crearDocumento(portada: Portada): { doc: Documento; bytes: Promi
 }
 
 /** Converts bytes to a Buffer. Bytes from another thread arrive as a Uint8Array, which pdfkit does not accept. */
-export const enBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
+export const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
 
 const instante = (texto: string): Date => {
   const fecha = new Date(texto)

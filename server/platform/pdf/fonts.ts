@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { RAIZ } from '../root.ts'
+import { ROOT } from '../root.ts'
 
 /** Font files in `fuentes/`. The README there states their origin and licence. */
 const ARCHIVOS = {
@@ -9,7 +9,7 @@ const ARCHIVOS = {
   otra: 'DejaVuSansCondensed.ttf',
 } as const
 
-export type Fuente = keyof typeof ARCHIVOS
+export type Font = keyof typeof ARCHIVOS
 
 /** Parsed font inside pdfkit. The types of pdfkit do not declare it. */
 interface Abierta {
@@ -20,15 +20,15 @@ interface Abierta {
  * Cache of the bytes of fonts. Parsed fonts are not shared: a parsed font remembers the first character of each glyph,
  * and writes that character to the file. A document with a shared font would depend on the documents before it.
  */
-const leidas = new Map<Fuente, Buffer>()
+const leidas = new Map<Font, Buffer>()
 
 /**
  * Selects the current font of a document and returns the parsed font. Reads the file of a font at first use, because
  * most documents never need the third font.
  */
-export function usarFuente(doc: PDFKit.PDFDocument, fuente: Fuente, registradas: Set<Fuente>): Abierta {
+export function useFont(doc: PDFKit.PDFDocument, fuente: Font, registradas: Set<Font>): Abierta {
   if (!registradas.has(fuente)) {
-    const bytes = leidas.get(fuente) ?? readFileSync(new URL(`server/platform/pdf/fonts/${ARCHIVOS[fuente]}`, RAIZ))
+    const bytes = leidas.get(fuente) ?? readFileSync(new URL(`server/platform/pdf/fonts/${ARCHIVOS[fuente]}`, ROOT))
     leidas.set(fuente, bytes)
     doc.registerFont(fuente, bytes)
     registradas.add(fuente)

@@ -1,6 +1,6 @@
-import { type Fuente, usarFuente } from './fonts.ts'
+import { type Font, useFont } from './fonts.ts'
 
-export interface Estilo {
+export interface TextStyle {
   cuerpo: number
   peso?: 'normal' | 'fuerte'
   color?: string
@@ -10,7 +10,7 @@ export interface Estilo {
   espaciado?: number
 }
 
-export interface Escritura {
+export interface TextOptions {
   ancho?: number
   alinear?: 'izquierda' | 'centro' | 'derecha'
 }
@@ -18,36 +18,36 @@ export interface Escritura {
 /**
  * Text layout that pdfkit does not offer: fallback fonts, a maximum number of lines, and breaks inside very long words.
  */
-export interface Tipografia {
-  medir(texto: string, estilo: Estilo): number
+export interface Typography {
+  medir(texto: string, estilo: TextStyle): number
   /** Breaks a text into at most `maximo` lines no wider than `ancho`. «…» replaces the rest of the text. */
-  partir(texto: string, estilo: Estilo, ancho: number, maximo: number): string[]
+  partir(texto: string, estilo: TextStyle, ancho: number, maximo: number): string[]
   /**
    * Finds the largest size of `cuerpos` (descending) at which the text fits into the box. If none fits, uses the
    * smallest size and cuts the text.
    */
-  ajustar(texto: string, estilo: Omit<Estilo, 'cuerpo'>, cuerpos: readonly number[], caja: Caja): Ajustado
+  ajustar(texto: string, estilo: Omit<TextStyle, 'cuerpo'>, cuerpos: readonly number[], caja: TextBox): FittedText
   /**
    * Draws lines of text.
    * @returns the `y` below the last line
    */
-  escribir(lineas: string[], x: number, y: number, estilo: Estilo, escritura?: Escritura): number
+  escribir(lineas: string[], x: number, y: number, estilo: TextStyle, escritura?: TextOptions): number
 }
 
-export interface Caja {
+export interface TextBox {
   ancho: number
   alto: number
 }
 
-export interface Ajustado {
+export interface FittedText {
   lineas: string[]
-  estilo: Estilo
+  estilo: TextStyle
   alto: number
 }
 
 /** Run of text in one font. */
 interface Tramo {
-  fuente: Fuente
+  fuente: Font
   texto: string
 }
 
@@ -69,7 +69,7 @@ const grafemas = new Intl.Segmenter('es', { granularity: 'grapheme' })
  * Converts a text to one line of well-formed Unicode in NFC. Removes invisible characters and replaces each emoji
  * sequence with joiners by `□`.
  */
-export const limpiar = (texto: string): string =>
+export const cleanText = (texto: string): string =>
   texto
     .toWellFormed()
     .normalize('NFC')
@@ -81,16 +81,16 @@ export const limpiar = (texto: string): string =>
     .replace(INVISIBLES, '')
     .trim()
 
-export const altoDeLinea = ({ cuerpo, interlineado = 1.34 }: Estilo): number => cuerpo * interlineado
+export const lineHeight = ({ cuerpo, interlineado = 1.34 }: TextStyle): number => cuerpo * interlineado
 
-export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
-  const registradas = new Set<Fuente>()
+export function createTypography(doc: PDFKit.PDFDocument): Typography {
+  const registradas = new Set<Font>()
   const tramosDe = new Map<string, Tramo[]>()
-  const usar = (fuente: Fuente) => usarFuente(doc, fuente, registradas)
-  const fuenteDe = (tramo: Tramo, estilo: Estilo): Fuente =>
+  const usar = (fuente: Font) => useFont(doc, fuente, registradas)
+  const fuenteDe = (tramo: Tramo, estilo: TextStyle): Font =>
     tramo.fuente === 'otra' ? 'otra' : (estilo.peso ?? 'normal')
 
-  const tiene = (fuente: Fuente, grafema: string): boolean => {
+  const tiene = (fuente: Font, grafema: string): boolean => {
     const abierta = usar(fuente)
     return [...grafema].every((caracter) => abierta.hasGlyphForCodePoint(caracter.codePointAt(0)!))
   }
@@ -132,7 +132,7 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
     return sanos
   }
 
-  function medir(texto: string, estilo: Estilo): number {
+  function medir(texto: string, estilo: TextStyle): number {
     let ancho = 0
     for (const tramo of tramos(texto)) {
       usar(fuenteDe(tramo, estilo))
@@ -143,7 +143,7 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
   }
 
   /** Returns the longest beginning of `texto` that is no wider than `ancho`, but at least one character. */
-  function cabe(texto: string, estilo: Estilo, ancho: number): string {
+  function cabe(texto: string, estilo: TextStyle, ancho: number): string {
     let hasta = ''
     let usado = 0
     for (const { segment } of grafemas.segment(texto)) {
@@ -154,12 +154,12 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
     return hasta
   }
 
-  function partir(texto: string, estilo: Estilo, ancho: number, maximo: number): string[] {
+  function partir(texto: string, estilo: TextStyle, ancho: number, maximo: number): string[] {
     const lineas: string[] = []
     const espacio = medir(' ', estilo)
     let linea = ''
     let usado = 0
-    const pendientes = limpiar(texto).split(' ').filter(Boolean).reverse()
+    const pendientes = cleanText(texto).split(' ').filter(Boolean).reverse()
     while (pendientes.length > 0 && lineas.length <= maximo) {
       const palabra = pendientes.pop()!
       const mide = medir(palabra, estilo)
@@ -186,24 +186,24 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
 
   function ajustar(
     texto: string,
-    base: Omit<Estilo, 'cuerpo'>,
+    base: Omit<TextStyle, 'cuerpo'>,
     cuerpos: readonly number[],
-    { ancho, alto }: Caja,
-  ): Ajustado {
-    let estilo: Estilo = { ...base, cuerpo: cuerpos.at(-1) ?? 8 }
+    { ancho, alto }: TextBox,
+  ): FittedText {
+    let estilo: TextStyle = { ...base, cuerpo: cuerpos.at(-1) ?? 8 }
     for (const cuerpo of cuerpos) {
       estilo = { ...base, cuerpo }
-      const caben = Math.floor(alto / altoDeLinea(estilo))
+      const caben = Math.floor(alto / lineHeight(estilo))
       const lineas = partir(texto, estilo, ancho, caben + 1)
-      if (lineas.length <= caben) return { lineas, estilo, alto: lineas.length * altoDeLinea(estilo) }
+      if (lineas.length <= caben) return { lineas, estilo, alto: lineas.length * lineHeight(estilo) }
     }
-    const lineas = partir(texto, estilo, ancho, Math.max(1, Math.floor(alto / altoDeLinea(estilo))))
-    return { lineas, estilo, alto: lineas.length * altoDeLinea(estilo) }
+    const lineas = partir(texto, estilo, ancho, Math.max(1, Math.floor(alto / lineHeight(estilo))))
+    return { lineas, estilo, alto: lineas.length * lineHeight(estilo) }
   }
 
-  function escribir(lineas: string[], x: number, y: number, estilo: Estilo, escritura: Escritura = {}): number {
+  function escribir(lineas: string[], x: number, y: number, estilo: TextStyle, escritura: TextOptions = {}): number {
     const { ancho = 0, alinear = 'izquierda' } = escritura
-    const alto = altoDeLinea(estilo)
+    const alto = lineHeight(estilo)
     doc.fillColor(estilo.color ?? '#000000')
     for (const [i, linea] of lineas.entries()) {
       const sobra = alinear === 'izquierda' ? 0 : ancho - medir(linea, estilo) + (estilo.espaciado ?? 0)

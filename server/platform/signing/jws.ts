@@ -1,18 +1,18 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
-import type { Secretos, Subclave } from '../secrets.ts'
+import type { Secrets, SubKey } from '../secrets.ts'
 
 /**
  * Signs content as a compact JWS (RFC 7515) of type `typ`.
  * @returns the JWS, and the public key that verifies it. The caller stores the key together with the signature (table
  * `clave_publica`).
  */
-export async function firmar(
-  secretos: Secretos,
+export async function signJws(
+  secretos: Secrets,
   typ: string,
   contenido: object,
 ): Promise<{ jws: string; publica: ClavePublica }> {
-  const { privada, publica } = await claveDeFirma(secretos)
+  const { privada, publica } = await signingKey(secretos)
   const { CompactSign } = await import('jose')
   const jws = await new CompactSign(Buffer.from(JSON.stringify(contenido)))
     .setProtectedHeader({ alg: ALG, kid: publica.kid, typ })
@@ -21,7 +21,7 @@ export async function firmar(
 }
 
 /** Verifies a JWS and returns its content; undefined if its type is different or none of the keys signed it. */
-export async function leerFirmado<T extends object>(
+export async function readSigned<T extends object>(
   claves: readonly ClavePublica[],
   tipo: string,
   jws: string,
@@ -53,7 +53,7 @@ interface ClaveDeFirma {
 /** Bytes that precede an Ed25519 seed in PKCS #8 (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-async function claveDe({ clave }: Subclave): Promise<ClaveDeFirma> {
+async function claveDe({ clave }: SubKey): Promise<ClaveDeFirma> {
   const privada = createPrivateKey({ key: Buffer.concat([PKCS8, clave]), format: 'der', type: 'pkcs8' })
   const { x } = createPublicKey(privada).export({ format: 'jwk' }) as { x: string }
   const { calculateJwkThumbprint } = await import('jose')
@@ -62,11 +62,11 @@ async function claveDe({ clave }: Subclave): Promise<ClaveDeFirma> {
 }
 
 /** Returns the current signing key. It is derived from the current master key, so all processes have the same one. */
-export const claveDeFirma = (secretos: Secretos) => claveDe(secretos.presente('pruebas'))
+export const signingKey = (secretos: Secrets) => claveDe(secretos.presente('pruebas'))
 
 /**
  * Public keys of all signatures made with the configured master keys. A client that can write to the database cannot
  * add a key to this list.
  */
-export const clavesPropias = async (secretos: Secretos): Promise<ClavePublica[]> =>
+export const ownPublicKeys = async (secretos: Secrets): Promise<ClavePublica[]> =>
   (await Promise.all(secretos.todas('pruebas').map(claveDe))).map(({ publica }) => publica)

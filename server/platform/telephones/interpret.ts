@@ -6,7 +6,10 @@ import { type PaisConPlan, PLANES } from '../../generado/contrato/planes.ts'
  * Spanish error text. `dudoso`: the length is possible, but no plan contains the number. `ajeno`: only `+` and the
  * digits are known.
  */
-export type Lectura = { e164: string; pais: PaisConPlan; dudoso: boolean } | { ajeno: string } | { error: string }
+export type ParsedTelephone =
+  | { e164: string; pais: PaisConPlan; dudoso: boolean }
+  | { ajeno: string }
+  | { error: string }
 
 const EJEMPLO = 'por ejemplo +50255551234'
 const VACIO = `está vacío: escriba el número de quien recibe, ${EJEMPLO}`
@@ -36,14 +39,17 @@ type Compilado = (typeof COMPILADOS)[number]
 const hallarValido = (texto: string) => COMPILADOS.find(({ e164 }) => e164.test(texto))
 
 /** Reports whether an E.164 number is a landline; false if its plan does not distinguish landlines from mobiles. */
-export const esFijo = (e164: string) => COMPILADOS.some(({ fijo, movil }) => fijo.test(e164) && !movil.test(e164))
+export const isLandlineOf = (e164: string) => COMPILADOS.some(({ fijo, movil }) => fijo.test(e164) && !movil.test(e164))
 
 /** Returns the national number as it is, and, if it has a dialling prefix, also without the prefix. */
 const escrituras = ({ prefijo }: Compilado, numero: string) =>
   prefijo?.test(numero) ? [numero, numero.replace(prefijo, '')] : [numero]
 
-const enE164 = ({ codigo, pais }: Compilado, numero: string | undefined, dudoso: boolean): Lectura | undefined =>
-  numero === undefined ? undefined : { e164: `+${codigo}${numero}`, pais, dudoso }
+const enE164 = (
+  { codigo, pais }: Compilado,
+  numero: string | undefined,
+  dudoso: boolean,
+): ParsedTelephone | undefined => (numero === undefined ? undefined : { e164: `+${codigo}${numero}`, pais, dudoso })
 
 const siVale = (plan: Compilado, numero: string) =>
   enE164(
@@ -72,13 +78,13 @@ const siEsPosible = (plan: Compilado, numero: string, largos: readonly number[])
 
 const nombreDe = (pais: string) => new Intl.DisplayNames('es', { type: 'region' }).of(pais)
 
-function explicarLargo(plan: Compilado, numero: string, remedio: string): Lectura {
+function explicarLargo(plan: Compilado, numero: string, remedio: string): ParsedTelephone {
   const que = numero.length < plan.digitos[0]! ? 'le faltan' : 'le sobran'
   return { error: `${que} dígitos: un número de ${nombreDe(plan.pais)} tiene ${plan.digitos.join(' u ')}; ${remedio}` }
 }
 
 /** Reads digits that begin with a country code. */
-function leerInternacional(digitos: string): Lectura {
+function leerInternacional(digitos: string): ParsedTelephone {
   const plan = COMPILADOS.find(({ codigo }) => digitos.startsWith(codigo))
   if (!plan) return { ajeno: `+${digitos}` }
   const numero = digitos.slice(plan.codigo.length)
@@ -93,7 +99,7 @@ function leerInternacional(digitos: string): Lectura {
  * Reads digits without `+` as a number of one country. A valid number of that country takes precedence over all other
  * readings. A number that is in no plan must have as many digits as a mobile number there.
  */
-function leerNacional(plan: Compilado, digitos: string): Lectura {
+function leerNacional(plan: Compilado, digitos: string): ParsedTelephone {
   const vale = siVale(plan, digitos)
   if (vale) return vale
   if (digitos.startsWith('00')) return leerInternacional(digitos.slice(2))
@@ -115,7 +121,7 @@ const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().\u2010-\u2015-]*$/
  * with or without its code.
  * @param pais ISO 3166-1 code; undefined if a number without `+` may be of any country
  */
-export function interpretar(texto: string, pais?: string | undefined): Lectura {
+export function parseTelephone(texto: string, pais?: string | undefined): ParsedTelephone {
   const valido = hallarValido(texto)
   if (valido) return { e164: texto, pais: valido.pais, dudoso: false }
   const visible = texto.replace(INVISIBLES, '')

@@ -1,14 +1,14 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
-import { esFijo as esFijoDeAqui, interpretar } from './interpret.ts'
+import { isLandlineOf as esFijoDeAqui, parseTelephone } from './interpret.ts'
 
 /** Telephone number that was read, or the reason, in Spanish, why it could not be read. */
-export type Telefono = { e164: string; dudoso: boolean } | { error: string }
+export type Telephone = { e164: string; dudoso: boolean } | { error: string }
 
 /**
  * Cache of recently read numbers of other countries. A validator and a handler both read each number, and the library
  * takes 20 µs.
  */
-const recientes = new Map<string, Telefono>()
+const recientes = new Map<string, Telephone>()
 const RECIENTES = 2_000
 
 const LONGITUDES: Record<string, string> = {
@@ -24,8 +24,8 @@ const LONGITUDES: Record<string, string> = {
  * plans. A possible number that is not known to be valid is `dudoso`, because plans change faster than metadata.
  * @param pais country of a number without `+`; undefined or null if there is none
  */
-export function leerTelefono(texto: string, pais?: string | null): Telefono {
-  const lectura = interpretar(texto, pais ?? undefined)
+export function readTelephone(texto: string, pais?: string | null): Telephone {
+  const lectura = parseTelephone(texto, pais ?? undefined)
   if (!('ajeno' in lectura)) return lectura
   const recordado = recientes.get(lectura.ajeno)
   if (recordado) return recordado
@@ -35,7 +35,7 @@ export function leerTelefono(texto: string, pais?: string | null): Telefono {
   return telefono
 }
 
-function leerAjeno(compacto: string): Telefono {
+function leerAjeno(compacto: string): Telephone {
   const numero = parsePhoneNumberFromString(compacto)
   if (!numero?.isPossible() || !esE164(numero.number)) {
     const largo = validatePhoneNumberLength(compacto) ?? 'INVALID_LENGTH'
@@ -55,8 +55,8 @@ const esE164 = (numero: string) =>
  * Reports whether an E.164 number is a landline, which receives no messages; false if its plan does not distinguish
  * landlines.
  */
-export const esFijo = (e164: string): boolean =>
-  'ajeno' in interpretar(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)
+export const isLandline = (e164: string): boolean =>
+  'ajeno' in parseTelephone(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)
 
 /** Formats an E.164 number for people, for example `+502 2345 6789`. */
-export const mostrarTelefono = (e164: string): string => parsePhoneNumberFromString(e164)?.formatInternational() ?? e164
+export const showTelephone = (e164: string): string => parsePhoneNumberFromString(e164)?.formatInternational() ?? e164

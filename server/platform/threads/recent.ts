@@ -1,4 +1,4 @@
-import { noDisponible } from '../errors.ts'
+import { unavailable } from '../errors.ts'
 
 interface Reglas {
   /** Maximum number of cached documents. */
@@ -21,7 +21,7 @@ interface EnCurso {
  * preparation wait for that document. Preparation stops when no request waits any more. A link that is opened many
  * times therefore costs a single drawing.
  */
-export class Recientes {
+export class RecentDocuments {
   readonly #reglas: Reglas
   readonly #hechos = new Map<string, Buffer>()
   readonly #enCurso = new Map<string, EnCurso>()
@@ -32,7 +32,7 @@ export class Recientes {
   }
 
   /** Returns the document if it is cached. */
-  hallar(clave: string): Buffer | undefined {
+  find(clave: string): Buffer | undefined {
     return this.#hechos.get(clave)
   }
 
@@ -41,7 +41,7 @@ export class Recientes {
    * @param senal aborts when the client has disconnected
    * @throws Problema 503 if the signal aborts; any error of `hacer`
    */
-  async dar(clave: string, hacer: (senal: AbortSignal) => Promise<Buffer>, senal: AbortSignal): Promise<Buffer> {
+  async get(clave: string, hacer: (senal: AbortSignal) => Promise<Buffer>, senal: AbortSignal): Promise<Buffer> {
     if (senal.aborted) throw abandonada()
     const hecho = this.#hechos.get(clave)
     if (hecho) return hecho
@@ -98,4 +98,4 @@ export class Recientes {
   }
 }
 
-const abandonada = () => noDisponible('La solicitud se abandonó.')
+const abandonada = () => unavailable('La solicitud se abandonó.')

@@ -5,26 +5,26 @@ import { parentPort } from 'node:worker_threads'
  * Tasks of a thread. Each task takes plain data, returns bytes, and stops when the signal says that no request waits
  * for the bytes.
  */
-export type Tareas = { readonly [tarea: string]: (datos: never, senal: AbortSignal) => Promise<Uint8Array> }
+export type ThreadTasks = { readonly [tarea: string]: (datos: never, senal: AbortSignal) => Promise<Uint8Array> }
 
 /** Message to a thread: a task with its data, or `dejarlo` to abort the current task. */
-export type Encargo = { tarea: string; datos: unknown } | 'dejarlo'
+export type ThreadOrder = { tarea: string; datos: unknown } | 'dejarlo'
 
 /** Answer of a thread to each task. */
-export type Hecho = { bytes: Uint8Array } | { error: unknown }
+export type TaskResult = { bytes: Uint8Array } | { error: unknown }
 
 /** Nice value of a thread (Linux). On a busy processor, a thread gets a third of the event loop's share. */
 const AMABLE = 5
 
 /** Executes the tasks that the pool (`hilos.ts`) sends, one at a time. Must run in a thread. */
-export function atender(tareas: Tareas): void {
+export function serveTasks(tareas: ThreadTasks): void {
   // On other systems, the priority would apply to the whole process.
   if (process.platform === 'linux') setPriority(AMABLE)
   let actual: AbortController | undefined
-  parentPort!.on('message', async (encargo: Encargo) => {
+  parentPort!.on('message', async (encargo: ThreadOrder) => {
     if (encargo === 'dejarlo') return actual?.abort()
     actual = new AbortController()
-    let hecho: Hecho
+    let hecho: TaskResult
     try {
       hecho = { bytes: await tareas[encargo.tarea]!(encargo.datos as never, actual.signal) }
     } catch (error) {

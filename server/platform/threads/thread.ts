@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import type { Encargo, Hecho } from './serve.ts'
+import type { TaskResult, ThreadOrder } from './serve.ts'
 
 /** Error of a task whose thread died or was ended; the task itself may be valid. */
-export class HiloMuerto extends Error {
+export class DeadThread extends Error {
   override readonly name = 'HiloMuerto'
 }
 
@@ -14,7 +14,7 @@ export class HiloMuerto extends Error {
 const MEMORIA = { maxOldGenerationSizeMb: 256 }
 
 /** Thread as its pool sees it, with one task or none. */
-export class Hilo {
+export class WorkerThread {
   readonly #worker: Worker
   #tarea: PromiseWithResolvers<Buffer> | undefined
 
@@ -23,7 +23,7 @@ export class Hilo {
     // A thread needs neither the environment nor the flags of the process.
     this.#worker = new Worker(modulo, { env: {}, execArgv: [], resourceLimits: MEMORIA })
     this.#worker.unref()
-    this.#worker.on('message', (hecho: Hecho) => {
+    this.#worker.on('message', (hecho: TaskResult) => {
       const tarea = this.#tarea
       this.#tarea = undefined
       if ('error' in hecho) tarea?.reject(hecho.error)
@@ -35,11 +35,11 @@ export class Hilo {
     })
     this.#worker.on('exit', () => {
       alMorir()
-      this.#tarea?.reject(new HiloMuerto('the thread ended before its task', { cause: causa }))
+      this.#tarea?.reject(new DeadThread('the thread ended before its task', { cause: causa }))
     })
   }
 
-  get libre(): boolean {
+  get idle(): boolean {
     return this.#tarea === undefined
   }
 
@@ -47,23 +47,23 @@ export class Hilo {
    * Runs a task in the thread.
    * @throws HiloMuerto if the thread ends, and any error of the task
    */
-  async hacer(tarea: string, datos: unknown): Promise<Buffer> {
+  async run(tarea: string, datos: unknown): Promise<Buffer> {
     this.#enviar({ tarea, datos })
     this.#tarea = Promise.withResolvers()
     return this.#tarea.promise
   }
 
   /** Asks the thread to abort its current task, because no request needs the result any more. */
-  dejarlo(): void {
+  cancel(): void {
     this.#enviar('dejarlo')
   }
 
   /** Ends the thread at once, even during a task. */
-  async terminar(): Promise<void> {
+  async terminate(): Promise<void> {
     await this.#worker.terminate()
   }
 
-  #enviar(encargo: Encargo): void {
+  #enviar(encargo: ThreadOrder): void {
     this.#worker.postMessage(encargo)
   }
 }

@@ -1,11 +1,11 @@
-import { noDisponible } from '../errors.ts'
+import { unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Tareas } from './serve.ts'
-import { Hilo, HiloMuerto } from './thread.ts'
-import { Espera } from './waiting.ts'
+import type { ThreadTasks } from './serve.ts'
+import { DeadThread, WorkerThread } from './thread.ts'
+import { WaitingList } from './waiting.ts'
 
 interface Reglas {
-  /** Module that a thread runs; the module calls `atender`. */
+  /** Module that a thread runs; the module calls `serveTasks`. */
   modulo: URL
   /** Maximum number of threads. A thread starts when a task needs it. */
   cuantos: number
@@ -25,7 +25,7 @@ interface Pedido {
   readonly datos: unknown
   readonly fin: PromiseWithResolvers<Buffer>
   /** Undefined while the task waits. */
-  hilo?: Hilo
+  hilo?: WorkerThread
 }
 
 const MUCHOS = 'Hay demasiados documentos en preparación. Repita la solicitud en unos segundos.'
@@ -34,18 +34,18 @@ const MUCHOS = 'Hay demasiados documentos en preparación. Repita la solicitud e
  * Pool of threads for work that would block the event loop. Owners take turns: however many tasks an owner has, the
  * others wait for a single task of that owner at a time.
  */
-export class Hilos<T extends Tareas> {
+export class ThreadPool<T extends ThreadTasks> {
   readonly #reglas: Reglas
   readonly #log: Log
-  readonly #espera: Espera<Pedido>
-  readonly #hilos = new Set<Hilo>()
+  readonly #espera: WaitingList<Pedido>
+  readonly #hilos = new Set<WorkerThread>()
   #ocio: NodeJS.Timeout | undefined
   #detenido = false
 
   constructor(log: Log, reglas: Reglas) {
     this.#log = log
     this.#reglas = reglas
-    this.#espera = new Espera(reglas.enEspera)
+    this.#espera = new WaitingList(reglas.enEspera)
   }
 
   /**
@@ -54,18 +54,18 @@ export class Hilos<T extends Tareas> {
    * @param senal aborts when no request waits for the result any more
    * @throws Problema 503 if the task gets no turn or its thread dies; any other error of the task itself
    */
-  async hacer<N extends keyof T & string>(
+  async run<N extends keyof T & string>(
     dueno: string,
     tarea: N,
     datos: Parameters<T[N]>[0],
     senal?: AbortSignal,
   ): Promise<Buffer> {
-    if (this.#detenido || senal?.aborted) throw noDisponible('El servicio ya no espera este documento.')
+    if (this.#detenido || senal?.aborted) throw unavailable('El servicio ya no espera este documento.')
     const pedido: Pedido = { dueno, tarea, datos, fin: Promise.withResolvers() }
-    const dejarlo = () => this.#dejar(pedido, noDisponible('La solicitud se abandonó.'))
-    const reloj = setTimeout(() => pedido.hilo ?? this.#dejar(pedido, noDisponible(MUCHOS)), this.#reglas.paciencia)
+    const dejarlo = () => this.#dejar(pedido, unavailable('La solicitud se abandonó.'))
+    const reloj = setTimeout(() => pedido.hilo ?? this.#dejar(pedido, unavailable(MUCHOS)), this.#reglas.paciencia)
     senal?.addEventListener('abort', dejarlo)
-    this.#espera.poner(dueno, pedido)?.fin.reject(noDisponible(MUCHOS))
+    this.#espera.add(dueno, pedido)?.fin.reject(unavailable(MUCHOS))
     this.#repartir()
     try {
       return await pedido.fin.promise
@@ -76,44 +76,44 @@ export class Hilos<T extends Tareas> {
   }
 
   /** Ends all threads at once. Waiting tasks fail with a 503. */
-  async detener(): Promise<void> {
+  async stop(): Promise<void> {
     this.#detenido = true
     clearTimeout(this.#ocio)
-    for (let pedido = this.#espera.sacar(); pedido; pedido = this.#espera.sacar())
-      pedido.fin.reject(noDisponible('El servicio se está deteniendo.'))
-    await Promise.all([...this.#hilos].map((hilo) => hilo.terminar()))
+    for (let pedido = this.#espera.next(); pedido; pedido = this.#espera.next())
+      pedido.fin.reject(unavailable('El servicio se está deteniendo.'))
+    await Promise.all([...this.#hilos].map((hilo) => hilo.terminate()))
   }
 
   #dejar(pedido: Pedido, problema: Error): void {
-    this.#espera.quitar(pedido.dueno, pedido)
-    pedido.hilo?.dejarlo()
+    this.#espera.remove(pedido.dueno, pedido)
+    pedido.hilo?.cancel()
     pedido.fin.reject(problema)
   }
 
   #repartir(): void {
     while (!this.#detenido) {
-      const libre = [...this.#hilos].find((hilo) => hilo.libre)
+      const libre = [...this.#hilos].find((hilo) => hilo.idle)
       if (!libre && this.#hilos.size >= this.#reglas.cuantos) return
-      const pedido = this.#espera.sacar()
+      const pedido = this.#espera.next()
       if (!pedido) return
       void this.#hacer(libre ?? this.#nuevo(), pedido)
     }
   }
 
-  #nuevo(): Hilo {
-    const hilo = new Hilo(this.#reglas.modulo, () => this.#hilos.delete(hilo))
+  #nuevo(): WorkerThread {
+    const hilo = new WorkerThread(this.#reglas.modulo, () => this.#hilos.delete(hilo))
     this.#hilos.add(hilo)
     return hilo
   }
 
-  async #hacer(hilo: Hilo, pedido: Pedido): Promise<void> {
+  async #hacer(hilo: WorkerThread, pedido: Pedido): Promise<void> {
     pedido.hilo = hilo
-    const plazo = setTimeout(() => void hilo.terminar(), this.#reglas.plazo)
+    const plazo = setTimeout(() => void hilo.terminate(), this.#reglas.plazo)
     try {
-      pedido.fin.resolve(await hilo.hacer(pedido.tarea, pedido.datos))
+      pedido.fin.resolve(await hilo.run(pedido.tarea, pedido.datos))
     } catch (err) {
-      if (err instanceof HiloMuerto && !this.#detenido) this.#log.warn({ err, tarea: pedido.tarea }, 'thread lost')
-      pedido.fin.reject(err instanceof HiloMuerto ? noDisponible('Falló al preparar el documento. Repita.', err) : err)
+      if (err instanceof DeadThread && !this.#detenido) this.#log.warn({ err, tarea: pedido.tarea }, 'thread lost')
+      pedido.fin.reject(err instanceof DeadThread ? unavailable('Falló al preparar el documento. Repita.', err) : err)
     } finally {
       clearTimeout(plazo)
       this.#descansar()
@@ -126,9 +126,9 @@ export class Hilos<T extends Tareas> {
     this.#ocio ??= setTimeout(() => {
       this.#ocio = undefined
       for (const hilo of this.#hilos) {
-        if (!hilo.libre) continue
+        if (!hilo.idle) continue
         this.#hilos.delete(hilo)
-        void hilo.terminar()
+        void hilo.terminate()
       }
     }, this.#reglas.ocio).unref()
     this.#ocio.refresh()

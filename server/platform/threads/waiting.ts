@@ -1,5 +1,5 @@
 /** Queue of limited length with a line for each owner. The owners take turns. */
-export class Espera<T> {
+export class WaitingList<T> {
   readonly #maximo: number
   /** Lines by owner, in the order of the owners' turns; no line is empty. */
   readonly #filas = new Map<string, T[]>()
@@ -15,7 +15,7 @@ export class Espera<T> {
    * @returns the item that must leave if the queue is too long: the last of the longest line, so that a flood drops its
    * own items
    */
-  poner(dueno: string, quien: T): T | undefined {
+  add(dueno: string, quien: T): T | undefined {
     const suya = this.#filas.get(dueno)
     if (suya) suya.push(quien)
     else this.#filas.set(dueno, [quien])
@@ -24,7 +24,7 @@ export class Espera<T> {
     let larga = dueno
     for (const [otro, { length }] of this.#filas) if (length > this.#filas.get(larga)!.length) larga = otro
     const ultimo = this.#filas.get(larga)!.at(-1)!
-    this.quitar(larga, ultimo)
+    this.remove(larga, ultimo)
     return ultimo
   }
 
@@ -32,7 +32,7 @@ export class Espera<T> {
    * Removes and returns the first item of the owner whose turn comes next. The owner's next item waits until all other
    * owners had a turn.
    */
-  sacar(): T | undefined {
+  next(): T | undefined {
     for (const [dueno, [primero]] of this.#filas) {
       const resto = this.#filas.get(dueno)!.slice(1)
       this.#filas.delete(dueno)
@@ -44,7 +44,7 @@ export class Espera<T> {
   }
 
   /** Removes an item that no longer waits; does nothing if the item is not in the queue. */
-  quitar(dueno: string, quien: T): void {
+  remove(dueno: string, quien: T): void {
     const suya = this.#filas.get(dueno)
     const donde = suya?.indexOf(quien) ?? -1
     if (!suya || donde < 0) return

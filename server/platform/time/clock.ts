@@ -51,7 +51,7 @@ const existe = (zona: string): boolean => {
 }
 
 /** Formats RFC 3339 instants in one time zone, in Spanish. */
-export interface Reloj {
+export interface Clock {
   /** Formats an instant in long form: «14 de noviembre de 2026, 15:04». */
   larga(texto: string): string
   /** Formats an instant in short form: «14 nov 2026, 15:04». */
@@ -68,7 +68,7 @@ export interface Reloj {
  * Creates the formatter for an IANA time zone, or for UTC if the zone does not exist. It formats an invalid instant as
  * «—».
  */
-export function crearReloj(pedida: string): Reloj {
+export function createClock(pedida: string): Clock {
   const zona = existe(pedida) ? pedida : 'UTC'
   const nombre = NOMBRES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
   const con = (texto: string, escribir: (leido: Leido) => string): string => {

@@ -23,7 +23,7 @@ export function iso(instante: Date | string): string {
 }
 
 /** Parses an RFC 3339 instant; undefined if the text is not one. A leap second counts as the second before it. */
-export function leerInstante(texto: string): Date | undefined {
+export function readInstant(texto: string): Date | undefined {
   const partes = RFC3339.exec(texto)
   if (!partes) return undefined
   const [ano, mes, dia] = [Number(partes[1]), Number(partes[2]), Number(partes[3])]

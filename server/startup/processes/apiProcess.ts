@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
-import { ErrorDeArranque } from '../process.ts'
-import type { AlHijo, DelHijo, Preguntas, Valores } from './messages.ts'
+import { StartError } from '../process.ts'
+import type { ChildQuestions, FromChild, MetricValues, ToChild } from './messages.ts'
 
 /** Time in which a process must answer a question about itself, in milliseconds. */
 const PLAZO_DE_RESPUESTA = 4_000
@@ -10,20 +10,20 @@ const PLAZO_DE_RESPUESTA = 4_000
 const PLAZO_DE_FIN = 40_000
 
 /** One of several API processes, as the primary process sees it. */
-export class ProcesoDeApi {
+export class ApiProcess {
   /**
    * Resolves when the process serves. Rejects with ErrorDeArranque if the process ends before; the process itself
    * writes the reason to stderr.
    */
-  readonly sirve: Promise<void>
+  readonly serving: Promise<void>
   /** Resolves when the process has ended. */
-  readonly fin: Promise<void>
+  readonly end: Promise<void>
   /** Metrics of the process at its end. */
-  contado: Valores = []
+  reported: MetricValues = []
   /** True if the process was told to end. */
-  despedido = false
+  dismissed = false
   readonly #hijo: Worker
-  readonly #porResponder = new Map<number, (valor: Preguntas[keyof Preguntas]) => void>()
+  readonly #porResponder = new Map<number, (valor: ChildQuestions[keyof ChildQuestions]) => void>()
   #numero = 0
 
   /** @param consola receives the process's console lines */
@@ -31,20 +31,20 @@ export class ProcesoDeApi {
     this.#hijo = cluster.fork()
     const sirve = Promise.withResolvers<void>()
     const fin = Promise.withResolvers<void>()
-    this.sirve = sirve.promise
-    this.fin = fin.promise
-    this.#hijo.on('message', (mensaje: DelHijo) => {
+    this.serving = sirve.promise
+    this.end = fin.promise
+    this.#hijo.on('message', (mensaje: FromChild) => {
       if (mensaje.que === 'linea') consola(mensaje.linea)
       else if (mensaje.que === 'listo') sirve.resolve()
-      else if (mensaje.que === 'fin') this.contado = mensaje.metricas
+      else if (mensaje.que === 'fin') this.reported = mensaje.metricas
       else this.#porResponder.get(mensaje.numero)?.(mensaje.valor)
     })
     this.#hijo.once('exit', (codigo, senal) => {
-      sirve.reject(new ErrorDeArranque(`Un proceso de la API terminó antes de servir (${senal ?? codigo}).`))
+      sirve.reject(new StartError(`Un proceso de la API terminó antes de servir (${senal ?? codigo}).`))
       fin.resolve()
     })
-    // Prevents an unhandled rejection; code that awaits `sirve` still gets the error.
-    this.sirve.catch(() => {})
+    // Prevents an unhandled rejection; code that awaits `serving` still gets the error.
+    this.serving.catch(() => {})
   }
 
   get pid(): number | undefined {
@@ -52,14 +52,14 @@ export class ProcesoDeApi {
   }
 
   /** Asks the process about itself; undefined if it does not answer in four seconds. */
-  preguntar<Sobre extends keyof Preguntas>(sobre: Sobre): Promise<Preguntas[Sobre] | undefined> {
+  ask<Sobre extends keyof ChildQuestions>(sobre: Sobre): Promise<ChildQuestions[Sobre] | undefined> {
     const numero = this.#numero++
     return new Promise((resolve) => {
       const callar = setTimeout(() => responder(undefined), PLAZO_DE_RESPUESTA)
-      const responder = (valor: Preguntas[keyof Preguntas] | undefined) => {
+      const responder = (valor: ChildQuestions[keyof ChildQuestions] | undefined) => {
         clearTimeout(callar)
         this.#porResponder.delete(numero)
-        resolve(valor as Preguntas[Sobre] | undefined)
+        resolve(valor as ChildQuestions[Sobre] | undefined)
       }
       this.#porResponder.set(numero, responder)
       this.#decir({ que: 'pregunta', numero, sobre })
@@ -67,16 +67,16 @@ export class ProcesoDeApi {
   }
 
   /** Tells the process to end, and waits until it has ended. Kills it after 40 seconds. */
-  async despedir(): Promise<void> {
-    this.despedido = true
+  async dismiss(): Promise<void> {
+    this.dismissed = true
     this.#decir({ que: 'parar' })
     const matar = setTimeout(() => this.#hijo.process.kill('SIGKILL'), PLAZO_DE_FIN)
-    await this.fin
+    await this.end
     clearTimeout(matar)
   }
 
   /** Sends a message. Ignores a process that has just ended. */
-  #decir(mensaje: AlHijo): void {
+  #decir(mensaje: ToChild): void {
     if (this.#hijo.isConnected()) this.#hijo.send(mensaje, () => {})
   }
 }

@@ -2,21 +2,21 @@ import { setTimeout as esperar } from 'node:timers/promises'
 import { AggregatorRegistry } from 'prom-client'
 import type { Salud } from '../../domain/deps.ts'
 import type { Log } from '../../platform/log.ts'
-import { ProcesoDeApi } from './apiProcess.ts'
-import type { Preguntas, Valores } from './messages.ts'
+import { ApiProcess } from './apiProcess.ts'
+import type { ChildQuestions, MetricValues } from './messages.ts'
 
 /** Pause before a new process replaces one that exited by itself, in milliseconds. */
 const PAUSA = 1_000
 
 /** API processes on one port: as many as configured, and one more during a rolling restart. */
-export class Familia {
+export class ProcessFamily {
   readonly #cuantos: number
   readonly #log: Log
   readonly #consola: (linea: string) => void
-  readonly #sirven = new Set<ProcesoDeApi>()
-  readonly #nacen = new Set<ProcesoDeApi>()
+  readonly #sirven = new Set<ApiProcess>()
+  readonly #nacen = new Set<ApiProcess>()
   /** Sums of the counters of processes that have ended, because a counter must not decrease. */
-  #contado: Valores = []
+  #contado: MetricValues = []
   #terminando = false
   #renovando: Promise<void> | undefined
   #otraVez = false
@@ -33,7 +33,7 @@ export class Familia {
    * processes at once.
    * @throws ErrorDeArranque if a process ends before it serves
    */
-  async nacer(): Promise<void> {
+  async spawn(): Promise<void> {
     await this.#uno(this.#consola)
     await Promise.all(Array.from({ length: this.#cuantos - 1 }, () => this.#uno()))
   }
@@ -42,7 +42,7 @@ export class Familia {
    * Replaces each process by a new one, one after another: an old process stops once a new one serves. If a new process
    * does not start, the remaining old processes stay. A call during a restart causes one more restart afterwards.
    */
-  async renovar(): Promise<void> {
+  async renew(): Promise<void> {
     if (this.#renovando) {
       this.#otraVez = true
       return this.#renovando
@@ -59,7 +59,7 @@ export class Familia {
     try {
       for (const viejo of [...this.#sirven]) {
         await this.#uno()
-        await viejo.despedir()
+        await viejo.dismiss()
       }
       this.#log.info({ procesos: this.#sirven.size }, 'rolling restart finished')
     } catch (err) {
@@ -67,19 +67,19 @@ export class Familia {
     }
   }
 
-  async terminar(): Promise<void> {
+  async terminate(): Promise<void> {
     this.#terminando = true
-    await Promise.all([...this.#nacen, ...this.#sirven].map((proceso) => proceso.despedir()))
+    await Promise.all([...this.#nacen, ...this.#sirven].map((proceso) => proceso.dismiss()))
   }
 
   /** Metrics of all processes together, including processes that have ended, in the exposition format. */
-  async exponer(): Promise<string> {
+  async expose(): Promise<string> {
     const valores = await this.#preguntar('metricas')
     return AggregatorRegistry.aggregate([this.#contado, ...valores]).metrics()
   }
 
   /** Health of all processes together: a member is true when every expected process says so. */
-  async salud(): Promise<Salud> {
+  async health(): Promise<Salud> {
     const todas = await this.#preguntar('salud')
     const cada = (parte: keyof Salud) => todas.length >= this.#cuantos && todas.every((salud) => salud[parte])
     return {
@@ -91,29 +91,29 @@ export class Familia {
     }
   }
 
-  async #preguntar<Sobre extends keyof Preguntas>(sobre: Sobre): Promise<Preguntas[Sobre][]> {
-    const respuestas = await Promise.all([...this.#sirven].map((proceso) => proceso.preguntar(sobre)))
+  async #preguntar<Sobre extends keyof ChildQuestions>(sobre: Sobre): Promise<ChildQuestions[Sobre][]> {
+    const respuestas = await Promise.all([...this.#sirven].map((proceso) => proceso.ask(sobre)))
     return respuestas.filter((respuesta) => respuesta !== undefined)
   }
 
   /** Starts one more process, and waits until it serves. */
   async #uno(consola: (linea: string) => void = () => {}): Promise<void> {
     if (this.#terminando) throw new Error('API processes are stopping')
-    const proceso = new ProcesoDeApi(consola)
+    const proceso = new ApiProcess(consola)
     this.#nacen.add(proceso)
     try {
-      await proceso.sirve
+      await proceso.serving
     } finally {
       this.#nacen.delete(proceso)
     }
     this.#sirven.add(proceso)
-    void proceso.fin.then(() => this.#alTerminar(proceso))
+    void proceso.end.then(() => this.#alTerminar(proceso))
   }
 
-  async #alTerminar(proceso: ProcesoDeApi): Promise<void> {
+  async #alTerminar(proceso: ApiProcess): Promise<void> {
     this.#sirven.delete(proceso)
-    this.#contado = await sumadas([this.#contado, proceso.contado.filter(crece)])
-    if (proceso.despedido) return
+    this.#contado = await sumadas([this.#contado, proceso.reported.filter(crece)])
+    if (proceso.dismissed) return
     this.#log.error({ pid: proceso.pid }, 'API process exited unexpectedly')
     while (!this.#terminando && this.#sirven.size + this.#nacen.size < this.#cuantos) {
       await esperar(PAUSA)
@@ -122,7 +122,8 @@ export class Familia {
   }
 }
 
-const sumadas = (valores: Valores[]): Promise<Valores> => AggregatorRegistry.aggregate(valores).getMetricsAsJSON()
+const sumadas = (valores: MetricValues[]): Promise<MetricValues> =>
+  AggregatorRegistry.aggregate(valores).getMetricsAsJSON()
 
 /** Selects counters and histograms. A gauge counts only while its process lives. */
-const crece = ({ type }: Valores[number]) => String(type) === 'counter' || String(type) === 'histogram'
+const crece = ({ type }: MetricValues[number]) => String(type) === 'counter' || String(type) === 'histogram'

@@ -2,25 +2,25 @@ import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { Salud } from '../../domain/deps.ts'
 
 /** Metric values of a process's registry, in the form in which they go to another process. */
-export type Valores = MetricObjectWithValues<MetricValue<string>>[]
+export type MetricValues = MetricObjectWithValues<MetricValue<string>>[]
 
 /** Questions that a process answers about itself, with the types of the answers. */
-export interface Preguntas {
-  metricas: Valores
+export interface ChildQuestions {
+  metricas: MetricValues
   salud: Salud
 }
 
 /** Messages from the primary process to an API process. */
-export type AlHijo =
+export type ToChild =
   /** Tells the process to finish the requests under way, begin nothing new, and end. */
-  { que: 'parar' } | { que: 'pregunta'; numero: number; sobre: keyof Preguntas }
+  { que: 'parar' } | { que: 'pregunta'; numero: number; sobre: keyof ChildQuestions }
 
 /** Messages from an API process to the primary process. */
-export type DelHijo =
+export type FromChild =
   /** A line for the console. */
   | { que: 'linea'; linea: string }
   /** The process serves. */
   | { que: 'listo' }
-  | { que: 'respuesta'; numero: number; valor: Preguntas[keyof Preguntas] }
+  | { que: 'respuesta'; numero: number; valor: ChildQuestions[keyof ChildQuestions] }
   /** The process ends; these are its metrics. */
-  | { que: 'fin'; metricas: Valores }
+  | { que: 'fin'; metricas: MetricValues }

@@ -1,29 +1,29 @@
 import { AggregatorRegistry } from 'prom-client'
 import type { Config } from '../../platform/config/config.ts'
 import type { Log } from '../../platform/log.ts'
-import { servirMetricas } from '../metricsServer.ts'
-import type { EnMarcha } from '../process.ts'
-import { levantarBase } from '../resources.ts'
-import { levantar, unaVez } from '../teardown.ts'
-import { Familia } from './family.ts'
+import { serveMetrics } from '../metricsServer.ts'
+import type { Running } from '../process.ts'
+import { openDatabase } from '../resources.ts'
+import { once, withTeardown } from '../teardown.ts'
+import { ProcessFamily } from './family.ts'
 
 /**
  * Starts `API_PROCESSES` processes of the API on one port and supervises them. A process that dies is replaced. SIGHUP
  * replaces all processes without refusing a request.
  */
-export const iniciarProcesos = (config: Config, log: Log, consola: (linea: string) => void): Promise<EnMarcha> =>
-  levantar(config, log, async (deshacer) => {
+export const startProcesses = (config: Config, log: Log, consola: (linea: string) => void): Promise<Running> =>
+  withTeardown(config, log, async (deshacer) => {
     const inicio = performance.now()
     // The embedded PostgreSQL belongs to this process; the API processes only use it.
-    if (config.baseDeDatos.tipo === 'embebida') await levantarBase(config, deshacer, true)
+    if (config.baseDeDatos.tipo === 'embebida') await openDatabase(config, deshacer, true)
     const cuantos = config.procesosDeApi!
-    const familia = new Familia(cuantos, log, consola)
-    deshacer.al(() => familia.terminar())
-    await familia.nacer()
-    await servirMetricas(config, deshacer, {
-      metricas: { tipo: new AggregatorRegistry().contentType, exponer: () => familia.exponer(), observarProceso() {} },
-      salud: () => familia.salud(),
+    const familia = new ProcessFamily(cuantos, log, consola)
+    deshacer.add(() => familia.terminate())
+    await familia.spawn()
+    await serveMetrics(config, deshacer, {
+      metricas: { tipo: new AggregatorRegistry().contentType, exponer: () => familia.expose(), observarProceso() {} },
+      salud: () => familia.health(),
     })
     consola(`Guías está listo con ${cuantos} procesos en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
-    return { renovar: () => familia.renovar(), detener: unaVez(() => deshacer.todo()) }
+    return { renovar: () => familia.renew(), detener: once(() => deshacer.run()) }
   })

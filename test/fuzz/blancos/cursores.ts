@@ -1,17 +1,17 @@
-import { type Ambito, crearCursores, type Posicion } from '../../../server/api/lists/cursor.ts'
+import { type CursorPosition, type CursorScope, createCursors } from '../../../server/api/lists/cursor.ts'
 import { Problema } from '../../../server/platform/errors.ts'
-import { crearSecretos } from '../../../server/platform/secrets.ts'
+import { createSecrets } from '../../../server/platform/secrets.ts'
 import { type Blanco, exigir, intentar } from '../blanco.ts'
 
 const [PRESENTE, VIEJA] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
-const cursores = crearCursores(crearSecretos([PRESENTE, VIEJA]))
-const viejos = crearCursores(crearSecretos([VIEJA]))
-const AMBITOS: readonly Ambito[] = [
+const cursores = createCursors(createSecrets([PRESENTE, VIEJA]))
+const viejos = createCursors(createSecrets([VIEJA]))
+const AMBITOS: readonly CursorScope[] = [
   { operacion: 'listarGuias', dueno: 'uno/test', filtros: { estado: ['aceptado'] } },
   { operacion: 'listarGuias', dueno: 'dos/test', filtros: { estado: ['aceptado'] } },
   { operacion: 'listarEventos', dueno: 'uno/test' },
 ]
-const POSICION: Posicion = ['019a9d3e-0000-7000-8000-000000000001', 42]
+const POSICION: CursorPosition = ['019a9d3e-0000-7000-8000-000000000001', 42]
 const dados = AMBITOS.map((ambito) => [cursores.cifrar(ambito, POSICION), viejos.cifrar(ambito, POSICION)])
 
 /** A cursor opens only for the list for which it was given out, and only letter by letter as it was given out. */

@@ -1,4 +1,4 @@
-import { ErrorEnlace, leerEnlace } from '../../../server/platform/maps/links.ts'
+import { MapLinkError, readMapLink } from '../../../server/platform/maps/links.ts'
 import { type Blanco, exigir, intentar } from '../blanco.ts'
 
 /** The sites, written down once more: Google's countries by the shape of their names alone. */
@@ -73,8 +73,8 @@ export const blanco: Blanco = {
   ],
   probar(entrada) {
     const texto = entrada.toString('utf8')
-    const leido = intentar(() => leerEnlace(texto), ErrorEnlace)
-    if (leido instanceof ErrorEnlace) {
+    const leido = intentar(() => readMapLink(texto), MapLinkError)
+    if (leido instanceof MapLinkError) {
       exigir(/^[A-Z«].*\.$/s.test(leido.message), 'it says why')
       return
     }
@@ -93,7 +93,7 @@ export const blanco: Blanco = {
     const { lat, lng } = leido.coordenadas
     exigir(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, 'the point is on Earth')
     exigir(!Object.is(lat, -0) && !Object.is(lng, -0) && (lat !== 0 || lng !== 0), 'the point is one')
-    const suyo = leerEnlace(`geo:${lat.toFixed(7)},${lng.toFixed(7)}`)
+    const suyo = readMapLink(`geo:${lat.toFixed(7)},${lng.toFixed(7)}`)
     exigir(
       suyo.tipo === 'coordenadas' && suyo.coordenadas.lat === lat && suyo.coordenadas.lng === lng,
       'the point is itself when it is read again',

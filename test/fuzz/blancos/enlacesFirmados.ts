@@ -1,11 +1,11 @@
-import { crearEnlaces, type ParametrosDeEnlace } from '../../../server/domain/archivos/links.ts'
-import { crearSecretos } from '../../../server/platform/secrets.ts'
+import { createSignedLinks, type LinkParameters } from '../../../server/domain/archivos/links.ts'
+import { createSecrets } from '../../../server/platform/secrets.ts'
 import { type Blanco, exigir } from '../blanco.ts'
 
-const secretos = crearSecretos([Buffer.alloc(32, 1), Buffer.alloc(32, 2)])
+const secretos = createSecrets([Buffer.alloc(32, 1), Buffer.alloc(32, 2)])
 const AHORA = new Date('2026-11-22T12:00:00Z')
 const deCarpeta = (carpeta: 'archivos' | 'etiquetas', hace = 0) =>
-  crearEnlaces({
+  createSignedLinks({
     ...{ secretos, carpeta, minutos: 15, urlPublica: '' },
     reloj: () => new Date(AHORA.getTime() - hace * 60_000),
   })
@@ -29,7 +29,7 @@ export const blanco: Blanco = {
     const texto = entrada.toString('utf8')
     const [nombre = '', ...consulta] = texto.split('?')
     const parametros = new URLSearchParams(consulta.join('?'))
-    const suyos: ParametrosDeEnlace = Object.fromEntries(parametros)
+    const suyos: LinkParameters = Object.fromEntries(parametros)
     // As it would stand if nothing but what is verified were written down.
     const { v, exp, kid, disp, firma } = suyos
     const escrito = `${nombre}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}&firma=${firma}`

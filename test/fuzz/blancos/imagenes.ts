@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { Problema } from '../../../server/platform/errors.ts'
-import { leerImagen } from '../../../server/platform/images/readImage.ts'
+import { readImage } from '../../../server/platform/images/readImage.ts'
 import { unaFirma, unaFoto } from '../../archivos/imagenes.ts'
 import { type Blanco, exigir } from '../blanco.ts'
 
@@ -41,7 +41,7 @@ export const blanco: Blanco = {
   async probar(entrada) {
     writeFileSync(ruta, conSumas(entrada))
     const tipo = entrada.length % 2 === 0 ? 'foto' : 'firma'
-    const leida = await leerImagen(ruta, tipo).catch((error: unknown) => {
+    const leida = await readImage(ruta, tipo).catch((error: unknown) => {
       if (error instanceof Problema && error.codigo === 'imagen_invalida') return undefined
       throw error
     })

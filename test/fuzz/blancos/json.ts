@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ErrorJson, LIMITES_JSON, leerJson } from '../../../server/api/http/strictJson.ts'
+import { JSON_LIMITS, JsonError, readJson } from '../../../server/api/http/strictJson.ts'
 import { type Blanco, exigir, intentar } from '../blanco.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -32,10 +32,10 @@ function bueno(valor: unknown): boolean {
   const suyos = miembros(valor)
   if (Array.isArray(valor)) return suyos.every(([, uno]) => bueno(uno))
   return (
-    suyos.length <= LIMITES_JSON.propiedades &&
+    suyos.length <= JSON_LIMITS.propiedades &&
     suyos.every(
       ([clave, uno]) =>
-        clave !== '__proto__' && clave.length <= LIMITES_JSON.largoDeClave && textoBueno(clave) && bueno(uno),
+        clave !== '__proto__' && clave.length <= JSON_LIMITS.largoDeClave && textoBueno(clave) && bueno(uno),
     )
   )
 }
@@ -59,18 +59,18 @@ export const blanco: Blanco = {
   ],
   probar(entrada) {
     const suelto = leerSuelto(entrada)
-    const nuestro = intentar(() => ({ valor: leerJson(entrada) }), ErrorJson)
-    if (nuestro instanceof ErrorJson) {
-      const { linea, columna, campo, mensaje } = nuestro.falla
+    const nuestro = intentar(() => ({ valor: readJson(entrada) }), JsonError)
+    if (nuestro instanceof JsonError) {
+      const { linea, columna, campo, mensaje } = nuestro.fault
       exigir(linea >= 1 && columna >= 1 && (campo === '' || campo.startsWith('/')) && mensaje !== '', 'it says where')
     }
     const admisible =
       suelto !== undefined &&
       !suelto.texto.startsWith('\ufeff') &&
-      hondo(suelto.valor) <= LIMITES_JSON.profundidad &&
+      hondo(suelto.valor) <= JSON_LIMITS.profundidad &&
       bueno(suelto.valor) &&
       dosPuntos(suelto.texto) === contar(suelto.valor)
-    exigir(admisible !== nuestro instanceof ErrorJson, 'the rules are kept if, and only if, it is accepted')
-    if (!(nuestro instanceof ErrorJson)) exigir(isDeepStrictEqual(nuestro.valor, suelto?.valor), 'it is the same value')
+    exigir(admisible !== nuestro instanceof JsonError, 'the rules are kept if, and only if, it is accepted')
+    if (!(nuestro instanceof JsonError)) exigir(isDeepStrictEqual(nuestro.valor, suelto?.valor), 'it is the same value')
   },
 }

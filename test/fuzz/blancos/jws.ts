@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ErrorPrueba, verificarPrueba } from '@guias/sdk'
-import { crearSecretos } from '../../../server/platform/secrets.ts'
-import { firmar, leerFirmado } from '../../../server/platform/signing/jws.ts'
+import { createSecrets } from '../../../server/platform/secrets.ts'
+import { readSigned, signJws } from '../../../server/platform/signing/jws.ts'
 import { type Blanco, exigir } from '../blanco.ts'
 
 const TIPO = 'prueba-entrega+jws'
@@ -10,10 +10,10 @@ const MANIFIESTO = {
   ...{ entregado_en: '2026-11-20T15:04:05.000Z', registrado_en: '2026-11-20T15:04:06.000Z' },
   ...{ hecho_en: '2026-11-20T15:04:07.000Z', posicion: null, recibido_por_sha256: '0'.repeat(64), archivos: [] },
 }
-const nuestros = crearSecretos([Buffer.alloc(32, 1)])
-const bueno = await firmar(nuestros, TIPO, MANIFIESTO)
-const deOtroTipo = await firmar(nuestros, 'sello-de-bitacora+jws', MANIFIESTO)
-const ajeno = await firmar(crearSecretos([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
+const nuestros = createSecrets([Buffer.alloc(32, 1)])
+const bueno = await signJws(nuestros, TIPO, MANIFIESTO)
+const deOtroTipo = await signJws(nuestros, 'sello-de-bitacora+jws', MANIFIESTO)
+const ajeno = await signJws(createSecrets([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
 const claves = [bueno.publica]
 
 const deBase64url = (texto: string) => Buffer.from(texto, 'base64url').toString()
@@ -50,7 +50,7 @@ export const blanco: Blanco = {
   async probar(entrada) {
     const texto = entrada.toString('utf8')
     const jws = texto.startsWith('{') ? deLineas(texto) : texto
-    const leido = await leerFirmado(claves, TIPO, jws)
+    const leido = await readSigned(claves, TIPO, jws)
     exigir(
       leido === undefined || isDeepStrictEqual(leido, MANIFIESTO),
       'the server believes what was signed, or nothing',

@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { PLANES } from '../../../server/generado/contrato/planes.ts'
-import { leerTelefono } from '../../../server/platform/telephones/telephone.ts'
+import { readTelephone } from '../../../server/platform/telephones/telephone.ts'
 import { type Blanco, exigir } from '../blanco.ts'
 
 const PAISES = [undefined, ...PLANES.map(({ pais }) => pais)]
@@ -21,7 +21,7 @@ export const blanco: Blanco = {
   probar(entrada) {
     const [cual = '0', ...resto] = entrada.toString('utf8')
     const pais = PAISES[cual.codePointAt(0)! % PAISES.length]
-    const leido = leerTelefono(resto.join(''), pais)
+    const leido = readTelephone(resto.join(''), pais)
     if ('error' in leido) {
       exigir(leido.error.length > 10, 'it says why')
       return
@@ -31,7 +31,7 @@ export const blanco: Blanco = {
     const suyo = parsePhoneNumberFromString(e164)
     exigir(suyo?.isPossible() && suyo.number === e164, `${e164} is possible, and itself`)
     exigir(dudoso === !suyo?.isValid(), `${e164} is as valid as the library says`)
-    const otraVez = leerTelefono(e164)
+    const otraVez = readTelephone(e164)
     exigir('e164' in otraVez && otraVez.e164 === e164 && otraVez.dudoso === dudoso, `${e164} is read again as itself`)
   },
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { barrasDe, qrDe } from '../../../server/platform/pdf/barcodes.ts'
+import { barsOf, qrOf } from '../../../server/platform/pdf/barcodes.ts'
 import { enRuta, unaFoto } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { abrirNavegador, hayNavegador } from '../../navegador.ts'
@@ -40,7 +40,7 @@ function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) 
     for (let fila = y; fila < y + h; fila++) grises.fill(0, fila * ancho + x, fila * ancho + x + w)
   }
   if (que.barras) {
-    const anchos = barrasDe(que.barras)!
+    const anchos = barsOf(que.barras)!
     const modulos = anchos.reduce((a, b) => a + b)
     const modulo = Math.floor((ancho - 40) / modulos)
     let x = Math.floor((ancho - modulo * modulos) / 2)
@@ -50,7 +50,7 @@ function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) 
     }
   }
   if (que.qr) {
-    const { lado, modulos } = qrDe(que.qr)!
+    const { lado, modulos } = qrOf(que.qr)!
     const modulo = Math.floor((alto - 120) / lado)
     for (let i = 0; i < lado * lado; i++) {
       if (modulos[i]) rectangulo(60 + (i % lado) * modulo, 60 + Math.floor(i / lado) * modulo, modulo, modulo)

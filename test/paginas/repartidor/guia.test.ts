@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { crearReloj } from '../../../server/platform/time/clock.ts'
+import { createClock } from '../../../server/platform/time/clock.ts'
 import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, sinDestino, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
@@ -99,7 +99,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await entrar(codigo)
     await fallarIntento(guia)
     await hasta(async () => (await tiposDe(guia)).includes('intento_fallido'))
-    const { hora } = crearReloj('America/Guatemala')
+    const { hora } = createClock('America/Guatemala')
     const suya = hora((await eventosDe(guia)).at(-1)!.ocurrido_en)
     await inicio()
     await pagina.getByText('Enviado hoy (1)').tap()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verificador } from '../../../server/platform/codes/guideCode.ts'
+import { checkDigit } from '../../../server/platform/codes/guideCode.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
@@ -120,7 +120,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await expect.poll(() => filas().count()).toBe(15)
     // A code's first characters may all be letters.
     const deLetras = 'BCDFGHJKMNP'
-    await campo.fill(deLetras + verificador(deLetras))
+    await campo.fill(deLetras + checkDigit(deLetras))
     await boton('Abrir').tap()
     await titulo(/BCDF-GHJK-MNP/).waitFor()
     await inicio()

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
-import { crearLimite } from '../../../server/api/limits/buckets.ts'
+import { createLimit } from '../../../server/api/limits/buckets.ts'
 import { servirUbicacion } from '../../../server/pages/ubicacion/route.ts'
 import { ESTILO_DE_MARCA, FACHADA, sinEstiloDeMarca } from '../../fabricas.ts'
 import { adelantar, enviar, escuchar, falso, mosaico, url, usarServicio } from './servicio.ts'
@@ -309,7 +309,7 @@ describe('the limits', () => {
   })
 
   it('hold for whoever asks in the midst of many others', () => {
-    const limite = crearLimite(1, { reloj: () => 0, maximo: 2 })
+    const limite = createLimit(1, { reloj: () => 0, maximo: 2 })
     expect(['a', 'a', 'b', 'c', 'a'].map(limite)).toEqual([0, 60, 0, 0, 60])
   })
 })

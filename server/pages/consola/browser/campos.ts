@@ -1,4 +1,4 @@
-import { identificadoresDe, type OperacionDeConsola, type Parametro } from './operacion.ts'
+import { type ConsoleParameter, identificadoresDe, type OperacionDeConsola } from './operacion.ts'
 
 /** Identifiers that responses on this page contained last, by name: `guia`, `webhook`… */
 const recordados = new Map<string, string>()
@@ -8,7 +8,10 @@ export function recordarIdentificadores(respuesta: unknown) {
   for (const [nombre, valor] of identificadoresDe(respuesta)) recordados.set(nombre, valor)
 }
 
-function campo({ nombre, en, ejemplo, obligatorio, descripcion }: Parametro, alCambiar: () => void): HTMLElement {
+function campo(
+  { nombre, en, ejemplo, obligatorio, descripcion }: ConsoleParameter,
+  alCambiar: () => void,
+): HTMLElement {
   const id = `parametro-${nombre}`
   const entrada = Object.assign(document.createElement('input'), {
     id,

@@ -1,6 +1,6 @@
 /** Operations as the console knows them, and the requests that the form makes. Pure functions. */
 
-export interface Parametro {
+export interface ConsoleParameter {
   nombre: string
   en: 'ruta' | 'consulta'
   obligatorio: boolean
@@ -21,7 +21,7 @@ export interface OperacionDeConsola {
   /** Place of the operation in the documentation: the part of its address after `#`. */
   lugar: string
   conLlave: boolean
-  parametros: Parametro[]
+  parametros: ConsoleParameter[]
   ejemplos: Ejemplo[]
 }
 

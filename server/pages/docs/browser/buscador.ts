@@ -1,5 +1,5 @@
 // Search window of the documentation, loaded at the first search.
-import { crearBusqueda, fragmento, type Parte } from './buscar.ts'
+import { crearBusqueda, fragmento, type SearchPart } from './buscar.ts'
 
 function elemento<Nombre extends 'b' | 'button' | 'dialog' | 'div' | 'input' | 'li' | 'p' | 'span' | 'ul'>(
   nombre: Nombre,
@@ -59,7 +59,7 @@ function abrir(lugar: string) {
   else location.hash = lugar
 }
 
-function opcion({ clase, titulo, lugar, de, texto }: Parte, i: number): HTMLLIElement {
+function opcion({ clase, titulo, lugar, de, texto }: SearchPart, i: number): HTMLLIElement {
   const creada = elemento(
     'li',
     { id: `hallado-${i}`, role: 'option' },
@@ -114,7 +114,7 @@ export async function abrirBuscador(indice: string) {
   campo.select()
   mostrar()
   try {
-    busqueda ??= crearBusqueda((await (await fetch(indice)).json()) as Parte[])
+    busqueda ??= crearBusqueda((await (await fetch(indice)).json()) as SearchPart[])
     mostrar()
   } catch {
     aviso.className = 'nada'

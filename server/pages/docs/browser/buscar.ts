@@ -1,7 +1,7 @@
 /** Search of the documentation: pure functions over independent parts. */
 
 /** Part of the documentation that a search can find. */
-export interface Parte {
+export interface SearchPart {
   clase: 'Capítulo' | 'Apartado' | 'Operación' | 'Objeto' | 'Error'
   titulo: string
   /** Part of its address after `#`. */
@@ -20,7 +20,7 @@ export interface Parte {
  * Factors of the score by class. A chapter explains what an operation does, and both say more than the name of an
  * object.
  */
-const PESO_DE_CLASE: Readonly<Record<Parte['clase'], number>> = {
+const PESO_DE_CLASE: Readonly<Record<SearchPart['clase'], number>> = {
   Capítulo: 1.35,
   Apartado: 1.15,
   Operación: 1.2,
@@ -96,7 +96,7 @@ function parecido(pedida: string, palabra: string): number {
 function crearJusteza(pregunta: string) {
   const entera = palabrasDe(pregunta).map(raiz)
   const igual = (texto: string) => palabrasDe(texto).map(raiz).join() === entera.join()
-  return ({ clase, titulo, claves }: Parte) => {
+  return ({ clase, titulo, claves }: SearchPart) => {
     if (igual(titulo)) return 1.6
     if (clase === 'Capítulo' && claves.split(',').some(igual)) return 3
     const suyas = palabrasDe(titulo).map(raiz)
@@ -108,7 +108,7 @@ function crearJusteza(pregunta: string) {
  * Prepares the parts for searching.
  * @returns the search function
  */
-export function crearBusqueda(partes: readonly Parte[]) {
+export function crearBusqueda(partes: readonly SearchPart[]) {
   const preparadas = partes.map((parte) => ({
     parte,
     campos: CAMPOS.map(([campo, peso]) => ({ peso, palabras: new Set(palabrasDe(parte[campo] ?? '').map(raiz)) })),
@@ -135,7 +135,7 @@ export function crearBusqueda(partes: readonly Parte[]) {
    * Returns the parts with the most requested words, best first. If any part has all the words, only parts with all of
    * them are returned.
    */
-  return (pregunta: string, maximo = 12): Parte[] => {
+  return (pregunta: string, maximo = 12): SearchPart[] => {
     const todas = [...new Set(palabrasDe(pregunta))]
     const pedidas = todas.filter((una) => !VACIAS.has(una))
     const buscadas = (pedidas.length > 0 ? pedidas : todas).map(raiz).map(valores)

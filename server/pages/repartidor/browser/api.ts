@@ -19,7 +19,7 @@ const VIAJE_MAXIMO_MS = 10_000
 export class SinRed extends Error {}
 
 /** Response of the courier's API. */
-export interface Respuesta<T> {
+export interface ApiResponse<T> {
   status: number
   /** Body of a 2xx response. */
   cuerpo: T
@@ -58,7 +58,7 @@ export function alAlcanzar(oyente: (alcanzable: boolean) => void) {
  * Sends a request to the service, and records whether the service responded.
  * @throws SinRed if no response arrives; the server may have performed the request all the same
  */
-export async function pedir<T>(...que: Parameters<typeof ir<T>>): Promise<Respuesta<T>> {
+export async function pedir<T>(...que: Parameters<typeof ir<T>>): Promise<ApiResponse<T>> {
   try {
     const respuesta = await ir<T>(...que)
     anotar(true)
@@ -73,7 +73,7 @@ export async function pedir<T>(...que: Parameters<typeof ir<T>>): Promise<Respue
  * Sends a request to the service.
  * @throws SinRed if no response arrives; the server may have performed the request all the same
  */
-async function ir<T>(metodo: 'GET' | 'POST' | 'DELETE', ruta: string, cuerpo?: object | Blob): Promise<Respuesta<T>> {
+async function ir<T>(metodo: 'GET' | 'POST' | 'DELETE', ruta: string, cuerpo?: object | Blob): Promise<ApiResponse<T>> {
   const salida = Date.now()
   const subida = cuerpo instanceof Blob
   let respuesta: Response
@@ -141,19 +141,19 @@ async function medirReloj(servidor: number, salida: number, llegada: number) {
 }
 
 /** Signs a courier in with the courier's code. */
-export const abrirSesion = (codigo: string) => pedir<Sesion>('POST', 'sesion', { codigo })
+export const pedirSesion = (codigo: string) => pedir<Sesion>('POST', 'sesion', { codigo })
 /** Reads the current session. */
 export const verSesion = () => pedir<Sesion>('GET', 'sesion')
 /** Tells whether a response means that no courier is signed in on the server. */
-export const nadieDentro = ({ status }: Respuesta<unknown>) => status === 204 || status === 401
+export const nadieDentro = ({ status }: ApiResponse<unknown>) => status === 204 || status === 401
 /** Signs the courier out. */
-export const cerrarSesion = () => pedir<undefined>('DELETE', 'sesion')
+export const pedirSalida = () => pedir<undefined>('DELETE', 'sesion')
 /** Reads a guide. */
 export const leerGuia = (guia: string) => pedir<GuiaDeReparto>('GET', `guias/${guia}`)
 /** Reads the guides that the courier carries. */
-export const leerSuyas = () => pedir<{ datos: GuiaDeReparto[] }>('GET', 'guias')
+export const pedirSuyas = () => pedir<{ datos: GuiaDeReparto[] }>('GET', 'guias')
 /** Reads guides by their codes; codes without a guide are returned in `desconocidas`. */
-export const leerGuias = (guias: readonly string[]) =>
+export const pedirGuias = (guias: readonly string[]) =>
   pedir<{ datos: GuiaDeReparto[]; desconocidas: string[] }>(
     'GET',
     `guias?${guias.map((una) => `guia=${una}`).join('&')}`,

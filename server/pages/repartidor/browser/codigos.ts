@@ -1,5 +1,5 @@
 // Reads the codes of guides from camera pictures and typed text.
-import { normalizarCodigoDeGuia } from '../../../platform/codes/guideCode.ts'
+import { normalizeGuideCode } from '../../../platform/codes/guideCode.ts'
 import type { crearLector } from './lector.ts'
 
 /**
@@ -17,7 +17,7 @@ interface Detectores {
   getSupportedFormats(): Promise<string[]>
 }
 /** Reads the texts of all codes in a picture. */
-export type Lectura = (fuente: HTMLVideoElement | ImageBitmap) => Promise<string[]>
+export type CodeScan = (fuente: HTMLVideoElement | ImageBitmap) => Promise<string[]>
 
 /**
  * Returns the browser's own reader, if it reads both codes of a label. Linux, iOS and some phones have no such reader.
@@ -31,7 +31,7 @@ async function detectorNativo(): Promise<DetectorNativo | undefined> {
 }
 
 /** Opens the browser's own reader, or else the library, which is then loaded. */
-export async function abrirLector(): Promise<Lectura> {
+export async function abrirLector(): Promise<CodeScan> {
   const nativo = await detectorNativo()
   if (nativo) return async (fuente) => (await nativo.detect(fuente)).map(({ rawValue }) => rawValue)
   const { lector, wasm } = document.getElementById('app')!.dataset
@@ -67,5 +67,5 @@ export async function prevenirLector() {
  */
 export function codigoDe(texto: string): string | undefined {
   const [, alFinal] = /^https?:\/\/[^?#]*\/([^/?#]+)/i.exec(texto.trim()) ?? []
-  return normalizarCodigoDeGuia(alFinal ?? texto)
+  return normalizeGuideCode(alFinal ?? texto)
 }

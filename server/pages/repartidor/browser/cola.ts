@@ -1,8 +1,8 @@
 // Queue through which every action leaves the phone. Actions leave in order, until the server has acknowledged all of
 // them. A guide whose action fails does not stop the other guides.
 
-import { cerrarSesion, nadieDentro, PAUSA_MAXIMA_MS, type Respuesta, SinRed, verSesion } from './api.ts'
-import { aplazar, ESPERA_MAXIMA_MS, ESPERA_MS, ESPERA_TOPE_MS, enviarAccion } from './enviar.ts'
+import { type ApiResponse, nadieDentro, PAUSA_MAXIMA_MS, pedirSalida, SinRed, verSesion } from './api.ts'
+import { aplazarEnvio, ESPERA_MAXIMA_MS, ESPERA_MS, ESPERA_TOPE_MS, enviarAccion } from './enviar.ts'
 import { refrescar } from './refrescar.ts'
 import { acciones, accion as leerAccion } from './store/acciones.ts'
 import { alCambiar, leerAjuste, ponerAjuste } from './store/base.ts'
@@ -11,7 +11,7 @@ import { alCambiar, leerAjuste, ponerAjuste } from './store/base.ts'
  * Result of sending the queue. `hecho`: every action that could leave was sent. `sin_red`: no network. `sin_sesion`: a
  * courier has to sign in first. `luego`: try again later.
  */
-export type Ronda = 'hecho' | 'sin_red' | 'sin_sesion' | 'luego'
+export type SendRound = 'hecho' | 'sin_red' | 'sin_sesion' | 'luego'
 
 /**
  * Runs `hacer` while no other call runs. Signing in, signing out and sending use it, so that no action leaves under the
@@ -27,12 +27,12 @@ export function aSolas<T>(hacer: () => Promise<T>): Promise<T> {
 }
 let ultima: Promise<unknown> = Promise.resolve()
 
-let enEspera: Promise<Ronda> | undefined
+let enEspera: Promise<SendRound> | undefined
 
 /**
  * Sends the queue, after any sending already in progress. Calls that arrive before the sending starts share its result.
  */
-export function enviarCola(): Promise<Ronda> {
+export function enviarCola(): Promise<SendRound> {
   enEspera ??= Promise.resolve()
     .then(() =>
       aSolas(() => {
@@ -47,11 +47,11 @@ export function enviarCola(): Promise<Ronda> {
   return enEspera
 }
 
-async function ronda(): Promise<Ronda> {
+async function ronda(): Promise<SendRound> {
   try {
     if (falta((await leerAjuste('pausa')) ?? 0, PAUSA_MAXIMA_MS)) return 'luego'
     if (await leerAjuste('salir')) {
-      const dicho = await cerrarSesion()
+      const dicho = await pedirSalida()
       if (!nadieDentro(dicho)) return await luego(dicho)
       await ponerAjuste('salir', undefined)
     }
@@ -81,9 +81,9 @@ function falta(hasta: number, maximo: number) {
  * Sends a courier's actions in the order in which they happened. An action that waits or was refused holds back the
  * later actions of its guide.
  */
-async function enviarLasDe(repartidor: string): Promise<Ronda> {
+async function enviarLasDe(repartidor: string): Promise<SendRound> {
   const detenidas = new Set<string>()
-  let resultado: Ronda = 'hecho'
+  let resultado: SendRound = 'hecho'
   for (const { orden, guia } of await acciones()) {
     const actual = await leerAccion(orden)
     if (!actual || actual.situacion === 'enviada' || actual.repartidor !== repartidor || detenidas.has(guia)) continue
@@ -102,12 +102,12 @@ async function enviarLasDe(repartidor: string): Promise<Ronda> {
   return resultado
 }
 
-async function luego(respuesta: Respuesta<unknown>): Promise<Ronda> {
-  await aplazar(respuesta)
+async function luego(respuesta: ApiResponse<unknown>): Promise<SendRound> {
+  await aplazarEnvio(respuesta)
   return 'luego'
 }
 
-async function perderSesion(): Promise<Ronda> {
+async function perderSesion(): Promise<SendRound> {
   const sesion = await leerAjuste('sesion')
   if (sesion?.vigente) await ponerAjuste('sesion', { ...sesion, vigente: false })
   return 'sin_sesion'

@@ -23,7 +23,7 @@ const motivos: Partial<Record<Estado, readonly Motivo[]>> = NOMBRES_DE_MOTIVOS
 /** Next states in the contract's state machine, without the cancellation, which only merchants use. */
 const siguientesDe = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
 /** Tells whether a state is final. */
-export const esFinal = (estado: Estado) => finales.includes(estado)
+export const esEstadoFinal = (estado: Estado) => finales.includes(estado)
 const motivosDe = (estado: Estado) => [...(motivos[estado] ?? [])]
 
 /** Next steps that the phone predicts from a state. The server gives the same steps once it learns of the state. */
@@ -37,7 +37,7 @@ export const pasoA = (estado: Estado): EstadoSiguiente => ({
 })
 
 /** Tells whether a step puts the parcel into the hands of the courier who takes the step. */
-export const esToma = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
+export const tomaElPaquete = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
 
 /** Steps that a courier can take with a guide of which the phone knows only the code. */
 export const TODOS_LOS_PASOS: readonly Estado[] = [

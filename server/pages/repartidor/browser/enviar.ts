@@ -1,7 +1,7 @@
 // Sends one action with its images, until the server has acknowledged it.
 import type { ArchivoSubido, EventoRegistrado, Problema } from '../../../generado/contrato/tipos/index.ts'
-import { pedir, type Respuesta, SinRed, verSesion } from './api.ts'
-import { esFinal, esToma } from './dominio.ts'
+import { type ApiResponse, pedir, SinRed, verSesion } from './api.ts'
+import { esEstadoFinal, tomaElPaquete } from './dominio.ts'
 import { cambiarAccion, accion as leerAccion, imagen as leerImagen, terminarAccion } from './store/acciones.ts'
 import { type Accion, type Adjunto, ponerAjuste } from './store/base.ts'
 
@@ -65,7 +65,7 @@ async function enviarUna(pendiente: Accion): Promise<Fin> {
       })
   if (respuesta.status === 200 || respuesta.status === 201) {
     const { aplicado, estado, secuencia } = respuesta.cuerpo
-    await terminarAccion(lista.orden, aplicado, { estado, secuencia, final: esFinal(estado) })
+    await terminarAccion(lista.orden, aplicado, { estado, secuencia, final: esEstadoFinal(estado) })
     return 'enviada'
   }
   if (respuesta.status === 422 && !lista.resubida && culpaDeAdjuntos(respuesta.problema)) {
@@ -112,11 +112,11 @@ const SIN_FOTO =
   'El teléfono ya no tiene una de las fotos. Tómela otra vez: corrija la entrega, o descarte el intento y regístrelo de nuevo.'
 
 /** Turns a refusal into a result: try again later, pause, ask the courier, or sign in first. */
-async function resolver({ orden, intentos }: Accion, respuesta: Respuesta<unknown>, imagen?: string): Promise<Fin> {
+async function resolver({ orden, intentos }: Accion, respuesta: ApiResponse<unknown>, imagen?: string): Promise<Fin> {
   const { status, problema } = respuesta
   if (status === 401) return 'sin_sesion'
   if (status === 429 || status === 503) {
-    await aplazar(respuesta)
+    await aplazarEnvio(respuesta)
     return 'pausa'
   }
   if (status < 500 && status !== 408 && problema.codigo !== 'carrera_perdida') return atender(orden, problema, imagen)
@@ -135,7 +135,7 @@ async function esperar(orden: number, intentos: number, pasa = true): Promise<Fi
 }
 
 async function atender(orden: number, problema: Partial<Problema>, imagen?: string): Promise<Fin> {
-  const toma = problema.transiciones?.find(esToma)
+  const toma = problema.transiciones?.find(tomaElPaquete)
   await cambiarAccion(orden, ({ estado }) => ({
     situacion: 'atencion',
     falla: {
@@ -143,13 +143,13 @@ async function atender(orden: number, problema: Partial<Problema>, imagen?: stri
       detalle: problema.mensaje ?? '',
       errores: (problema.errores ?? []).slice(0, 5).map(({ mensaje }) => mensaje),
       ...(imagen === undefined ? {} : { imagen }),
-      ...(toma === undefined || estado === null || esToma(estado) ? {} : { toma }),
+      ...(toma === undefined || estado === null || tomaElPaquete(estado) ? {} : { toma }),
     },
   }))
   return 'atencion'
 }
 
 /** Stores the pause that the service asked for; without a time in the response, twice `ESPERA_MS`. */
-export async function aplazar({ esperar }: Respuesta<unknown>): Promise<void> {
+export async function aplazarEnvio({ esperar }: ApiResponse<unknown>): Promise<void> {
   await ponerAjuste('pausa', Date.now() + (esperar ?? ESPERA_MS * 2))
 }

@@ -18,7 +18,7 @@ export function useFallas<C extends string>(): [Fallas<C>, (nuevas: Fallas<C>) =
 }
 
 /** Paragraph that shows the fault of a field. */
-export const Falla = ({ de, children = '' }: { de: string; children?: string | undefined }) => (
+export const AvisoDeFalla = ({ de, children = '' }: { de: string; children?: string | undefined }) => (
   <p id={`falla-${de}`} class="falla" role="alert">
     {children}
   </p>

@@ -68,7 +68,7 @@ export function ir(ruta: string, sustituir = false) {
  * Returns the phone's position, at most 60 seconds old. Called only after a tap.
  * @throws GeolocationPositionError
  */
-export const situar = () =>
+export const pedirPosicion = () =>
   new Promise<{ lat: number; lng: number }>((resolve, reject) => {
     navigator.geolocation.getCurrentPosition(
       ({ coords: { latitude: lat, longitude: lng } }) => resolve({ lat, lng }),
@@ -96,7 +96,7 @@ export function useEnLinea(): boolean {
 }
 
 /** Position of the phone, or the reason why it is missing. */
-export interface Posicion {
+export interface GeoPosition {
   estado: 'buscando' | 'lista' | 'denegada' | 'sin'
   punto?: { lat: number; lng: number; precision_m: number }
 }
@@ -105,8 +105,8 @@ export interface Posicion {
  * Returns the most precise position of the phone so far.
  * @param preguntar true to ask the courier for permission; false to use a permission that was given before
  */
-export function usePosicion(preguntar: boolean): Posicion {
-  const [posicion, poner] = useState<Posicion>({ estado: 'buscando' })
+export function usePosicion(preguntar: boolean): GeoPosition {
+  const [posicion, poner] = useState<GeoPosition>({ estado: 'buscando' })
   useEffect(() => {
     let vigia: number | undefined
     let vivo = true

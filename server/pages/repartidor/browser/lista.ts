@@ -1,6 +1,6 @@
 // List of guides: its rows and their order. Only the courier changes the order.
-import { normalizarBase32 } from '../../../platform/codes/guideCode.ts'
-import { distanciaEntre } from '../../../platform/maps/point.ts'
+import { normalizeBase32 } from '../../../platform/codes/guideCode.ts'
+import { distanceBetween } from '../../../platform/maps/point.ts'
 import { type Estado, NOMBRES } from './dominio.ts'
 import { type Prevision, previsto } from './previsto.ts'
 import { type Rumbo, rumboDe } from './rumbo.ts'
@@ -8,7 +8,7 @@ import type { Accion, GuiaGuardada } from './store/base.ts'
 import { llano } from './textos.ts'
 
 /** Row of the list: a guide on the phone, its prediction and its texts. */
-export interface Fila extends GuiaGuardada, Prevision {
+export interface FilaDeReparto extends GuiaGuardada, Prevision {
   rumbo: Rumbo | null
   titulo: string
   /** Words by which the courier finds the guide, in lower case and without accents. */
@@ -37,11 +37,11 @@ const orden = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
  * Returns the rows of the list. Finished guides are last; the others are in order of distance if the courier's position
  * is known, then by municipality and address.
  */
-export function filasDe(
+export function filasDeReparto(
   guias: readonly GuiaGuardada[],
   acciones: readonly Accion[],
   aqui: Aqui | null = vista.aqui,
-): Fila[] {
+): FilaDeReparto[] {
   const porGuia = new Map<string, Accion[]>()
   for (const una of acciones) porGuia.set(una.guia, [...(porGuia.get(una.guia) ?? []), una])
   return guias
@@ -56,13 +56,13 @@ export function filasDe(
     )
 }
 
-function filaDe(guia: GuiaGuardada, acciones: readonly Accion[], aqui: Aqui | null): Fila {
+function filaDe(guia: GuiaGuardada, acciones: readonly Accion[], aqui: Aqui | null): FilaDeReparto {
   const prevision = previsto(guia, acciones)
   const rumbo = rumboDe(guia.datos, prevision.estado)
   const titulo = tituloDe(guia, prevision, rumbo)
   const dichos = [guia.guia, titulo, rumbo?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
   const texto = llano(` ${dichos.filter(Boolean).join(' ')}`)
-  return { ...guia, ...prevision, rumbo, titulo, texto, distancia: aqui && rumbo && distanciaEntre(aqui, rumbo.lugar) }
+  return { ...guia, ...prevision, rumbo, titulo, texto, distancia: aqui && rumbo && distanceBetween(aqui, rumbo.lugar) }
 }
 
 function tituloDe({ datos, desconocida }: GuiaGuardada, { estado, final }: Prevision, rumbo: Rumbo | null): string {
@@ -73,16 +73,16 @@ function tituloDe({ datos, desconocida }: GuiaGuardada, { estado, final }: Previ
 }
 
 /** Tells whether the courier carries a guide, as far as the phone knows. */
-export const esSuya = ({ datos, suya, final }: Fila) => datos !== null && suya && !final
+export const esSuya = ({ datos, suya, final }: FilaDeReparto) => datos !== null && suya && !final
 
 /**
  * Returns the rows that match a search. Each typed word must begin a word of the row. Otherwise the row's code must
  * contain the typed text, without its blanks and hyphens, from 4 characters on. Both are tried, because seven
  * characters of a code contain no digit in one of fourteen cases.
  */
-export function buscar(filas: readonly Fila[], busca: string): readonly Fila[] {
+export function buscar(filas: readonly FilaDeReparto[], busca: string): readonly FilaDeReparto[] {
   const palabras = llano(busca).split(/\s+/).filter(Boolean)
-  const codigo = normalizarBase32(busca)
+  const codigo = normalizeBase32(busca)
   return filas.filter(
     ({ texto, guia }) =>
       palabras.every((palabra) => texto.includes(` ${palabra}`)) || (codigo.length >= 4 && guia.includes(codigo)),
@@ -90,7 +90,7 @@ export function buscar(filas: readonly Fila[], busca: string): readonly Fila[] {
 }
 
 /** Counts guides by state, in the order of the state machine. */
-export function contarEstados(filas: readonly Fila[]): [Estado, number][] {
+export function contarEstados(filas: readonly FilaDeReparto[]): [Estado, number][] {
   const cuantas = new Map<Estado, number>()
   for (const { estado } of filas) if (estado) cuantas.set(estado, (cuantas.get(estado) ?? 0) + 1)
   return (Object.keys(NOMBRES) as Estado[]).flatMap((estado) => {

@@ -1,7 +1,7 @@
 // One step for many guides. Each guide has its own event with its own idempotency key. All are stored, or none.
 
 import type { Estado } from './dominio.ts'
-import { filasDe } from './lista.ts'
+import { filasDeReparto } from './lista.ts'
 import type { Prevision } from './previsto.ts'
 import { encolar, acciones as leerAcciones } from './store/acciones.ts'
 import type { Sesion } from './store/base.ts'
@@ -26,7 +26,7 @@ export let ultimoLote: { estado: PasoDeLote; hechas: number; quedan: string[] } 
 /** Takes a step with each guide that can take the step, as far as the phone knows. */
 export async function hacerLote({ repartidor, nombre }: Sesion, guias: readonly string[], estado: PasoDeLote) {
   const [guardadas, acciones] = await Promise.all([guiasDe(repartidor), leerAcciones()])
-  const filas = filasDe(
+  const filas = filasDeReparto(
     guardadas.filter(({ guia }) => guias.includes(guia)),
     acciones,
   )

@@ -11,13 +11,13 @@ import { Entrar } from './screens/entrar.tsx'
 import { Entregar } from './screens/entregar.tsx'
 import { Escanear } from './screens/escanear.tsx'
 import { Guia } from './screens/guia.tsx'
-import { Hecho } from './screens/hecho.tsx'
+import { PantallaDeHecho } from './screens/hecho.tsx'
 import { type Contexto, Inicio } from './screens/inicio.tsx'
 import { LoteHecho } from './screens/lote.tsx'
-import { Paso } from './screens/paso.tsx'
+import { PantallaDePaso } from './screens/paso.tsx'
 import { acciones } from './store/acciones.ts'
 import { leerAjuste } from './store/base.ts'
-import { limpiar } from './store/limpieza.ts'
+import { limpiarAlmacen } from './store/limpieza.ts'
 
 /** Clock difference, in milliseconds, above which the page warns: the times shown then differ from the times sent. */
 const RELOJ_MALO_MS = 2 * 60_000
@@ -71,10 +71,11 @@ function Pantalla({ ruta: [lugar, cual = '', que, estado = '', cuantas], ...cont
   if (lugar === 'accion') return <DetalleDeAccion {...contexto} orden={Number(cual)} />
   if (lugar === 'guia' && guia) {
     if (que === 'entregar') return <Entregar sesion={sesion} guia={guia} />
-    if (que === 'nota') return <Paso sesion={sesion} guia={guia} estado={null} />
+    if (que === 'nota') return <PantallaDePaso sesion={sesion} guia={guia} estado={null} />
     if (que === 'hecho' && estado in NOMBRES)
-      return <Hecho sesion={sesion} guia={guia} estado={estado as Estado} cuantas={Number(cuantas ?? 1)} />
-    if (que === 'paso' && estado in NOMBRES) return <Paso sesion={sesion} guia={guia} estado={estado as Estado} />
+      return <PantallaDeHecho sesion={sesion} guia={guia} estado={estado as Estado} cuantas={Number(cuantas ?? 1)} />
+    if (que === 'paso' && estado in NOMBRES)
+      return <PantallaDePaso sesion={sesion} guia={guia} estado={estado as Estado} />
     return <Guia sesion={sesion} guia={guia} />
   }
   return <Inicio {...contexto} />
@@ -156,7 +157,7 @@ function registrarServicio(): Promise<ServiceWorkerRegistration> | undefined {
 }
 
 const raiz = document.getElementById('app')!
-limpiar().then(
+limpiarAlmacen().then(
   () => {
     raiz.replaceChildren()
     render(<Aplicacion registro={registrarServicio()} />, raiz)

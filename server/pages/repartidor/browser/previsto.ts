@@ -1,4 +1,12 @@
-import { type Estado, type EstadoSiguiente, esFinal, esToma, pasoA, pasosDesde, TODOS_LOS_PASOS } from './dominio.ts'
+import {
+  type Estado,
+  type EstadoSiguiente,
+  esEstadoFinal,
+  pasoA,
+  pasosDesde,
+  TODOS_LOS_PASOS,
+  tomaElPaquete,
+} from './dominio.ts'
 import type { Accion, GuiaGuardada } from './store/base.ts'
 
 /** Prediction of a guide after all its pending actions. */
@@ -25,9 +33,9 @@ export function previsto(guia: Pick<GuiaGuardada, 'guia' | 'datos'>, acciones: r
   )
   const ultima = pendientes.at(-1)
   const estado = ultima?.estado ?? guia.datos?.estado ?? null
-  const suya = !guia.datos || guia.datos.custodia === 'propia' || pendientes.some((una) => esToma(una.estado))
+  const suya = !guia.datos || guia.datos.custodia === 'propia' || pendientes.some((una) => tomaElPaquete(una.estado))
   const pasos = ultima
-    ? pasosDesde(ultima.estado!).filter((paso) => suya || esToma(paso.estado))
+    ? pasosDesde(ultima.estado!).filter((paso) => suya || tomaElPaquete(paso.estado))
     : (guia.datos?.siguientes.filter(({ estado: otro }) => otro !== 'cancelado') ?? TODOS_LOS_PASOS.map(pasoA))
-  return { estado, porEnviar: ultima !== undefined, final: estado !== null && esFinal(estado), suya, pasos }
+  return { estado, porEnviar: ultima !== undefined, final: estado !== null && esEstadoFinal(estado), suya, pasos }
 }

@@ -1,5 +1,5 @@
 // Rules for handing over several parcels at one door, and for the receiver of each parcel.
-import { distanciaKm, type Punto } from '../../../platform/maps/point.ts'
+import { distanceKm, type Point } from '../../../platform/maps/point.ts'
 import type { EstadoSiguiente, GuiaDeReparto } from './dominio.ts'
 import type { Rumbo } from './rumbo.ts'
 import { llano } from './textos.ts'
@@ -10,7 +10,7 @@ export const UNA_PUERTA_M = 50
 /** Door of a parcel, as far as the phone knows it. */
 export interface Puerta {
   /** Confirmed point; null if no point is confirmed. */
-  punto: Punto | null
+  punto: Point | null
   /** Address with its municipality, without accents, case and punctuation; empty if no address is written. */
   direccion: string
   telefono: string | null
@@ -21,7 +21,7 @@ interface ConLugar {
 }
 
 /** Returns the confirmed point of the recipient's place; null if no place is confirmed or it has no coordinates. */
-export function puntoConfirmado({ ubicacion: { estado, lat, lng } }: ConLugar): Punto | null {
+export function puntoConfirmado({ ubicacion: { estado, lat, lng } }: ConLugar): Point | null {
   return estado === 'confirmada' && lat !== null && lng !== null ? { lat, lng } : null
 }
 
@@ -56,7 +56,7 @@ export function compararPuertas(una: Puerta, otra: Puerta): Comparacion {
   const mismoTelefono = una.telefono !== null && una.telefono === otra.telefono
   if (!mismaDireccion && !mismoTelefono) return 'otra'
   if (!una.punto || !otra.punto) return 'dudosa'
-  return distanciaKm(una.punto, otra.punto) * 1_000 <= UNA_PUERTA_M ? 'misma' : 'otra'
+  return distanceKm(una.punto, otra.punto) * 1_000 <= UNA_PUERTA_M ? 'misma' : 'otra'
 }
 
 const mismoNombre = (uno: string | null, otro: string | null) =>

@@ -1,8 +1,8 @@
 // Keeps the guides on the phone fresh while there is coverage, because they are all that the courier has without
 // coverage.
 
-import { leerGuias, leerSuyas } from './api.ts'
-import { esFinal } from './dominio.ts'
+import { pedirGuias, pedirSuyas } from './api.ts'
+import { esEstadoFinal } from './dominio.ts'
 import { leerAjuste } from './store/base.ts'
 import { guardarGuias, guardarSinDatos, guiasDe } from './store/guias.ts'
 
@@ -29,16 +29,16 @@ export async function refrescar() {
     const { repartidor, vence_en } = sesion
     const desde = Date.now() - FRESCA_MS
     if (listadas.sesion !== vence_en || listadas.en < desde) {
-      const suyas = await leerSuyas()
+      const suyas = await pedirSuyas()
       if (suyas.status !== 200) return
       await guardarGuias(repartidor, suyas.cuerpo.datos, suyas.servidor)
       listadas = { sesion: vence_en, en: Date.now() }
     }
     const viejas = (await guiasDe(repartidor)).filter(
-      ({ datos, leida, desconocida }) => !desconocida && (!datos || (leida < desde && !esFinal(datos.estado))),
+      ({ datos, leida, desconocida }) => !desconocida && (!datos || (leida < desde && !esEstadoFinal(datos.estado))),
     )
     for (let i = 0; i < viejas.length; i += DE_UNA_VEZ) {
-      const { status, cuerpo, servidor } = await leerGuias(viejas.slice(i, i + DE_UNA_VEZ).map(({ guia }) => guia))
+      const { status, cuerpo, servidor } = await pedirGuias(viejas.slice(i, i + DE_UNA_VEZ).map(({ guia }) => guia))
       if (status !== 200) return
       await guardarGuias(repartidor, cuerpo.datos, servidor)
       for (const guia of cuerpo.desconocidas) await guardarSinDatos(repartidor, guia, true)

@@ -1,7 +1,7 @@
 // Next destination of a guide, and the person to ask for there. Both follow from the guide's state.
 import type { Estado, GuiaDeReparto } from './dominio.ts'
 
-export type Punto = Pick<GuiaDeReparto['ubicacion'], 'lat' | 'lng' | 'maps_url'>
+export type PuntoDeReparto = Pick<GuiaDeReparto['ubicacion'], 'lat' | 'lng' | 'maps_url'>
 
 /** Next destination of a guide. */
 export interface Rumbo {
@@ -12,7 +12,7 @@ export interface Rumbo {
   telefono: string | null
   /** Address in words. */
   direccion: string
-  lugar: Punto
+  lugar: PuntoDeReparto
   /** Precision of the place, in metres, as the recipient's phone reported it; null if unknown. */
   precision_m: number | null
 }

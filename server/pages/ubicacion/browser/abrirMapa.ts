@@ -1,7 +1,7 @@
 // Opens the map when the recipient reaches its step.
 import { decir } from './formulario.ts'
-import type { Lugar } from './lugar.ts'
-import type { abrirMapa as AbrirMapa, Mapa } from './mapa.ts'
+import type { LugarElegido } from './lugar.ts'
+import type { abrirMapa as AbrirMapa, MapaInteractivo } from './mapa.ts'
 import type { Zona } from './palabras.ts'
 
 /** Part of the page that holds the map, open or not. */
@@ -17,13 +17,13 @@ export interface Visor {
  * Prepares the part of the page that holds the map; undefined if the page has no such part.
  * @param alCambiar called when it is known whether the map is visible
  */
-export function prepararMapa(lugar: Lugar, alCambiar: () => void, zona: Zona): Visor | undefined {
+export function prepararMapa(lugar: LugarElegido, alCambiar: () => void, zona: Zona): Visor | undefined {
   const seccion = document.getElementById('con-mapa')
   const contenedor = document.getElementById('mapa')
   if (!seccion || !contenedor) return undefined
   const sinMapa = document.getElementById('sin-mapa')!
   const flechas = document.getElementById('flechas')!
-  let mapa: Mapa | undefined
+  let mapa: MapaInteractivo | undefined
   let abriendo = false
   let intentos = 0
   const ayuda = document.getElementById('ayuda-mapa')!
@@ -67,7 +67,7 @@ export function prepararMapa(lugar: Lugar, alCambiar: () => void, zona: Zona): V
   })
   flechas.addEventListener('click', ({ target }) => {
     const paso = (target as HTMLElement).closest<HTMLElement>('[data-paso]')?.dataset.paso
-    if (paso) mapa?.paso(paso as Parameters<Mapa['paso']>[0])
+    if (paso) mapa?.paso(paso as Parameters<MapaInteractivo['paso']>[0])
   })
   return {
     mostrar() {

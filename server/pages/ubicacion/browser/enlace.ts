@@ -1,9 +1,9 @@
 // Field for a map link. The browser reads the link as the server will, to show the pin and to report a wrong link at
 // once.
-import { ErrorEnlace, leerEnlace } from '../../../platform/maps/links.ts'
-import type { Punto } from '../../../platform/maps/point.ts'
+import { MapLinkError, readMapLink } from '../../../platform/maps/links.ts'
+import type { Point } from '../../../platform/maps/point.ts'
 import { culpar } from './formulario.ts'
-import type { Lugar } from './lugar.ts'
+import type { LugarElegido } from './lugar.ts'
 
 const FALTA = 'Falta el enlace: péguelo aquí.'
 
@@ -16,7 +16,7 @@ export interface CampoDeEnlace {
 }
 
 /** Prepares the field for a map link. */
-export function prepararEnlace(lugar: Lugar): CampoDeEnlace {
+export function prepararEnlace(lugar: LugarElegido): CampoDeEnlace {
   const enlace = document.querySelector<HTMLInputElement>('#enlace')!
   const texto = () => soloEnlace(enlace.value.trim())
   const campo: CampoDeEnlace = {
@@ -52,13 +52,13 @@ const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0]
  * Returns the point that a link names, or the fault of the link. The point is undefined if the link must be followed to
  * find it.
  */
-function interpretar(texto: string): { punto: Punto | undefined } | { error: string } {
+function interpretar(texto: string): { punto: Point | undefined } | { error: string } {
   if (texto === '') return { error: FALTA }
   try {
-    const leido = leerEnlace(texto)
+    const leido = readMapLink(texto)
     return { punto: leido.tipo === 'coordenadas' ? leido.coordenadas : undefined }
   } catch (error) {
     // The server can read links that an old browser cannot.
-    return error instanceof ErrorEnlace ? { error: error.message } : { punto: undefined }
+    return error instanceof MapLinkError ? { error: error.message } : { punto: undefined }
   }
 }

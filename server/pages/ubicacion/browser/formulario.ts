@@ -45,7 +45,7 @@ export function recordar(formulario: HTMLFormElement) {
 }
 
 /** Deletes the saved fields of the form. */
-export function olvidar() {
+export function olvidarCampos() {
   try {
     sessionStorage.removeItem(MEMORIA)
   } catch {}

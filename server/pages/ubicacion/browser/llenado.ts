@@ -3,19 +3,19 @@ import { DESCRIPCION_CORTA, enMetros, MINIMO_DE_DESCRIPCION, pedirPin } from '..
 import { prepararMapa, type Visor } from './abrirMapa.ts'
 import { type CampoDeEnlace, prepararEnlace } from './enlace.ts'
 import { campo, culpar, decir } from './formulario.ts'
-import { type Lugar, prepararLugar } from './lugar.ts'
+import { type LugarElegido, prepararLugar } from './lugar.ts'
 import { leerZona, situar, type Zona } from './palabras.ts'
 import { type Forma, type Pasos, prepararPasos } from './pasos.ts'
-import { type Busqueda, prepararPosicion } from './posicion.ts'
+import { type PositionSearch, prepararPosicion } from './posicion.ts'
 
 /** Location, while the recipient gives it on the page. */
 export class Llenado {
   readonly #zona: Zona
-  readonly #lugar: Lugar
+  readonly #lugar: LugarElegido
   readonly #visor: Visor | undefined
   readonly #enlace: CampoDeEnlace
   readonly #pasos: Pasos
-  readonly #busqueda: Busqueda
+  readonly #busqueda: PositionSearch
   readonly #referencia: HTMLInputElement
   readonly #aproximado = document.querySelector<HTMLInputElement>('#aproximado')!
   #reloj: number | undefined

@@ -1,13 +1,13 @@
 // Program of the recipient's page. It adds to the HTML: two steps, the phone's position, the map on demand, and sending
 // that survives bad coverage. Without the program, a link or a description still works.
 import { prepararEnvio } from './enviar.ts'
-import { guardar, olvidar, recordar } from './formulario.ts'
+import { guardar, olvidarCampos, recordar } from './formulario.ts'
 import { Llenado } from './llenado.ts'
 
 /** Prepares the content of `<main>`: the page as it was loaded, or the page that replaced it. */
 function iniciar() {
   const formulario = document.querySelector<HTMLFormElement>('form[data-formulario]')
-  if (!formulario) return olvidar()
+  if (!formulario) return olvidarCampos()
   // The question whether a far location is right has no fields to fill in.
   if (!document.getElementById('lugar')) return prepararEnvio(formulario, sustituir, () => false)
   if (formulario.dataset.nuevo !== undefined) recordar(formulario)

@@ -1,18 +1,18 @@
 // Map with its pin. It loads only when the recipient opens it: Leaflet is larger than the rest of the page.
 import { Circle, DivIcon, LatLng, Map as MapaDeLeaflet, Marker, TileLayer } from 'leaflet'
-import type { Punto } from '../../../platform/maps/point.ts'
+import type { Point } from '../../../platform/maps/point.ts'
 import type { Zona } from './palabras.ts'
 
 type Direccion = 'arriba' | 'abajo' | 'izquierda' | 'derecha'
-export interface Mapa {
+export interface MapaInteractivo {
   /** Shows the chosen location, if any, and its precision in metres as the phone reports it. */
-  mostrar(punto: Punto | undefined, precision: number | undefined): void
+  mostrar(punto: Point | undefined, precision: number | undefined): void
   paso(direccion: Direccion): void
   /** Requests the map's tiles again. */
   cargar(): void
 }
 interface Avisos {
-  alMover(punto: Punto): void
+  alMover(punto: Point): void
   /** Called when the pin would be put where no tile is visible. */
   alNoVer(): void
   /** Called when it is known whether the map is visible. */
@@ -38,7 +38,7 @@ const TECLAS: Record<string, Direccion> = {
 }
 
 /** Opens the map in its container. */
-export function abrirMapa(contenedor: HTMLElement, zona: Zona, avisos: Avisos): Mapa {
+export function abrirMapa(contenedor: HTMLElement, zona: Zona, avisos: Avisos): MapaInteractivo {
   const { url = '', atribucion = '' } = contenedor.dataset
   const centro = zona.centro ? new LatLng(zona.centro.lat, zona.centro.lng) : SIN_CENTRO.punto
   const mapa = crearMapa(contenedor, centro, zona.centro ? ZOOM_DE_MUNICIPIO : SIN_CENTRO.zoom)

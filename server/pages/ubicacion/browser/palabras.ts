@@ -1,12 +1,12 @@
 // Description of a point in words, for recipients who do not see the map.
-import { distanciaKm, type Punto } from '../../../platform/maps/point.ts'
+import { distanceKm, type Point } from '../../../platform/maps/point.ts'
 import { enMetros } from '../precision.ts'
 
 const RUMBOS = ['norte', 'noreste', 'este', 'sureste', 'sur', 'suroeste', 'oeste', 'noroeste']
 
 /** Declared municipality: its name and, if known, its centre. */
 export interface Zona {
-  centro: Punto | undefined
+  centro: Point | undefined
   nombre: string
 }
 
@@ -17,9 +17,9 @@ export function leerZona({ dataset }: HTMLFormElement): Zona {
 }
 
 /** Describes a point by its distance and direction from the municipality's centre; empty if the centre is unknown. */
-export function situar(punto: Punto, { centro, nombre }: Zona): string {
+export function situar(punto: Point, { centro, nombre }: Zona): string {
   if (!centro) return ''
-  const metros = distanciaKm(centro, punto) * 1_000
+  const metros = distanceKm(centro, punto) * 1_000
   if (metros < 5) return `en el centro de ${nombre}`
   const norte = punto.lat - centro.lat
   const este = (punto.lng - centro.lng) * Math.cos((centro.lat * Math.PI) / 180)

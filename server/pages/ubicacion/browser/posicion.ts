@@ -1,6 +1,6 @@
 // Search for the phone's position.
 import { decir } from './formulario.ts'
-import type { Lugar } from './lugar.ts'
+import type { LugarElegido } from './lugar.ts'
 import type { Pasos } from './pasos.ts'
 import { explicarPermiso } from './permiso.ts'
 
@@ -10,7 +10,7 @@ const PRECISA_M = 25
 const AFINANDO_MS = 8_000
 
 /** Search for the phone's position. */
-export interface Busqueda {
+export interface PositionSearch {
   /** Tells whether the search still waits for a better position. */
   sigue(): boolean
   parar(): void
@@ -20,12 +20,12 @@ export interface Busqueda {
  * Prepares the button that searches for the phone's position.
  * @param alParar called when the search ends
  */
-export function prepararPosicion(lugar: Lugar, pasos: Pasos, alParar: () => void): Busqueda {
+export function prepararPosicion(lugar: LugarElegido, pasos: Pasos, alParar: () => void): PositionSearch {
   const boton = document.querySelector<HTMLButtonElement>('#gps')!
   let vigilando: number | undefined
   let corte: number | undefined
   let mejor = Number.POSITIVE_INFINITY
-  const busqueda: Busqueda = {
+  const busqueda: PositionSearch = {
     sigue: () => vigilando !== undefined,
     parar() {
       if (vigilando === undefined) return

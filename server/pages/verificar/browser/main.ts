@@ -1,8 +1,8 @@
 // Program of the verification page. It computes the digest of a PDF, and the server compares it with the signed digest.
 // The PDF itself is not sent. The program also verifies the signature, so that the reader need not trust the service's
 // answer.
-import { enGrupos } from '../../../platform/codes/guideCode.ts'
-import { crearReloj } from '../../../platform/time/clock.ts'
+import { inGroups } from '../../../platform/codes/guideCode.ts'
+import { createClock } from '../../../platform/time/clock.ts'
 
 /** Maximum size of a file, in bytes. No proof of delivery is larger. */
 const MAXIMO = 40 * 1024 * 1024
@@ -26,7 +26,7 @@ interface Resultado {
 const seccion = document.querySelector<HTMLElement>('#verificador')!
 const { guia = '', zona = 'UTC', raiz = '' } = seccion.dataset
 /** Code of the guide in groups of four, as the document prints it. */
-const codigo = enGrupos(guia)
+const codigo = inGroups(guia)
 const entrada = document.querySelector<HTMLInputElement>('#archivo')!
 const donde = document.querySelector<HTMLElement>('#resultado')!
 const caja = document.querySelector<HTMLElement>('.zona')!
@@ -138,7 +138,7 @@ function segunFirma(firma: Firma): Resultado {
     titulo,
     parrafos,
     datos: [
-      ['Entregada', crearReloj(zona).larga(manifiesto.entregado_en)],
+      ['Entregada', createClock(zona).larga(manifiesto.entregado_en)],
       ['Fotos', String(deTipo('foto'))],
       ['Firma de quien recibió', deTipo('firma') > 0 ? 'Sí' : 'No'],
       ['Firma digital', `Comprobada aquí mismo, con la clave ${kid.slice(0, 8)}…`],

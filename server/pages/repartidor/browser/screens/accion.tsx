@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { CENTRAL } from '../central.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
 import { type Estado, MOTIVOS_DICHOS, PASOS } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { cambiarAccion, descartable, descartar, accion as leerAccion, reabrir, tomarAntes } from '../store/acciones.ts'
 import type { Accion, Sesion } from '../store/base.ts'
-import { AvisarALaCentral, horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
+import { AvisarALaCentral, horaDe, nombreDeGuia, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
 /** Screen of one action: its status, the server's response, and what the courier can do. */
 export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; enviando: number | null; orden: number }) {
@@ -27,11 +27,11 @@ export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; envia
   return (
     <>
       <Volver a="">Inicio</Volver>
-      <Titulo>{nombreDe(accion)}</Titulo>
+      <Titulo>{nombreDeGuia(accion)}</Titulo>
       <p>
         Guía{' '}
         <a class="codigo" href={`#/guia/${accion.guia}`}>
-          {enGrupos(accion.guia)}
+          {inGroups(accion.guia)}
         </a>
         , a las {horaDe(accion.ocurrido_en, accion.zona)}.
       </p>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { abrirSesion, SinRed } from '../api.ts'
+import { pedirSesion, SinRed } from '../api.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
 import { ir } from '../hooks.ts'
 import { entrar } from '../store/limpieza.ts'
@@ -58,7 +58,7 @@ export function Entrar({ otraVez, pendientes }: { otraVez: string | null; pendie
 async function abrir(codigo: string): Promise<string | undefined> {
   try {
     const { status, problema, esperar } = await aSolas(async () => {
-      const respuesta = await abrirSesion(codigo)
+      const respuesta = await pedirSesion(codigo)
       // The session is stored before any sending may start: a session and its courier change together.
       if (respuesta.status === 201) await entrar(respuesta.cuerpo)
       return respuesta

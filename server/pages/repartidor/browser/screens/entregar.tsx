@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import type { Relacion } from '../dominio.ts'
-import { Falla, useFallas } from '../fallas.tsx'
+import { AvisoDeFalla, useFallas } from '../fallas.tsx'
 import { Firma, firmaComoPng } from '../firma.tsx'
-import { ir, type Posicion, useDatos, usePosicion } from '../hooks.ts'
+import { type GeoPosition, ir, useDatos, usePosicion } from '../hooks.ts'
 import { metros } from '../lista.ts'
 import { faltaRelacion, type Recibe, recibeDe, recibeElMismo, renombrar, trasRenombrar } from '../puerta.ts'
 import { encolar, imagen as leerImagen } from '../store/acciones.ts'
-import { type Borrador, type Imagen, type Sesion, sinEspacio } from '../store/base.ts'
+import { type Borrador, type ImagenGuardada, type Sesion, sinEspacio } from '../store/base.ts'
 import { borradorDe, guardarBorrador, tirarBorrador } from '../store/borradores.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
 import { SIN_ESPACIO } from './paso.tsx'
@@ -87,7 +87,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     })()
   }
   /** Stores a photo before the screen shows it. */
-  const agregar = async (nueva: Imagen) => {
+  const agregar = async (nueva: ImagenGuardada) => {
     const fotos = [...actual.current.fotos, nueva.id]
     await guardarBorrador({ ...actual.current, fotos }, nueva)
     actual.current = { ...actual.current, fotos }
@@ -180,7 +180,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
   return (
     <form onSubmit={confirmar} noValidate>
       <Volver a={`guia/${guia}`}>
-        <span class="codigo">{enGrupos(guia)}</span>
+        <span class="codigo">{inGroups(guia)}</span>
       </Volver>
       <Titulo>Entregar</Titulo>
       {borrador.ocurrido_en && (
@@ -239,7 +239,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
         Descartar
       </button>
       <div class="barra">
-        <Falla de="todo">{fallas.todo}</Falla>
+        <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
           Confirmar la entrega
         </button>
@@ -279,7 +279,7 @@ function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; cerrar: () => voi
         <ul>
           {dichas.map(({ guia, dicho }) => (
             <li key={guia}>
-              Está {dicho} <span class="codigo">({enGrupos(guia)})</span>
+              Está {dicho} <span class="codigo">({inGroups(guia)})</span>
             </li>
           ))}
         </ul>
@@ -307,13 +307,13 @@ async function guardar(
   sesion: Sesion,
   borrador: Borrador,
   entregas: readonly Entrega[],
-  { punto }: Posicion,
+  { punto }: GeoPosition,
   ahora: number,
 ) {
   const { fotos, trazos, documento, descripcion, ocurrido_en, lugar } = borrador
   const png = trazos ? await firmaComoPng(trazos) : undefined
   const tomadas = await Promise.all(entregas.length > 1 ? fotos.map(leerImagen) : [])
-  const imagenes: Imagen[] = []
+  const imagenes: ImagenGuardada[] = []
   const copiar = (de: string, blob: Blob, capturado_en: string | null) => {
     const id = crypto.randomUUID()
     imagenes.push({ id, guia: de, blob, capturado_en })
@@ -347,7 +347,7 @@ async function guardar(
   await encolar(entregas.map(una), ahora, ocurrido_en, imagenes)
 }
 
-function Lugar({ posicion: { estado, punto }, lejos }: { posicion: Posicion; lejos: number | null }) {
+function Lugar({ posicion: { estado, punto }, lejos }: { posicion: GeoPosition; lejos: number | null }) {
   const textos = {
     buscando: 'Buscando dónde está…',
     denegada: 'Sin permiso para ver dónde está: la entrega vale igual, sin el lugar.',

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { leerGuia } from '../api.ts'
-import { abrirLector, codigoDe, type Lectura } from '../codigos.ts'
+import { abrirLector, type CodeScan, codigoDe } from '../codigos.ts'
 import { NOMBRES } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
-import { filasDe } from '../lista.ts'
+import { filasDeReparto } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
 import type { Sesion } from '../store/base.ts'
 import { guardarGuias, guardarSinDatos, guiasDe } from '../store/guias.ts'
@@ -25,7 +25,7 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
   const [luz, poderLuz] = useState<((encendida: boolean) => void) | null>(null)
   const actual = useRef(varias)
   actual.current = varias
-  const lector = useRef<Promise<Lectura>>(null)
+  const lector = useRef<Promise<CodeScan>>(null)
   lector.current ??= abrirLector()
 
   const leida = (texto: string): boolean => {
@@ -148,14 +148,14 @@ const SIN_LECTOR =
 async function cargar(repartidor: string, guia: string): Promise<string> {
   await guardarSinDatos(repartidor, guia, false)
   traer(repartidor, guia)
-  return `${enGrupos(guia)} en la lista.`
+  return `${inGroups(guia)} en la lista.`
 }
 
 /** Guides that were scanned so far, the last first, and the steps for all of them. */
 function Leidas({ sesion, guias }: { sesion: Sesion; guias: readonly string[] }) {
   const filas = useDatos(async () => {
     const [guardadas, acciones] = await Promise.all([guiasDe(sesion.repartidor), leerAcciones()])
-    const porGuia = new Map(filasDe(guardadas, acciones).map((fila) => [fila.guia, fila]))
+    const porGuia = new Map(filasDeReparto(guardadas, acciones).map((fila) => [fila.guia, fila]))
     return guias.flatMap((guia) => porGuia.get(guia) ?? [])
   }, guias.join())
   return (
@@ -164,7 +164,7 @@ function Leidas({ sesion, guias }: { sesion: Sesion; guias: readonly string[] })
         {filas?.map(({ guia, titulo, estado }) => (
           <li key={guia}>
             <a href={`#/guia/${guia}`}>
-              <strong>{titulo}</strong> <span class="codigo">{enGrupos(guia)}</span>
+              <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>
               {estado && <small>{NOMBRES[estado]}</small>}
             </a>
           </li>

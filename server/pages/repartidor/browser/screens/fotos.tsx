@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { conFalla, Falla } from '../fallas.tsx'
+import { AvisoDeFalla, conFalla } from '../fallas.tsx'
 import { achicarFoto, FotoIlegible } from '../fotos.ts'
 import { horaDeFoto } from '../hora.ts'
-import type { Imagen } from '../store/base.ts'
+import type { ImagenGuardada } from '../store/base.ts'
 
 const MAXIMO = 10
 
@@ -17,7 +17,7 @@ interface Tomar {
   /** Returns the current number of photos. */
   cuantas: () => number
   /** Stores a photo. */
-  agregar: (foto: Imagen) => Promise<void> | void
+  agregar: (foto: ImagenGuardada) => Promise<void> | void
   /** Shows the reason why there is no photo; undefined clears the message. */
   fallar: (causa: unknown) => void
 }
@@ -81,7 +81,7 @@ export function Fotos(props: {
           {fotos.length === 0 ? 'Tomar foto' : 'Otra foto'}
         </label>
       )}
-      <Falla de="fotos">{falla}</Falla>
+      <AvisoDeFalla de="fotos">{falla}</AvisoDeFalla>
       <p class="suave" role="status">
         {preparando > 0 && 'Preparando la foto…'}
       </p>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { leerGuia } from '../api.ts'
-import { type Estado, type EstadoSiguiente, esFinal, NOMBRES, PASOS, repartirPasos } from '../dominio.ts'
+import { type Estado, type EstadoSiguiente, esEstadoFinal, NOMBRES, PASOS, repartirPasos } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { type Prevision, previsto } from '../previsto.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
@@ -39,7 +39,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
     <>
       <Volver a="">Inicio</Volver>
       <Titulo>
-        <span class="codigo">{enGrupos(guia)}</span>
+        <span class="codigo">{inGroups(guia)}</span>
       </Titulo>
       <p class="estado">
         {estado ? NOMBRES[estado] : guardada?.desconocida ? 'No existe' : 'Sin datos todavía'}
@@ -51,7 +51,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
           El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>
         </p>
       )}
-      {datos && !esFinal(datos.estado) && <Vista datos={datos} prevision={prevision} quien={sesion.nombre} />}
+      {datos && !esEstadoFinal(datos.estado) && <Vista datos={datos} prevision={prevision} quien={sesion.nombre} />}
       {desconocida && (
         <>
           <p>El servicio no conoce esta guía. Revise la etiqueta y escanéela otra vez.</p>
@@ -80,7 +80,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
 /** Returns the final state of a guide that left the phone when it was finished; null for any other guide. */
 export function finDe(acciones: readonly Accion[]): Estado | null {
   const hecha = acciones.findLast(({ situacion, aplicado }) => situacion === 'enviada' && aplicado)?.estado
-  return hecha && esFinal(hecha) && acciones.every(({ situacion }) => situacion === 'enviada') ? hecha : null
+  return hecha && esEstadoFinal(hecha) && acciones.every(({ situacion }) => situacion === 'enviada') ? hecha : null
 }
 
 /**

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { codigoDe } from '../codigos.ts'
 import { type Estado, NOMBRES } from '../dominio.ts'
-import { conFalla, Falla } from '../fallas.tsx'
-import { ir, situar } from '../hooks.ts'
-import { buscar, contarEstados, esSuya, type Fila, metros, vista } from '../lista.ts'
+import { AvisoDeFalla, conFalla } from '../fallas.tsx'
+import { ir, pedirPosicion } from '../hooks.ts'
+import { buscar, contarEstados, esSuya, type FilaDeReparto, metros, vista } from '../lista.ts'
 import type { Sesion } from '../store/base.ts'
 import { guardarSinDatos } from '../store/guias.ts'
 import { Lote } from './lote.tsx'
@@ -16,7 +16,15 @@ const MUCHAS = 3
  * List of the guides on the phone: searched by words, filtered by state, ordered by distance, and selected for one
  * step.
  */
-export function Guias({ sesion, filas, alCambiar }: { sesion: Sesion; filas: readonly Fila[]; alCambiar: () => void }) {
+export function Guias({
+  sesion,
+  filas,
+  alCambiar,
+}: {
+  sesion: Sesion
+  filas: readonly FilaDeReparto[]
+  alCambiar: () => void
+}) {
   const [marcadas, marcar] = useState<ReadonlySet<string> | null>(null)
   const [falla, fallar] = useState('')
   const poner = (cambio: Partial<typeof vista>) => {
@@ -40,7 +48,7 @@ export function Guias({ sesion, filas, alCambiar }: { sesion: Sesion; filas: rea
     marcar(nuevas)
   }
   const marcables = vistas.filter(({ final, desconocida }) => !final && !desconocida)
-  const fila = (una: Fila) => (
+  const fila = (una: FilaDeReparto) => (
     <Linea key={una.guia} fila={una} marcada={marcadas?.has(una.guia)} alMarcar={() => alternar(una.guia)} />
   )
   const [suyas, otras] = [vistas.filter(esSuya), vistas.filter((una) => !esSuya(una))]
@@ -65,7 +73,7 @@ export function Guias({ sesion, filas, alCambiar }: { sesion: Sesion; filas: rea
           />
           <button type="submit">Abrir</button>
         </div>
-        <Falla de="guia">{falla}</Falla>
+        <AvisoDeFalla de="guia">{falla}</AvisoDeFalla>
       </form>
       {filas.length >= MUCHAS && <Filtros filas={halladas} alElegir={(estado) => poner({ estado })} />}
       {filas.length >= MUCHAS && (
@@ -108,12 +116,20 @@ export function Guias({ sesion, filas, alCambiar }: { sesion: Sesion; filas: rea
   )
 }
 
-function Linea({ fila, marcada, alMarcar }: { fila: Fila; marcada: boolean | undefined; alMarcar: () => void }) {
+function Linea({
+  fila,
+  marcada,
+  alMarcar,
+}: {
+  fila: FilaDeReparto
+  marcada: boolean | undefined
+  alMarcar: () => void
+}) {
   const { guia, titulo, rumbo, estado, porEnviar, distancia, final, desconocida } = fila
   const situacion = `${estado ? NOMBRES[estado] : 'estado desconocido'}${porEnviar ? ' (por enviar)' : ''}`
   const dice = (
     <>
-      <strong>{titulo}</strong> <span class="codigo">{enGrupos(guia)}</span>
+      <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>
       {rumbo && rumbo.direccion !== titulo && <span class="direccion">{rumbo.direccion}</span>}
       <small>{distancia === null ? situacion : `${situacion} · a ${metros(distancia)}`}</small>
     </>
@@ -143,7 +159,7 @@ function Linea({ fila, marcada, alMarcar }: { fila: Fila; marcada: boolean | und
   )
 }
 
-function Filtros({ filas, alElegir }: { filas: readonly Fila[]; alElegir: (estado: Estado | null) => void }) {
+function Filtros({ filas, alElegir }: { filas: readonly FilaDeReparto[]; alElegir: (estado: Estado | null) => void }) {
   const estados = contarEstados(filas)
   if (estados.length < 2 && vista.estado === null) return null
   const uno = (estado: Estado | null, dicho: string) => (
@@ -165,7 +181,7 @@ function Cercanas({ alSituar }: { alSituar: (aqui: { lat: number; lng: number })
   const [dicho, decir] = useState('')
   const pedir = () => {
     decir('Buscando…')
-    situar().then(
+    pedirPosicion().then(
       (aqui) => {
         decir('')
         alSituar(aqui)

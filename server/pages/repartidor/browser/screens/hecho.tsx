@@ -1,20 +1,20 @@
 import { useEffect, useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { type Estado, HECHOS, NOMBRES } from '../dominio.ts'
 import { useDatos } from '../hooks.ts'
-import { esSuya, filasDe } from '../lista.ts'
+import { esSuya, filasDeReparto } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
 import type { Sesion } from '../store/base.ts'
 import { guiaDe, guiasDe } from '../store/guias.ts'
 import { Titulo } from './piezas.tsx'
 
 /** Screen after a step: it confirms that the step is stored, shows its status, and leads to the next guide. */
-export function Hecho(props: { sesion: Sesion; guia: string; estado: Estado; cuantas: number }) {
+export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: Estado; cuantas: number }) {
   const { sesion, guia, estado, cuantas } = props
   const yo = sesion.repartidor
   const leido = useDatos(async () => {
     const [acciones, guias] = await Promise.all([leerAcciones(), guiasDe(yo)])
-    const filas = filasDe(guias, acciones).filter((fila) => fila.guia !== guia)
+    const filas = filasDeReparto(guias, acciones).filter((fila) => fila.guia !== guia)
     const siguiente = filas.find((fila) => esSuya(fila) && fila.pasos.some((paso) => paso.estado === tras(estado)))
     const deEsta = acciones.filter((una) => una.guia === guia)
     const ultima = deEsta.findLast((una) => una.estado === estado)
@@ -36,7 +36,7 @@ export function Hecho(props: { sesion: Sesion; guia: string; estado: Estado; cua
       <p>
         {cuantas > 1 ? 'Esta guía y las que iban con ella: ' : 'Guía '}
         <a class="codigo" href={`#/guia/${guia}`}>
-          {enGrupos(guia)}
+          {inGroups(guia)}
         </a>
       </p>
       <p class="estado" role="status">

@@ -1,17 +1,17 @@
 import { useMemo, useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
-import { cerrarSesion, nadieDentro } from '../api.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { nadieDentro, pedirSalida } from '../api.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
 import { ir, useDatos } from '../hooks.ts'
-import { esSuya, filasDe, terminadas } from '../lista.ts'
+import { esSuya, filasDeReparto, terminadas } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
 import type { Accion, Sesion } from '../store/base.ts'
 import { borradores as leerBorradores } from '../store/borradores.ts'
 import { guiasDe } from '../store/guias.ts'
-import { olvidar } from '../store/limpieza.ts'
+import { olvidarSesion } from '../store/limpieza.ts'
 import { Guias } from './guias.tsx'
 import { Instalar } from './instalar.tsx'
-import { horaDe, nombreDe, Pregunta, situacionDe, Titulo } from './piezas.tsx'
+import { horaDe, nombreDeGuia, Pregunta, situacionDe, Titulo } from './piezas.tsx'
 
 const POR_ENVIAR = 8
 
@@ -30,7 +30,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
     return { acciones, borradores, guias }
   }, yo)
   const [cambios, cambiar] = useState(0)
-  const filas = useMemo(() => (datos ? filasDe(datos.guias, datos.acciones) : []), [datos, cambios])
+  const filas = useMemo(() => (datos ? filasDeReparto(datos.guias, datos.acciones) : []), [datos, cambios])
   if (!datos) return null
   const sinEnviar = datos.acciones.filter(({ situacion }) => situacion !== 'enviada')
   // Actions that need the courier's attention come first. A courier does not need the list of a whole day's unsent
@@ -42,7 +42,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   const fila = (accion: Accion) => (
     <li key={accion.orden} class={accion.situacion}>
       <a href={`#/accion/${accion.orden}`}>
-        <strong>{nombreDe(accion)}</strong> <span class="codigo">{enGrupos(accion.guia)}</span>
+        <strong>{nombreDeGuia(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>
         <small>
           {horaDe(accion.ocurrido_en, accion.zona)} · {situacionDe(accion, enviando, yo, enLinea, sesion.vigente)}
         </small>
@@ -78,7 +78,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
             {datos.borradores.map(({ guia, fotos }) => (
               <li key={guia} class="atencion">
                 <a href={`#/guia/${guia}/entregar`}>
-                  <strong>Terminar la entrega</strong> <span class="codigo">{enGrupos(guia)}</span>
+                  <strong>Terminar la entrega</strong> <span class="codigo">{inGroups(guia)}</span>
                   <small>{fotos.length === 1 ? '1 foto' : `${fotos.length} fotos`}</small>
                 </a>
               </li>
@@ -116,8 +116,8 @@ function Salir({ sinEnviar, aMedias }: { sinEnviar: number; aMedias: number }) {
   const [preguntando, preguntar] = useState(false)
   const salir = () =>
     aSolas(async () => {
-      const dicho = await cerrarSesion().then(nadieDentro, () => false)
-      await olvidar(!dicho)
+      const dicho = await pedirSalida().then(nadieDentro, () => false)
+      await olvidarSesion(!dicho)
       ir('', true)
     })
   return (

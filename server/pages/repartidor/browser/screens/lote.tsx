@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { HECHOS } from '../dominio.ts'
-import { Falla } from '../fallas.tsx'
+import { AvisoDeFalla } from '../fallas.tsx'
 import { ir } from '../hooks.ts'
-import type { Fila } from '../lista.ts'
+import type { FilaDeReparto } from '../lista.ts'
 import { DE_LOTE, hacerLote, type PasoDeLote, puede, ultimoLote } from '../lote.ts'
 import { type Sesion, sinEspacio } from '../store/base.ts'
 import { SIN_ESPACIO } from './paso.tsx'
@@ -19,7 +19,7 @@ const DICHOS: Record<PasoDeLote, (n: number) => string> = {
  * Bar with the steps for the guides that were selected or scanned. It offers the two steps that most of the guides can
  * take.
  */
-export function Lote({ sesion, filas, dice }: { sesion: Sesion; filas: readonly Fila[]; dice: string }) {
+export function Lote({ sesion, filas, dice }: { sesion: Sesion; filas: readonly FilaDeReparto[]; dice: string }) {
   const [ocupado, ocupar] = useState(false)
   const [falla, fallar] = useState('')
   const ofertas = DE_LOTE.map((estado) => ({ estado, n: filas.filter((fila) => puede(fila, estado)).length }))
@@ -43,7 +43,7 @@ export function Lote({ sesion, filas, dice }: { sesion: Sesion; filas: readonly 
   return (
     <div class="barra">
       <p role="status">{dice}</p>
-      <Falla de="lote">{falla}</Falla>
+      <AvisoDeFalla de="lote">{falla}</AvisoDeFalla>
       {ofertas.slice(0, 2).map(({ estado, n }, i) => (
         <button
           key={estado}
@@ -82,7 +82,7 @@ export function LoteHecho() {
             {quedan.map((guia) => (
               <li key={guia} class="atencion">
                 <a href={`#/guia/${guia}`}>
-                  <span class="codigo">{enGrupos(guia)}</span>
+                  <span class="codigo">{inGroups(guia)}</span>
                   <small>Ábrala para ver por qué</small>
                 </a>
               </li>

@@ -1,10 +1,10 @@
 import { useRef, useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { type Estado, MOTIVOS_DICHOS, type Motivo, PASOS, PELIGROSOS, pasoA } from '../dominio.ts'
-import { conFalla, Falla, useFallas } from '../fallas.tsx'
+import { AvisoDeFalla, conFalla, useFallas } from '../fallas.tsx'
 import { ir, usePosicion } from '../hooks.ts'
 import { encolar } from '../store/acciones.ts'
-import { type Imagen, type Sesion, sinEspacio } from '../store/base.ts'
+import { type ImagenGuardada, type Sesion, sinEspacio } from '../store/base.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
 import { Pregunta, Titulo, Volver } from './piezas.tsx'
 
@@ -16,16 +16,16 @@ export const SIN_ESPACIO =
  * Screen of one change of state, with its reason if it has reasons. A failed attempt may also have photos of the door.
  * @param estado null for a note without a change of state
  */
-export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
+export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
   const motivos = estado ? pasoA(estado).motivos : []
   const [motivo, elegir] = useState<Motivo | null>(null)
   const [fallas, fallar] = useFallas<'motivo' | 'nota' | 'fotos' | 'todo'>()
   const [preguntando, preguntar] = useState(false)
   const nota = useRef<HTMLTextAreaElement>(null)
   const guardando = useRef(false)
-  const actuales = useRef<Imagen[]>([])
-  const [fotos, mostrar] = useState<readonly Imagen[]>([])
-  const dejar = (lista: Imagen[]) => {
+  const actuales = useRef<ImagenGuardada[]>([])
+  const [fotos, mostrar] = useState<readonly ImagenGuardada[]>([])
+  const dejar = (lista: ImagenGuardada[]) => {
     actuales.current = lista
     mostrar(lista)
   }
@@ -65,7 +65,7 @@ export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; e
   return (
     <form onSubmit={confirmar} noValidate>
       <Volver a={`guia/${guia}`}>
-        <span class="codigo">{enGrupos(guia)}</span>
+        <span class="codigo">{inGroups(guia)}</span>
       </Volver>
       <Titulo>{estado ? PASOS[estado] : 'Anotar algo'}</Titulo>
       {motivos.length > 0 && (
@@ -76,7 +76,7 @@ export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; e
               <input type="radio" name="motivo" value={uno} onChange={() => elegir(uno)} /> {MOTIVOS_DICHOS[uno]}
             </label>
           ))}
-          <Falla de="motivo">{fallas.motivo}</Falla>
+          <AvisoDeFalla de="motivo">{fallas.motivo}</AvisoDeFalla>
         </div>
       )}
       {estado === 'intento_fallido' && (
@@ -98,12 +98,12 @@ export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; e
         aria-invalid={fallas.nota ? true : undefined}
         aria-describedby="falla-nota nota-ayuda"
       />
-      <Falla de="nota">{fallas.nota}</Falla>
+      <AvisoDeFalla de="nota">{fallas.nota}</AvisoDeFalla>
       <p id="nota-ayuda" class="suave">
         El comercio la lee.
       </p>
       <div class="barra">
-        <Falla de="todo">{fallas.todo}</Falla>
+        <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
           {estado ? 'Registrar' : 'Guardar la nota'}
         </button>
@@ -116,7 +116,7 @@ export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; e
           cerrar={() => preguntar(false)}
           alAceptar={guardar}
         >
-          <p>Es la guía {enGrupos(guia)}, y desde aquí no se puede deshacer.</p>
+          <p>Es la guía {inGroups(guia)}, y desde aquí no se puede deshacer.</p>
         </Pregunta>
       )}
     </form>

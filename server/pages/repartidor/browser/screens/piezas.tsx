@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { crearReloj } from '../../../../platform/time/clock.ts'
+import { createClock } from '../../../../platform/time/clock.ts'
 import { CENTRAL } from '../central.ts'
 import { NOMBRES } from '../dominio.ts'
 import type { Accion } from '../store/base.ts'
@@ -71,7 +71,7 @@ export function Pregunta(props: {
   )
 }
 
-const delTelefono = crearReloj(new Intl.DateTimeFormat().resolvedOptions().timeZone)
+const delTelefono = createClock(new Intl.DateTimeFormat().resolvedOptions().timeZone)
 
 /**
  * Returns the time of day of an event by the clock of its destination. The destination's zone is named if the phone's
@@ -81,7 +81,7 @@ const delTelefono = crearReloj(new Intl.DateTimeFormat().resolvedOptions().timeZ
 export function horaDe(instante: string, zona: string | null) {
   const suya = delTelefono.hora(instante)
   if (zona === null) return suya
-  const { hora, nombre } = crearReloj(zona)
+  const { hora, nombre } = createClock(zona)
   return hora(instante) === suya ? suya : `${hora(instante)} (${nombre})`
 }
 
@@ -96,7 +96,7 @@ export const hace = (instante: number) => {
 }
 
 /** Returns the name of an action. */
-export const nombreDe = ({ estado }: Pick<Accion, 'estado'>) => (estado === null ? 'Nota' : NOMBRES[estado])
+export const nombreDeGuia = ({ estado }: Pick<Accion, 'estado'>) => (estado === null ? 'Nota' : NOMBRES[estado])
 
 /** Returns the status of an action in words. */
 export function situacionDe(accion: Accion, enviando: number | null, yo: string, enLinea: boolean, vigente: boolean) {

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
-import { distanciaEntre, type Punto } from '../../../../platform/maps/point.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { distanceBetween, type Point } from '../../../../platform/maps/point.ts'
 import { type GuiaDeReparto, RELACIONES } from '../dominio.ts'
-import { conFalla, Falla } from '../fallas.tsx'
-import { esSuya, filasDe, metros } from '../lista.ts'
+import { AvisoDeFalla, conFalla } from '../fallas.tsx'
+import { esSuya, filasDeReparto, metros } from '../lista.ts'
 import {
   type Comparacion,
   compararPuertas,
@@ -34,20 +34,20 @@ interface Candidata {
   comparacion: Exclude<Comparacion, 'otra'>
   /** True if the parcel of the form has the same recipient. */
   paraElMismo: boolean
-  punto: Punto | null
+  punto: Point | null
 }
 
 /** Parcel of the form, and the parcels that may be handed over with it. */
 export interface EnLaPuerta {
   destinatario: string | null
-  punto: Punto | null
+  punto: Point | null
   candidatas: Candidata[]
 }
 
 /** Reads what the phone knows of a parcel's door and of the other parcels that the courier carries. */
 export async function leerPuerta(repartidor: string, guia: string): Promise<EnLaPuerta> {
   const [guias, acciones] = await Promise.all([guiasDe(repartidor), leerAcciones()])
-  const filas = filasDe(guias, acciones)
+  const filas = filasDeReparto(guias, acciones)
   const esta = filas.find((fila) => fila.guia === guia)
   const propia = esta && puertaDe(esta)
   const candidatas = filas.flatMap((fila): Candidata[] => {
@@ -75,8 +75,8 @@ export const lasQueVan = ({ otras }: Borrador, { candidatas }: EnLaPuerta) =>
   })
 
 /** Returns the metres to a parcel's confirmed place if the courier is far from it; null if near or unknown. */
-export function lejosDe(aqui: Punto | undefined, lugar: Punto | null): number | null {
-  const distancia = aqui && lugar ? distanciaEntre(aqui, lugar) : null
+export function lejosDe(aqui: Point | undefined, lugar: Point | null): number | null {
+  const distancia = aqui && lugar ? distanceBetween(aqui, lugar) : null
   return distancia !== null && distancia > LEJOS_M ? distancia : null
 }
 
@@ -114,7 +114,7 @@ export function QuienRecibe(props: {
         value={valor.nombre}
         onInput={({ currentTarget }) => alRenombrar(currentTarget.value)}
       />
-      <Falla de={nombre}>{fallas.nombre}</Falla>
+      <AvisoDeFalla de={nombre}>{fallas.nombre}</AvisoDeFalla>
       <label for={relacion}>{rotulos.relacion}</label>
       <select
         id={relacion}
@@ -129,7 +129,7 @@ export function QuienRecibe(props: {
           </option>
         ))}
       </select>
-      <Falla de={relacion}>{fallas.relacion}</Falla>
+      <AvisoDeFalla de={relacion}>{fallas.relacion}</AvisoDeFalla>
     </>
   )
 }
@@ -143,7 +143,7 @@ type FallasDeOtras = Readonly<Partial<Record<string, string>>>
 export function Otras(props: {
   borrador: Borrador
   puerta: EnLaPuerta
-  aqui: Punto | undefined
+  aqui: Point | undefined
   fallas: FallasDeOtras
   alCambiar: (cambio: (otras: readonly Otra[]) => Otra[]) => void
 }) {
@@ -168,7 +168,7 @@ export function Otras(props: {
           <legend>También en esta puerta</legend>
           {perdidas.map(({ guia }) => (
             <p key={guia} class="nota" role="status">
-              La guía {enGrupos(guia)} ya no va con esta entrega: cambió mientras tanto.{' '}
+              La guía {inGroups(guia)} ya no va con esta entrega: cambió mientras tanto.{' '}
               <a href={`#/guia/${guia}`}>Vea cómo está</a>
             </p>
           ))}
@@ -214,7 +214,7 @@ export function Otras(props: {
               <Paquete candidata={candidata} />
               <button
                 type="button"
-                aria-label={`Entregar aquí también el de ${candidata.titulo}, guía ${enGrupos(candidata.guia)}`}
+                aria-label={`Entregar aquí también el de ${candidata.titulo}, guía ${inGroups(candidata.guia)}`}
                 onClick={() => preguntar(candidata)}
               >
                 Entregar aquí también
@@ -242,7 +242,7 @@ export function Otras(props: {
 const Paquete = ({ candidata: { guia, titulo, direccion, datos } }: { candidata: Candidata }) => (
   <span class="paquete">
     <strong>{titulo}</strong>
-    <small class="codigo">{enGrupos(guia)}</small>
+    <small class="codigo">{inGroups(guia)}</small>
     {titulo !== direccion && <small>{direccion}</small>}
     {datos.contenido && <small>{datos.contenido}</small>}
   </span>

@@ -1,4 +1,4 @@
-import { enGrupos } from '../../../../platform/codes/guideCode.ts'
+import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import type { GuiaDeReparto } from '../dominio.ts'
 import { metros } from '../lista.ts'
 import type { Prevision } from '../previsto.ts'
@@ -68,7 +68,7 @@ function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; qu
 }
 
 const saludoDe = ({ destinatario, nombre_comercio, guia }: GuiaDeReparto, quien: string) =>
-  `Hola${destinatario ? `, ${destinatario}` : ''}. Soy ${quien}, traigo su paquete${nombre_comercio ? ` de ${nombre_comercio}` : ''} (guía ${enGrupos(guia)}). `
+  `Hola${destinatario ? `, ${destinatario}` : ''}. Soy ${quien}, traigo su paquete${nombre_comercio ? ` de ${nombre_comercio}` : ''} (guía ${inGroups(guia)}). `
 
 /**
  * Buttons to call, to write and to navigate. Universal links open the app if it is installed, and otherwise a map in

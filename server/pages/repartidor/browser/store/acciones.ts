@@ -1,6 +1,6 @@
 // Actions of couriers on the phone, until the server has them.
-import { type Estado, esToma, pasosDesde } from '../dominio.ts'
-import { type Accion, abrir, borrarImagenes, escribir, type Imagen, type Transaccion } from './base.ts'
+import { type Estado, pasosDesde, tomaElPaquete } from '../dominio.ts'
+import { type Accion, abrir, borrarImagenes, escribirAlmacen, type ImagenGuardada, type Transaccion } from './base.ts'
 
 /** Returns all actions, in the order in which they are sent. */
 export const acciones = async () => (await abrir()).getAll('acciones')
@@ -27,9 +27,9 @@ export const encolar = (
   nuevas: readonly AccionNueva[],
   ahora: number,
   cuando: string | null = null,
-  imagenes: readonly Imagen[] = [],
+  imagenes: readonly ImagenGuardada[] = [],
 ) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     const desfase = (await tx.objectStore('ajustes').get('desfase')) as number | undefined
     for (const imagen of imagenes) await tx.objectStore('imagenes').put(imagen)
     for (const nueva of nuevas) await agregar(tx, nueva, ahora + (desfase ?? 0), cuando)
@@ -61,7 +61,7 @@ async function agregar(tx: Transaccion, nueva: AccionNueva, ahora: number, cuand
 
 /** Changes fields of an action; does nothing if the action is gone. */
 export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial<Accion>) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     const almacen = tx.objectStore('acciones')
     const actual = await almacen.get(orden)
     if (actual) await almacen.put({ ...actual, ...cambio(actual) })
@@ -77,7 +77,7 @@ export const terminarAccion = (
   aplicado: boolean,
   guia: { estado: Estado; final: boolean; secuencia: number },
 ) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     const almacen = tx.objectStore('acciones')
     const actual = await almacen.get(orden)
     if (!actual) return
@@ -101,7 +101,8 @@ export const terminarAccion = (
     const guardada = await guias.get(actual.guia)
     if (guardada?.datos && guardada.datos.secuencia <= guia.secuencia) {
       // A courier who took the parcel may now see all data of the guide, so the guide is fetched again.
-      if (esToma(actual.estado) && guardada.datos.custodia !== 'propia') return guias.put({ ...guardada, datos: null })
+      if (tomaElPaquete(actual.estado) && guardada.datos.custodia !== 'propia')
+        return guias.put({ ...guardada, datos: null })
       const { estado, secuencia } = guia
       const siguientes = estado === guardada.datos.estado ? guardada.datos.siguientes : pasosDesde(estado)
       await guias.put({ ...guardada, datos: { ...guardada.datos, estado, secuencia, siguientes } })
@@ -114,7 +115,7 @@ export const terminarAccion = (
  * @param estado state of the guide after the inserted action
  */
 export const tomarAntes = (orden: number, estado: Estado) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     const almacen = tx.objectStore('acciones')
     const actual = await almacen.get(orden)
     if (actual?.situacion !== 'atencion') return
@@ -143,7 +144,7 @@ export const tomarAntes = (orden: number, estado: Estado) =>
 
 /** Deletes an action and its images, if the action never left the phone or the server refused it. */
 export const descartar = (orden: number) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     const almacen = tx.objectStore('acciones')
     const actual = await almacen.get(orden)
     if (!actual || !descartable(actual)) return
@@ -162,7 +163,7 @@ export const descartable = ({ situacion, intentos }: Accion) =>
  * are added to it.
  */
 export const reabrir = (orden: number) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     const almacen = tx.objectStore('acciones')
     const actual = await almacen.get(orden)
     if (actual?.situacion !== 'atencion' || !actual.entrega) return

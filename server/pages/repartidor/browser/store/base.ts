@@ -13,7 +13,7 @@ import type { Otra } from '../puerta.ts'
 export const CADUCAN_MS = 24 * 3_600_000
 
 /** Photo or signature on the phone. */
-export interface Imagen {
+export interface ImagenGuardada {
   id: string
   guia: string
   blob: Blob
@@ -26,7 +26,7 @@ export interface Adjunto {
   archivo?: string
 }
 /** Reason for which the server did not accept an action. */
-export interface Falla {
+export interface FallaGuardada {
   titulo: string
   detalle: string
   /** Server's sentences about the invalid fields, at most 5. */
@@ -64,12 +64,12 @@ export interface Accion {
   noAntesDe: number
   /** True if the images were uploaded again, because the server no longer had them. */
   resubida: boolean
-  falla: Falla | null
+  falla: FallaGuardada | null
   /** True if the action changed the guide; null until the server reports the result. */
   aplicado: boolean | null
   terminada: number | null
 }
-export type Lugar = Pick<DatosDeEntrega, 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'>
+export type LugarDeEntrega = Pick<DatosDeEntrega, 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'>
 /** Strokes of a signature, drawn on a canvas of the width `ancho`, in CSS pixels. */
 export interface Trazos {
   ancho: number
@@ -95,7 +95,7 @@ export interface Borrador {
   /** Time zone in which the page shows the delivery's time. */
   zona: string | null
   /** Place of a delivery that came back to be corrected; null for any other draft. */
-  lugar: Lugar | null
+  lugar: LugarDeEntrega | null
 }
 /** Guide on the phone. */
 export interface GuiaGuardada {
@@ -130,7 +130,7 @@ interface Ajustes {
 }
 interface Esquema extends DBSchema {
   acciones: { key: number; value: Accion; indexes: { guia: string } }
-  imagenes: { key: string; value: Imagen; indexes: { guia: string } }
+  imagenes: { key: string; value: ImagenGuardada; indexes: { guia: string } }
   borradores: { key: string; value: Borrador }
   guias: { key: string; value: GuiaGuardada }
   ajustes: { key: keyof Ajustes; value: Ajustes[keyof Ajustes] }
@@ -199,7 +199,7 @@ const transaccion = async () =>
  * @returns the result of `hacer`
  * @throws the error of `hacer` or of the transaction
  */
-export async function escribir<T>(hacer: (tx: Transaccion) => Promise<T>): Promise<T> {
+export async function escribirAlmacen<T>(hacer: (tx: Transaccion) => Promise<T>): Promise<T> {
   const tx = await transaccion()
   try {
     const valor = await hacer(tx)
@@ -226,7 +226,7 @@ export const leerAjuste = async <C extends keyof Ajustes>(clave: C) =>
 
 /** Stores a setting, or deletes it if the value is undefined. */
 export const ponerAjuste = <C extends keyof Ajustes>(clave: C, valor: Ajustes[C] | undefined) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     const ajustes = tx.objectStore('ajustes')
     if (valor === undefined) await ajustes.delete(clave)
     else await ajustes.put(valor, clave)

@@ -1,5 +1,5 @@
 // Deliveries that couriers are filling in.
-import { abrir, type Borrador, borrarImagenes, escribir, type Imagen } from './base.ts'
+import { abrir, type Borrador, borrarImagenes, escribirAlmacen, type ImagenGuardada } from './base.ts'
 
 /** Returns the drafts of a courier. */
 export const borradores = async (repartidor: string) =>
@@ -12,8 +12,8 @@ export const borradorDe = async (guia: string) => (await abrir()).get('borradore
  * Stores a draft. In the same transaction, it may store a new photo or delete a photo.
  * @param quitada id of the photo to delete
  */
-export const guardarBorrador = (borrador: Borrador, nueva?: Imagen, quitada?: string) =>
-  escribir(async (tx) => {
+export const guardarBorrador = (borrador: Borrador, nueva?: ImagenGuardada, quitada?: string) =>
+  escribirAlmacen(async (tx) => {
     if (nueva) await tx.objectStore('imagenes').put(nueva)
     if (quitada) await tx.objectStore('imagenes').delete(quitada)
     await tx.objectStore('borradores').put(borrador)
@@ -21,7 +21,7 @@ export const guardarBorrador = (borrador: Borrador, nueva?: Imagen, quitada?: st
 
 /** Deletes the draft of a guide, with its photos. */
 export const tirarBorrador = (guia: string) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     const borrador = await tx.objectStore('borradores').get(guia)
     if (!borrador) return
     await borrarImagenes(tx, borrador.fotos)

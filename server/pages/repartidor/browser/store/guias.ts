@@ -1,6 +1,6 @@
 // Guides that a courier has on the phone.
 import type { GuiaDeReparto } from '../dominio.ts'
-import { abrir, CADUCAN_MS, escribir, type GuiaGuardada, type Sesion, type Transaccion } from './base.ts'
+import { abrir, CADUCAN_MS, escribirAlmacen, type GuiaGuardada, type Sesion, type Transaccion } from './base.ts'
 
 /** Returns a courier's guides that the phone read within the last 24 hours. */
 export async function guiasDe(repartidor: string): Promise<GuiaGuardada[]> {
@@ -23,7 +23,7 @@ const estaDentro = async (tx: Transaccion, repartidor: string) =>
  * @param servidor server's clock at the response, in milliseconds since the epoch
  */
 export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[], servidor: number) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     if (!(await estaDentro(tx, repartidor))) return
     const guias = tx.objectStore('guias')
     for (const datos of leidas) {
@@ -46,7 +46,7 @@ export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[
  * @param desconocida true if the server does not know the code
  */
 export const guardarSinDatos = (repartidor: string, guia: string, desconocida: boolean) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     if (!(await estaDentro(tx, repartidor))) return
     const guias = tx.objectStore('guias')
     const previa = await guias.get(guia)
@@ -55,4 +55,4 @@ export const guardarSinDatos = (repartidor: string, guia: string, desconocida: b
   })
 
 /** Removes a guide from the phone. */
-export const soltarGuia = (guia: string) => escribir((tx) => tx.objectStore('guias').delete(guia))
+export const soltarGuia = (guia: string) => escribirAlmacen((tx) => tx.objectStore('guias').delete(guia))

@@ -1,13 +1,13 @@
 // Rules for what stays on the phone, and for how long.
 import type { Sesion as SesionDelServidor } from '../dominio.ts'
-import { borrarImagenes, CADUCAN_MS, escribir } from './base.ts'
+import { borrarImagenes, CADUCAN_MS, escribirAlmacen } from './base.ts'
 
 /**
  * Deletes guides and sent actions older than a day, and images that nothing uses. Unsent actions and drafts stay at any
  * age.
  */
-export const limpiar = () =>
-  escribir(async (tx) => {
+export const limpiarAlmacen = () =>
+  escribirAlmacen(async (tx) => {
     const desde = Date.now() - CADUCAN_MS
     const usadas = new Set<string>()
     for (const una of await tx.objectStore('acciones').getAll()) {
@@ -24,7 +24,7 @@ export const limpiar = () =>
 
 /** Starts the session of a courier. The guides of other couriers are deleted; their unsent actions stay. */
 export const entrar = (sesion: SesionDelServidor) =>
-  escribir(async (tx) => {
+  escribirAlmacen(async (tx) => {
     for (const guia of await tx.objectStore('guias').getAll()) {
       if (guia.repartidor !== sesion.repartidor) await tx.objectStore('guias').delete(guia.guia)
     }
@@ -36,8 +36,8 @@ export const entrar = (sesion: SesionDelServidor) =>
  * Deletes all personal data except the actions that still have to be sent.
  * @param sinAvisar true if the server could not be told that the courier left
  */
-export const olvidar = (sinAvisar: boolean) =>
-  escribir(async (tx) => {
+export const olvidarSesion = (sinAvisar: boolean) =>
+  escribirAlmacen(async (tx) => {
     await tx.objectStore('guias').clear()
     for (const borrador of await tx.objectStore('borradores').getAll()) await borrarImagenes(tx, borrador.fotos)
     await tx.objectStore('borradores').clear()
