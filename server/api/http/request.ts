@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Log } from '../../platform/log.ts'
 import type { Operation } from '../contract/contract.ts'
-import type { Admission } from '../limits/limits.ts'
+import type { RequestAdmission } from '../limits/limits.ts'
 import { SECURITY_HEADERS } from './headers.ts'
 import type { Identity } from './identity.ts'
 import { networkOf } from './network.ts'
@@ -19,7 +19,7 @@ export interface RequestState {
   operacion?: Operation
   identidad?: Identity
   /** Admission by the rate limits; undefined until `limitRate` admits the request. */
-  admision?: Admission
+  admision?: RequestAdmission
   /** Cause of the failure, for the log. */
   error?: unknown
 }

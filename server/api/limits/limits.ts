@@ -44,7 +44,7 @@ interface Quien {
 }
 
 /** Request that was admitted. */
-export interface Admission {
+export interface RequestAdmission {
   /** Headers that report what is left of the caller's rates. */
   readonly cabeceras: Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>>
   /** Corrects the cost in the operation's class once the length of its list is known. */
@@ -129,7 +129,7 @@ export class Limits {
    * Charges a request with a credential to all of its rates, or to none.
    * @throws Problema 429
    */
-  admit(operacion: Operation, identidad: Identity): Admission {
+  admit(operacion: Operation, identidad: Identity): RequestAdmission {
     const quien = this.#quienEs(operacion, identidad)
     const { gastos, repartidor } = quien
     const enCurso = this.#simultaneas.de(quien.clave)
@@ -152,7 +152,7 @@ export class Limits {
    * Admitted request with a credential. A class, because every request creates an instance; closures would cost five
    * objects.
    */
-  static readonly #Admitida = class implements Admission {
+  static readonly #Admitida = class implements RequestAdmission {
     readonly #limites: Limits
     readonly #quien: Quien
     #abierta = true
@@ -186,7 +186,7 @@ export class Limits {
    * rate when the request arrived.
    * @throws Problema 429
    */
-  admitNetwork(red: string): Admission {
+  admitNetwork(red: string): RequestAdmission {
     const enCurso = this.#simultaneas.de(red)
     if (enCurso >= MAX_SIMULTANEOUS)
       throw tooMany(`${enCurso} a la vez es el máximo`, 1, this.networkHeaders(red, 'operaciones'))
@@ -230,7 +230,7 @@ export class Limits {
   }
 
   /** Returns the headers that report what is left of a network's rate. */
-  networkHeaders(red: string, clase: NetworkClass): Admission['cabeceras'] {
+  networkHeaders(red: string, clase: NetworkClass): RequestAdmission['cabeceras'] {
     const limite = this.#porRed[clase]
     return cabecerasDe('solicitudes', limite.remaining(red), limite.parte)
   }
@@ -362,7 +362,7 @@ export class Limits {
    * Returns the headers of all rates. A rate is reported for the account with fewer tokens left: the key or its
    * merchant.
    */
-  #cabeceras({ gastos }: Quien): Admission['cabeceras'] {
+  #cabeceras({ gastos }: Quien): RequestAdmission['cabeceras'] {
     let estados = ''
     let politicas = ''
     for (let i = 0; i < gastos.length; ) {
@@ -407,7 +407,7 @@ const estadoDe = (nombre: Nombre, { quedan, enteroEn }: Resto) => `"${nombre}";r
 const politicaDe = (nombre: Nombre, { porSegundo, rafaga }: Rate) =>
   `"${nombre}";q=${Math.floor(rafaga)};w=${Math.ceil(rafaga / porSegundo)}`
 
-const cabecerasDe = (nombre: Nombre, resto: Resto, parte: Rate): Admission['cabeceras'] => ({
+const cabecerasDe = (nombre: Nombre, resto: Resto, parte: Rate): RequestAdmission['cabeceras'] => ({
   RateLimit: estadoDe(nombre, resto),
   'RateLimit-Policy': politicaDe(nombre, parte),
 })
