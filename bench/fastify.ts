@@ -6,8 +6,9 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
-import { huellasDe, normalizar } from '../server/domain/guias/datos.ts'
+import { normalizar } from '../server/domain/guias/datos.ts'
 import { type FilaGuia, presentar } from '../server/domain/guias/guia.ts'
+import { huellasDe } from '../server/domain/guias/huellas.ts'
 import { createIdGenerator, newGuideCode } from '../server/platform/codes/codes.ts'
 import '../server/domain/guias/writing.ts'
 import { crearAutenticadores } from '../server/domain/llaves/autenticadores.ts'

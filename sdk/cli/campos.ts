@@ -2,6 +2,7 @@ import type { GuiaParaCrear, Recogida } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
 import type { Opcion, Opciones } from './orden.ts'
 
+/** Options of a guide's members. A member that the contract gets and this list lacks does not compile. */
 const DE_GUIA = {
   telefono: { valor: '<número>', dice: 'teléfono del destinatario, como 3148 1676 o +50231481676' },
   departamento: { valor: '<nombre>', dice: 'departamento de destino' },
@@ -14,13 +15,13 @@ const DE_GUIA = {
   lat: { valor: '<grados>', dice: 'latitud del lugar de entrega' },
   lng: { valor: '<grados>', dice: 'longitud del lugar de entrega; aquí es negativa' },
   maps_url: { valor: '<url>', dice: 'el lugar de entrega, en un enlace de mapa' },
-} as const
+} as const satisfies Readonly<Record<Exclude<keyof GuiaParaCrear, 'pais' | 'recogida' | 'estricto'>, Opcion>>
 const DE_RECOGIDA = {
   recogida_nombre: { valor: '<nombre>', dice: 'nombre del lugar donde se recoge' },
   recogida_lat: { valor: '<grados>', dice: 'latitud de donde se recoge' },
   recogida_lng: { valor: '<grados>', dice: 'longitud de donde se recoge' },
   recogida_maps_url: { valor: '<url>', dice: 'donde se recoge, en un enlace de mapa' },
-} as const
+} as const satisfies Readonly<Record<`recogida_${keyof Recogida}`, Opcion>>
 /** Countries whose phone numbers can be read without `+`. */
 const PAISES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']
 const CAMPOS_DE_GUIA = Object.keys(DE_GUIA)

@@ -4,7 +4,7 @@ import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '.
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import { type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 
 type DatosDeEvento = {
@@ -60,30 +60,6 @@ export type EventoLeido = InJson<Pick<FilaEvento, (typeof MOSTRADAS_DE_EVENTO)[n
 
 /** SQL select list for {@link EventoLeido}. */
 export const COLUMNAS_DE_EVENTO = withTexts(MOSTRADAS_DE_EVENTO)
-
-/**
- * Snapshot of a guide right after an event: the guide's columns that events change and that the event itself does not
- * record.
- */
-export type Foto = Pick<
-  FilaGuia,
-  | 'intentos'
-  | 'advertencias'
-  | 'ubicacion_estado'
-  | 'ubicacion_origen'
-  | 'ubicacion_lat'
-  | 'ubicacion_lng'
-  | 'ubicacion_extra'
->
-
-/**
- * SQL expression that builds a {@link Foto} from `g`, a row of `guia`.
- * @param intentos SQL of the number of failed attempts, for a guide that is not inserted yet
- */
-export const foto = (g: string, intentos = `${g}.intentos`) =>
-  `jsonb_build_object('intentos', ${intentos}, 'advertencias', ${g}.advertencias, 'ubicacion_estado', ${g}.ubicacion_estado,
-    'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng,
-    'ubicacion_extra', ${g}.ubicacion_extra)`
 
 /**
  * SQL of the outbox: inserts one delivery for each event of `e` and each endpoint that subscribes to the event's type.
@@ -149,9 +125,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
 
 /** Returns the first event of a guide, with the values that the statement that creates the guide inserts. */
 export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
-  const { creado_en, intentos, advertencias, ubicacion_estado, ubicacion_origen } = guia
-  const { ubicacion_lat, ubicacion_lng, ubicacion_extra } = guia
-  const lugar = { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra }
+  const { creado_en } = guia
   return {
     ...{ ...deGuia(guia), secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
     ...{
@@ -165,7 +139,7 @@ export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
       autor: null,
       custodio: null,
     },
-    ...{ idempotencia: null, huella: null, foto: { intentos, advertencias, ...lugar } },
+    ...{ idempotencia: null, huella: null, foto: fotoDe(guia) },
     ...{ ocurrido_en: creado_en, registrado_en: creado_en },
   }
 }
@@ -267,7 +241,7 @@ const PASO = statement<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
        descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, ocurrido_en, registrado_en)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
-       :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${foto('g')},
+       :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoEnSql('g')},
        :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
      returning n.*
    ), m as (

@@ -1,27 +1,8 @@
-import type { Cuenta, Falla, GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
+import type { Cuenta, GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
-import { digest, type Secrets, type SubKey } from '../../platform/secrets.ts'
 import { isLandline, readTelephone } from '../../platform/telephones/telephone.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
-import type { FilaGuia } from './guia.ts'
-
-/** Columns of a guide's row that come from the creation request. */
-export type DatosDeGuia = Omit<
-  FilaGuia,
-  | 'comercio_id'
-  | 'modo'
-  | 'id'
-  | 'guia'
-  | 'huellas'
-  | 'estado'
-  | 'estado_en'
-  | 'custodio'
-  | 'intentos'
-  | 'secuencia'
-  | 'creado_en'
-  | 'actualizado_en'
-  | 'datos_borrados_en'
->
+import type { DatosDeGuia, FilaGuia } from './campos.ts'
 
 const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
 const TELEFONO_FIJO: AdvertenciaGuardada = { codigo: 'telefono_fijo', campo: '/telefono' }
@@ -90,52 +71,4 @@ function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
     ubicacion_lat: leidas?.lat ?? null,
     ubicacion_lng: leidas?.lng ?? null,
   }
-}
-
-/**
- * Fields that are compared to recognise a repeated request: all that a request can set, as normalised, except
- * `external_ref`.
- */
-const CAMPOS = [
-  'telefono',
-  'destinatario',
-  'departamento',
-  'municipio',
-  'direccion',
-  'indicaciones',
-  'contenido',
-  'lat',
-  'lng',
-  'maps_url',
-  'recogida',
-] as const
-
-const digerir = (datos: DatosDeGuia, subclave: SubKey): string[] =>
-  CAMPOS.map((campo) => {
-    const valor = datos[campo]
-    return valor === null ? '' : digest(subclave, `${campo}\n${JSON.stringify(valor)}`)
-  })
-
-/**
- * Returns the sub-key's id and one keyed digest per field of {@link CAMPOS}, in that order, separated by spaces. The
- * digests are of the request as first accepted. A later confirmation or erasure therefore never turns a replay into a
- * conflict.
- */
-export function huellasDe(datos: DatosDeGuia, secretos: Secrets): string {
-  const presente = secretos.presente('huellas')
-  return [presente.kid, ...digerir(datos, presente)].join(' ')
-}
-
-/** Returns the fields in which a repeated request differs from the first request; an empty list means a replay. */
-export function diferencias(primera: string | null, datos: DatosDeGuia, secretos: Secrets): Falla[] {
-  const [kid = '', ...primeras] = primera?.split(' ') ?? []
-  const subclave = secretos.de('huellas', kid)
-  // Without the sub-key the digests cannot be compared. Reporting every field as different is safe, because a conflict
-  // neither creates nor hides a shipment.
-  const segundas = subclave ? digerir(datos, subclave) : []
-  return CAMPOS.filter((_campo, i) => primeras[i] !== segundas[i]).map((campo) => ({
-    campo: `/${campo}`,
-    codigo: 'difiere',
-    mensaje: 'es distinto del que se envió al crear la guía',
-  }))
 }

@@ -1,74 +1,18 @@
 import type { Cursors } from '../../api/lists/cursor.ts'
 import { type Pagination, paginate } from '../../api/lists/page.ts'
-import { type Db, dynamicStatement, type InJson, type RowOf, statement, withTexts } from '../../data/db.ts'
+import { type Db, dynamicStatement, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
-import type { guia } from '../../generado/contrato/prisma/client.ts'
-import type {
-  Advertencia,
-  CanalDeMensaje,
-  Estado,
-  EstadoDeMensaje,
-  Guia,
-  Modo,
-  Ubicacion,
-} from '../../generado/contrato/tipos/index.ts'
+import type { Advertencia, CanalDeMensaje, Estado, Guia, Modo, Ubicacion } from '../../generado/contrato/tipos/index.ts'
 import { normalizeGuideCode, smallestId } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
+import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida } from './campos.ts'
 
-/** State of the location request to the recipient. Instants are texts, as JSON stores them. */
-interface Solicitud {
-  numero: number
-  canal: CanalDeMensaje
-  estado: EstadoDeMensaje
-  creado_en: string
-  enviado_en?: string
-  entregado_en?: string
-  leido_en?: string
-  vence_en?: string
-  motivo?: string
-}
-
-/** Location data besides the coordinates, stored in `guia.ubicacion_extra`. */
-interface UbicacionExtra {
-  /** Link that confirmed the location, unless it is the guide's own `maps_url`. */
-  enlace?: string
-  precision_m?: number
-  referencia?: string
-  distancia_km?: number
-  confirmado_en?: string
-  solicitud?: Solicitud
-}
-
-/** Row of `guia`; columns have the contract's names. */
-export type FilaGuia = RowOf<
-  guia,
-  {
-    modo: Modo
-    estado: Estado
-    recogida: Guia['recogida']
-    ubicacion_estado: Guia['ubicacion']['estado']
-    ubicacion_origen: Guia['ubicacion']['origen']
-    ubicacion_extra: UbicacionExtra | null
-    advertencias: readonly AdvertenciaGuardada[]
-  }
->
-
-const MOSTRADAS = [
-  ...(['guia', 'estado', 'modo', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio'] as const),
-  ...(['direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado'] as const),
-  ...(['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'intentos'] as const),
-  ...(['advertencias', 'secuencia', 'creado_en', 'actualizado_en', 'datos_borrados_en'] as const),
-] as const
-
-/** Columns of a guide that the contract shows, with instants as texts. */
-export type GuiaLeida = InJson<Pick<FilaGuia, (typeof MOSTRADAS)[number]>>
-
-/** SQL list of the columns of {@link GuiaLeida}, read from the alias `g`. */
-export const COLUMNAS_DE_GUIA = withTexts(MOSTRADAS, 'g.')
+export type { FilaGuia, GuiaLeida } from './campos.ts'
+export { COLUMNAS_DE_GUIA } from './campos.ts'
 
 /**
  * Returns a row of `guia` as the contract's current guide, including what follows from the state of its location

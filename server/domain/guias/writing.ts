@@ -6,9 +6,10 @@ import { constraintOf, Problema, translateError } from '../../platform/errors.ts
 import type { Log } from '../../platform/log.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
 import type { Secrets } from '../../platform/secrets.ts'
-import { type EventoRecien, eventoDeCreacion, foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
-import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
-import { type FilaGuia, venceAlCrear } from './guia.ts'
+import { type EventoRecien, eventoDeCreacion, insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { type DatosDeGuia, type FilaGuia, fotoEnSql, NUEVOS, RECORDSET } from './campos.ts'
+import { venceAlCrear } from './guia.ts'
+import { diferencias, huellasDe } from './huellas.ts'
 
 /** Result for one guide: created, already existing with the same content, or rejected. */
 export type VeredictoDeGuia = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
@@ -24,13 +25,6 @@ export interface GuideWriter {
 /** Maximum guides per statement, and maximum concurrent statements per queue (measured: higher values gain nothing). */
 const GRUPO = 100
 const EN_VUELO = 2
-
-/** Columns of a new guide that are parameters of the statement; the other columns are the same for all new guides. */
-const COLUMNAS = [
-  ...['comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento'],
-  ...['municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado'],
-  ...['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en'],
-] as const
 
 const MENSAJES_Y_ENLACES = `, m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
@@ -51,15 +45,10 @@ const MENSAJES_Y_ENLACES = `, m as (
  * so that two groups with common references wait for each other instead of deadlocking.
  */
 const insertar = (tareas: string) => `with x as materialized (
-     select * from json_to_recordset(:guias::json) as x(
-       comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text, destinatario text,
-       departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8,
-       maps_url text, recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8,
-       ubicacion_lng float8, ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid,
-       enlace_corto_id uuid)
+     select * from json_to_recordset(:guias::json) as x(${RECORDSET}, mensaje_id uuid, enlace_corto_id uuid)
    ), g as (
-     insert into guia as n (${COLUMNAS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
-     select ${COLUMNAS.join(', ')}, 'aceptado', creado_en, 1, creado_en
+     insert into guia as n (${NUEVOS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
+     select ${NUEVOS.join(', ')}, 'aceptado', creado_en, 1, creado_en
      from x order by comercio_id, modo, external_ref, id
      on conflict (comercio_id, modo, external_ref) do nothing
      returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en, n.advertencias, n.ubicacion_estado,
@@ -69,7 +58,7 @@ const insertar = (tareas: string) => `with x as materialized (
    ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
        registrado_en)
-     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${foto('g', '0')}, creado_en,
+     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoEnSql('g', { intentos: '0' })}, creado_en,
        creado_en from g
      returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
    ), d as (${insertarEntregasDeWebhook('e')})${tareas}
@@ -261,39 +250,14 @@ const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'guia_indice_guia_key'
  */
 const enJson = (nuevas: readonly Nueva[]) => JSON.stringify(nuevas.map(leida))
 
-/**
- * Returns the members of a new guide that the statement reads. The literal gives all objects one shape, which costs
- * half as much as filling an object by name.
- */
-const leida = (nueva: Nueva) =>
-  ({
-    comercio_id: nueva.comercio_id,
-    modo: nueva.modo,
-    id: nueva.id,
-    guia: nueva.guia,
-    external_ref: nueva.external_ref ?? undefined,
-    huellas: nueva.huellas ?? undefined,
-    telefono: nueva.telefono ?? undefined,
-    destinatario: nueva.destinatario ?? undefined,
-    departamento: nueva.departamento,
-    municipio: nueva.municipio,
-    direccion: nueva.direccion ?? undefined,
-    indicaciones: nueva.indicaciones ?? undefined,
-    contenido: nueva.contenido ?? undefined,
-    lat: nueva.lat ?? undefined,
-    lng: nueva.lng ?? undefined,
-    maps_url: nueva.maps_url ?? undefined,
-    recogida: nueva.recogida,
-    ubicacion_estado: nueva.ubicacion_estado,
-    ubicacion_origen: nueva.ubicacion_origen ?? undefined,
-    ubicacion_lat: nueva.ubicacion_lat ?? undefined,
-    ubicacion_lng: nueva.ubicacion_lng ?? undefined,
-    ubicacion_extra: nueva.ubicacion_extra ?? undefined,
-    advertencias: nueva.advertencias,
-    creado_en: nueva.creado_en.toISOString(),
-    mensaje_id: nueva.mensaje_id,
-    enlace_corto_id: nueva.enlace_corto_id,
-  }) satisfies Record<(typeof COLUMNAS)[number] | 'mensaje_id' | 'enlace_corto_id', unknown>
+const LEIDOS = [...NUEVOS, 'mensaje_id', 'enlace_corto_id'] as const
+
+/** Returns the members of a new guide that the statement reads. All results have the same members in the same order. */
+function leida(nueva: Nueva): Readonly<Record<string, unknown>> {
+  const miembros: Record<string, unknown> = {}
+  for (const nombre of LEIDOS) miembros[nombre] = nueva[nombre] ?? undefined
+  return miembros
+}
 
 /** Key by which a merchant identifies a guide. */
 type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>

@@ -14,7 +14,8 @@ import type {
 } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import type { Deps } from '../deps.ts'
-import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { fotoEnSql } from '../guias/campos.ts'
 import { esSinSalida, venceAlCrear } from '../guias/guia.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
@@ -129,7 +130,7 @@ type EntregaHecha = ClaveDeWebhook & { guia_id: string }
 const anunciar = (tipo: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
        ocurrido_en, registrado_en)
-     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, actualizado_en, actualizado_en
+     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoEnSql('g')}, actualizado_en, actualizado_en
      from g
      returning n.*
    ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})

@@ -3,6 +3,7 @@ import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { exigirComercio } from '../comercios/comercio.ts'
+import { BORRADOS } from '../guias/campos.ts'
 
 /** Subject of an export or an erasure: a telephone number, in the guides of one merchant or of all. */
 export interface DeQuien {
@@ -61,8 +62,7 @@ export const BORRAR = `e as (
    ), k as (
      delete from enlace_corto k using v where ${de('k')}
    )
-   update guia g set telefono = null, destinatario = null, direccion = null, indicaciones = null, contenido = null,
-     lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
+   update guia g set ${BORRADOS},
      ubicacion_extra = ${soloCuando('g.ubicacion_extra')},
      datos_borrados_en = :ahora::timestamptz
    from v where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id returning g.guia`

@@ -21,7 +21,8 @@ import {
   presentarEvento,
   trasEvento,
 } from '../eventos/evento.ts'
-import { type FilaGuia, presentarGuardada } from '../guias/guia.ts'
+import { DE_CUERPO, type FilaGuia } from '../guias/campos.ts'
+import { presentarGuardada } from '../guias/guia.ts'
 import type { ExchangeResult } from './response.ts'
 import type { AmbitoDeWebhooks, ClaveDeWebhook } from './webhook.ts'
 
@@ -188,10 +189,6 @@ export function cuerpoDeWebhook(contenido: ContenidoDeEntrega): string {
   })
 }
 
-const DE_GUIA = [
-  ...['modo', 'guia', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio', 'direccion'],
-  ...['indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'creado_en', 'datos_borrados_en'],
-] as const
 const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto'] as const
 
 /**
@@ -199,11 +196,11 @@ const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto'] as const
  * to the endpoint itself.
  */
 export type FilaDeContenido = {
-  [C in (typeof DE_GUIA)[number]]: FilaGuia[C] | null
+  [C in (typeof DE_CUERPO)[number]]: FilaGuia[C] | null
 } & { [C in (typeof DE_EVENTO)[number] as `e_${C}`]: FilaEvento[C] | null }
 
 /** SQL select list for the data of a body, of a guide `g` and its event `v`. */
-export const DE_CONTENIDO = [...DE_GUIA.map((c) => `g.${c}`), ...DE_EVENTO.map((c) => `v.${c} as e_${c}`)].join(', ')
+export const DE_CONTENIDO = [...DE_CUERPO.map((c) => `g.${c}`), ...DE_EVENTO.map((c) => `v.${c} as e_${c}`)].join(', ')
 
 /** Returns the data of a delivery's body; undefined if its guide or its event no longer exists. */
 export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido): ContenidoDeEntrega | undefined {

@@ -1,0 +1,198 @@
+import { type InJson, type RowOf, withTexts } from '../../data/db.ts'
+import type { guia } from '../../generado/contrato/prisma/client.ts'
+import type { CanalDeMensaje, Estado, EstadoDeMensaje, Guia, Modo } from '../../generado/contrato/tipos/index.ts'
+import type { AdvertenciaGuardada } from './advertencias.ts'
+
+// One table of a guide's columns. Column lists, the statement that creates guides, digests, events' pictures, webhook
+// bodies and the erasure of a person derive from it. A column of `guia` that the table lacks does not compile.
+
+/** Status of the location request to the recipient; instants are texts, as JSON stores them. */
+export interface SolicitudGuardada {
+  numero: number
+  canal: CanalDeMensaje
+  estado: EstadoDeMensaje
+  creado_en: string
+  enviado_en?: string
+  entregado_en?: string
+  leido_en?: string
+  vence_en?: string
+  motivo?: string
+}
+
+/** Facts about a location besides its coordinates: `guia.ubicacion_extra`. */
+export interface UbicacionExtra {
+  /** Link with which the location was confirmed, unless it is the guide's own `maps_url`. */
+  enlace?: string
+  precision_m?: number
+  referencia?: string
+  distancia_km?: number
+  confirmado_en?: string
+  solicitud?: SolicitudGuardada
+}
+
+/** Row of `guia`; columns have the contract's names. */
+export type FilaGuia = RowOf<
+  guia,
+  {
+    modo: Modo
+    estado: Estado
+    recogida: Guia['recogida']
+    ubicacion_estado: Guia['ubicacion']['estado']
+    ubicacion_origen: Guia['ubicacion']['origen']
+    ubicacion_extra: UbicacionExtra | null
+    advertencias: readonly AdvertenciaGuardada[]
+  }
+>
+
+/** Properties of one column of `guia`. */
+export interface Campo {
+  /** PostgreSQL type. */
+  readonly tipo: 'uuid' | 'text' | 'float8' | 'jsonb' | 'timestamptz' | 'int4'
+  /** Source of its value: the creation alone, the creation and later corrections, or the service. */
+  readonly escribe: 'creacion' | 'correccion' | 'servicio'
+  /** True if each new guide has a value of its own. Otherwise all new guides have the same value. */
+  readonly nuevo?: true
+  /** True if the request's digest contains it: a repeated creation with another value is a conflict. */
+  readonly digerido?: true
+  /** True if answers need it. */
+  readonly mostrado?: true
+  /**
+   * Where a webhook body of an earlier event takes it from: the event's stored picture of the guide, or the event's own
+   * columns. Undefined: the guide's row.
+   */
+  readonly enEvento?: 'foto' | 'propio'
+  /** True if the erasure of a person sets it to null. `BORRAR` in personas/persona.ts writes `ubicacion_extra` itself. */
+  readonly personal?: true
+}
+
+/** Columns by name. Those that answers need are in the order of the contract's `Guia`. */
+export type Campos = Readonly<Record<string, Campo>>
+
+/** Columns of `guia`. */
+export const CAMPOS = {
+  comercio_id: { tipo: 'uuid', escribe: 'servicio', nuevo: true },
+  id: { tipo: 'uuid', escribe: 'servicio', nuevo: true },
+  huellas: { tipo: 'text', escribe: 'servicio', nuevo: true },
+  custodio: { tipo: 'text', escribe: 'servicio' },
+  estado_en: { tipo: 'timestamptz', escribe: 'servicio' },
+  guia: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true },
+  estado: { tipo: 'text', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
+  modo: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true },
+  external_ref: { tipo: 'text', escribe: 'creacion', nuevo: true, mostrado: true },
+  telefono: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
+  destinatario: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
+  departamento: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true },
+  municipio: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true },
+  direccion: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
+  indicaciones: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
+  contenido: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
+  lat: { tipo: 'float8', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
+  lng: { tipo: 'float8', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
+  maps_url: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
+  recogida: { tipo: 'jsonb', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true },
+  ubicacion_estado: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
+  ubicacion_origen: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
+  ubicacion_lat: {
+    ...{ tipo: 'float8', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
+    personal: true,
+  },
+  ubicacion_lng: {
+    ...{ tipo: 'float8', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
+    personal: true,
+  },
+  ubicacion_extra: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
+  intentos: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
+  advertencias: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
+  secuencia: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
+  creado_en: { tipo: 'timestamptz', escribe: 'servicio', nuevo: true, mostrado: true },
+  actualizado_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
+  datos_borrados_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true },
+} as const satisfies Readonly<Record<keyof FilaGuia, Campo>>
+
+/** Names of the columns of `C` whose properties include `P`. */
+type ConPropiedad<P extends Partial<Campo>, C = typeof CAMPOS> = {
+  [N in keyof C]: C[N] extends P ? N : never
+}[keyof C]
+
+const nombres = (campos: Campos, cumple: (campo: Campo) => boolean | undefined) =>
+  Object.keys(campos).filter((nombre) => cumple(campos[nombre]!))
+
+/** Lists that derive from a table of columns. Tests derive them from a table with one more column. */
+export function derivar(campos: Campos) {
+  const nuevos = nombres(campos, ({ nuevo }) => nuevo)
+  const mostrados = nombres(campos, ({ mostrado }) => mostrado)
+  const enFoto = nombres(campos, ({ enEvento }) => enEvento === 'foto')
+  return {
+    /** Columns of which each new guide has its own value. */
+    nuevos,
+    /** SQL of these columns with their types, for `json_to_recordset`. */
+    recordset: nuevos.map((nombre) => `${nombre} ${campos[nombre]!.tipo}`).join(', '),
+    /** Columns that the request's digest contains. */
+    digeridos: nombres(campos, ({ digerido }) => digerido),
+    /** Columns that answers need. */
+    mostrados,
+    /** Columns of the row that webhook bodies need, besides those that the event has. */
+    deCuerpo: mostrados.filter((nombre) => campos[nombre]!.enEvento === undefined),
+    /** Columns that an event's picture has. */
+    enFoto,
+    /** SQL assignments that erase a person's data. */
+    borrados: nombres(campos, ({ personal }) => personal)
+      .map((nombre) => `${nombre} = null`)
+      .join(', '),
+    /** Columns that a correction may change. */
+    corregibles: nombres(campos, ({ escribe }) => escribe === 'correccion'),
+  }
+}
+
+const DERIVADO = derivar(CAMPOS)
+
+/** Columns of which each new guide has its own value. */
+export const NUEVOS = DERIVADO.nuevos as readonly ConPropiedad<{ nuevo: true }>[]
+/** SQL of {@link NUEVOS} with their types, for `json_to_recordset`. */
+export const RECORDSET = DERIVADO.recordset
+/** Columns that the digest of a request contains. */
+export const DIGERIDOS = DERIVADO.digeridos as readonly ConPropiedad<{ digerido: true }>[]
+/** Columns that answers need. */
+export const MOSTRADOS = DERIVADO.mostrados as readonly ConPropiedad<{ mostrado: true }>[]
+/** Columns of a guide's row that webhook bodies need, besides those that the event has. */
+export const DE_CUERPO = DERIVADO.deCuerpo as readonly Exclude<
+  ConPropiedad<{ mostrado: true }>,
+  ConPropiedad<{ enEvento: 'foto' | 'propio' }>
+>[]
+/** Columns that the picture of a guide after an event has. */
+export const EN_FOTO = DERIVADO.enFoto as readonly ConPropiedad<{ enEvento: 'foto' }>[]
+/** SQL assignments that erase a person's data in a guide's row. */
+export const BORRADOS = DERIVADO.borrados
+
+/** Guide with the columns that answers need; instants are texts. */
+export type GuiaLeida = InJson<Pick<FilaGuia, (typeof MOSTRADOS)[number]>>
+
+/** SQL of the columns of {@link GuiaLeida} of `g`. */
+export const COLUMNAS_DE_GUIA = withTexts(MOSTRADOS, 'g.')
+
+/** Picture of a guide after an event: the columns that change and that the event itself does not have. */
+export type Foto = Pick<FilaGuia, (typeof EN_FOTO)[number]>
+
+/**
+ * SQL of the picture of a guide.
+ * @param guia name of a row of `guia`
+ * @param propios SQL of single columns, where the row does not have them yet
+ */
+export const fotoEnSql = (guia: string, propios: Partial<Record<keyof Foto, string>> = {}) =>
+  `jsonb_build_object(${EN_FOTO.map((nombre) => `'${nombre}', ${propios[nombre] ?? `${guia}.${nombre}`}`).join(', ')})`
+
+/** Returns the picture of a guide. */
+export const fotoDe = (guia: FilaGuia): Foto =>
+  Object.fromEntries(EN_FOTO.map((nombre) => [nombre, guia[nombre]])) as unknown as Foto
+
+/** Columns that come from the request, and those that the service derives from it. */
+export type DatosDeGuia = Pick<
+  FilaGuia,
+  | ConPropiedad<{ escribe: 'creacion' | 'correccion' }>
+  | 'ubicacion_estado'
+  | 'ubicacion_origen'
+  | 'ubicacion_lat'
+  | 'ubicacion_lng'
+  | 'ubicacion_extra'
+  | 'advertencias'
+>

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { DIGERIDOS } from '../../server/domain/guias/campos.ts'
+import { diferencias, huellasDe } from '../../server/domain/guias/huellas.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+
+const secretos = createSecrets([Buffer.alloc(32, 7)])
+const UNA = {
+  ...{ telefono: '+50231481676', destinatario: 'María José', departamento: 'Guatemala', municipio: 'Mixco' },
+  ...{ direccion: null, indicaciones: null, contenido: 'Zapatos', lat: 14.63, lng: -90.6, maps_url: null },
+  recogida: { nombre: 'Bodega Zona 12', lat: 14.58, lng: null, maps_url: null },
+}
+const OTRA = {
+  ...UNA,
+  ...{ destinatario: null, contenido: null, lat: null, lng: null },
+  recogida: { nombre: null, lat: 14.58, lng: -90.5, maps_url: null },
+}
+/** Digests of {@link UNA} and {@link OTRA} that version 0.1.0 stored before digests had names. */
+const DE_ANTES = {
+  una: '4bb06f8e IEoGbH3-FmX-svx7 bZv-hKknxsWklQtM Rt9AVSibLkp_gB7C vi8k_qAkkSolXSX-   hlz9T_PC7pQ8bF29 D4SLHiQ3XhE8GrHg vbh52y4ih-_2Gyav  VE5vjC__jCuSLC8p',
+  otra: '4bb06f8e IEoGbH3-FmX-svx7  Rt9AVSibLkp_gB7C vi8k_qAkkSolXSX-       uIgC_xBeeLcLCxa7',
+}
+const campos = (...fallas: Parameters<typeof diferencias>) => diferencias(...fallas).map(({ campo }) => campo)
+
+describe.each([
+  ['positional digests', DE_ANTES.una, DE_ANTES.otra],
+  ['digests by name', huellasDe(UNA, secretos), huellasDe(OTRA, secretos)],
+])('%s', (_forma, deUna, deOtra) => {
+  it('recognise the same request', () => {
+    expect(campos(deUna, UNA, secretos)).toEqual([])
+    expect(campos(deOtra, OTRA, secretos)).toEqual([])
+  })
+
+  it('tell which fields differ, also where one of the two is absent', () => {
+    for (const campo of DIGERIDOS) {
+      const valor = UNA[campo]
+      const cambiada = { ...UNA, [campo]: typeof valor === 'number' ? valor + 1 : 'otro' }
+      expect(campos(deUna, campo === 'recogida' ? { ...UNA, recogida: OTRA.recogida } : cambiada, secretos)).toEqual([
+        `/${campo}`,
+      ])
+    }
+    expect(campos(deUna, OTRA, secretos)).toEqual(['/destinatario', '/contenido', '/lat', '/lng', '/recogida'])
+    expect(campos(deOtra, UNA, secretos)).toEqual(['/destinatario', '/contenido', '/lat', '/lng', '/recogida'])
+  })
+
+  it('recognise an older request after the contract has got a field', () => {
+    const conNotas = [...DIGERIDOS, 'notas']
+    expect(campos(deUna, { ...UNA, notas: null }, secretos, conNotas)).toEqual([])
+    expect(campos(deUna, { ...UNA, notas: 'Frágil' }, secretos, conNotas)).toEqual(['/notas'])
+  })
+
+  it('recognise an older request after the pickup has got a member', () => {
+    const conMiembro = (telefono: string | null) => ({ ...UNA, recogida: { ...UNA.recogida, telefono } })
+    expect(campos(deUna, conMiembro(null), secretos)).toEqual([])
+    expect(campos(deUna, conMiembro('+50222222222'), secretos)).toEqual(['/recogida'])
+  })
+
+  it('count every field as different without the master key', () => {
+    const otras = createSecrets([Buffer.alloc(32, 8)])
+    expect(campos(deUna, UNA, otras)).toEqual(
+      DIGERIDOS.filter((campo) => UNA[campo] !== null).map((campo) => `/${campo}`),
+    )
+  })
+})
+
+it('digests a field that was added like any other', () => {
+  const conNotas = [...DIGERIDOS, 'notas']
+  const primera = huellasDe({ ...UNA, notas: 'Frágil' }, secretos, conNotas)
+  expect(campos(primera, { ...UNA, notas: 'Frágil' }, secretos, conNotas)).toEqual([])
+  expect(campos(primera, { ...UNA, notas: null }, secretos, conNotas)).toEqual(['/notas'])
+})
