@@ -77,8 +77,8 @@ function falta(ruta: string, nodo: ts.Node): string | undefined {
   if (!ts.isCallExpression(nodo)) return undefined
   const { expression: funcion, arguments: dados } = nodo
   const nombre = ts.isPropertyAccessExpression(funcion) ? funcion.name.text : funcion.getText()
-  if (nombre === 'sentencia' && enFuncion(nodo)) return 'a statement is defined inside a function'
-  if (nombre === 'sentenciaDe' && !LISTAS.test(ruta)) return 'the text of a statement depends on the request'
+  if (nombre === 'statement' && enFuncion(nodo)) return 'a statement is defined inside a function'
+  if (nombre === 'dynamicStatement' && !LISTAS.test(ruta)) return 'the text of a statement depends on the request'
   const esDePagina = ruta.startsWith('server/pages/')
   if (nombre === 'query' && !esDePagina && !PUERTAS.test(ruta) && dados[0] && !esFijo(dados[0]))
     return 'SQL text that is not constant'

@@ -300,7 +300,7 @@ export const forPrisma = (conexiones: Connections): pg.Pool =>
     get(_conexiones, propiedad) {
       if (propiedad === 'query') return (config: pg.QueryConfig) => conexiones.ask(currentScope(), sinEsquema(config))
       if (propiedad === 'connect' && currentScope().ambito)
-        throw new Error('use enTransaccion for a transaction with a scope')
+        throw new Error('use inTransaction for a transaction with a scope')
       const valor = Reflect.get(conexiones, propiedad) as unknown
       return typeof valor === 'function' ? valor.bind(conexiones) : valor
     },

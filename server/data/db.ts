@@ -101,7 +101,7 @@ export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.parts
 
 /**
  * Runs statements on one connection as one transaction: all of them take effect, or none.
- * @param hacer runs again from its beginning if a migration came between (`Connections.trasMigrar`)
+ * @param hacer runs again from its beginning if a migration came between (`Connections.afterMigration`)
  */
 export const inTransaction = <T>(
   { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,

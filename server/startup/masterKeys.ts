@@ -5,14 +5,14 @@ import { explainKeys, readKeys } from '../platform/secrets.ts'
 
 /** Reports a damaged file of master keys. The message, in Spanish, tells the operator how to repair it. */
 export class MasterKeysError extends Error {
-  override readonly name = 'ErrorDeClaves'
+  override readonly name = 'MasterKeysError'
 }
 
 /**
  * Reads the embedded default's own master keys from `DATA_DIR/master_keys`, in the form of `MASTER_KEYS`. The first
  * start creates the file with mode 0600. The file lies beside the data that it protects, because the data cannot be
  * read without it.
- * @throws ErrorDeClaves if the file is damaged
+ * @throws MasterKeysError if the file is damaged
  */
 export async function ownMasterKeys(dataDir: string): Promise<readonly Buffer[]> {
   const archivo = join(dataDir, 'master_keys')

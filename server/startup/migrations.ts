@@ -39,7 +39,7 @@ interface Migracion {
 
 /** Reports why the schema could not be brought up to date. The message, in Spanish, addresses the operator. */
 export class MigrationError extends Error {
-  override readonly name = 'ErrorDeMigracion'
+  override readonly name = 'MigrationError'
 }
 
 /** Reads the files of `prisma/migrations`, in the order of their folders' names. */
@@ -60,7 +60,7 @@ export async function readMigrations(): Promise<Migracion[]> {
  * Applies the missing files of `prisma/migrations`, each as one simple query, which is one transaction. A migration
  * that meets tables in use gives way and starts again, because requests go on meanwhile.
  * @returns names of the migrations applied now
- * @throws ErrorDeMigracion if a file failed, or was edited after it was applied; the start then stops
+ * @throws MigrationError if a file failed, or was edited after it was applied; the start then stops
  */
 export async function migrate(url: string): Promise<string[]> {
   return conCerrojo(url, migrarCon)
@@ -99,7 +99,7 @@ async function conCerrojo<T>(url: string, hacer: (cliente: pg.Client) => Promise
 /**
  * Polls until this session holds the lock. A statement must not wait for the lock: `create index concurrently` waits
  * for all running statements. The migration that creates the index holds the lock, so neither statement would end.
- * @throws ErrorDeMigracion after 60 seconds
+ * @throws MigrationError after 60 seconds
  */
 async function tomarCerrojo(cliente: pg.Client): Promise<void> {
   for (const fin = performance.now() + ESPERA_DEL_CERROJO; ; await dormir(PREGUNTA)) {

@@ -13,7 +13,7 @@ export interface Running {
 
 /** Reports why a process could not start. The message, in Spanish, addresses the operator. */
 export class StartError extends Error {
-  override readonly name = 'ErrorDeArranque'
+  override readonly name = 'StartError'
 }
 
 type Iniciar = (config: Config, log: Log, consola: (linea: string) => void) => Promise<Running>

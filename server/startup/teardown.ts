@@ -33,7 +33,7 @@ export class Teardown {
 
 /**
  * Starts a process. If the start fails, closes the resources opened so far.
- * @throws ErrorDeArranque with the reason, in Spanish, for the operator; an unforeseen error is thrown as it is
+ * @throws StartError with the reason, in Spanish, for the operator; an unforeseen error is thrown as it is
  */
 export async function withTeardown<T>(config: Config, log: Log, hacer: (deshacer: Teardown) => Promise<T>): Promise<T> {
   const deshacer = new Teardown(log)

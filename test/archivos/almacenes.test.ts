@@ -226,7 +226,7 @@ describe('the storage in S3', () => {
     ['another region', { S3_REGION: 'eu-west-1' }, /no está en «eu-west-1»\. Corrija S3_REGION\.$/],
   ])('says at the start what has to be mended: %s', async (_que, otra, mensaje) => {
     await expect(comprobar(otra)).rejects.toMatchObject({
-      name: 'ErrorDeAlmacen',
+      name: 'FileStoreError',
       message: expect.stringMatching(mensaje),
     })
     await expect(comprobar(otra)).rejects.toThrow(/^No se puede usar el almacén de archivos \(STORAGE=s3\): /)

@@ -43,8 +43,8 @@ describe('migrar()', () => {
     const nombres = (await readMigrations()).map(({ nombre }) => nombre)
     expect(nombres.length).toBeGreaterThan(0)
     const codigo = `
-      const { migrar } = await import('./server/startup/migrations.ts')
-      console.log(JSON.stringify(await migrar(${JSON.stringify(url)})))`
+      const { migrate } = await import('./server/startup/migrations.ts')
+      console.log(JSON.stringify(await migrate(${JSON.stringify(url)})))`
     // All six ask for the lock before the first one gets it.
     const portero = new pg.Client({ connectionString: url })
     await portero.connect()

@@ -81,7 +81,7 @@ it('each statement about rows of one part is PostgreSQL’s own there, and few a
   })
   for (const archivo of archivos) {
     const ruta = fileURLToPath(new URL(archivo, ROOT))
-    if (!ruta.endsWith('server/data/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8'))) await import(ruta)
+    if (!ruta.endsWith('server/data/db.ts') && /\bstatement(<|\()/.test(readFileSync(ruta, 'utf8'))) await import(ruta)
   }
   const [parte] = (await partesDe(entorno.databaseUrl))!.parts()
   const halladas: Record<string, string> = {}

@@ -12,7 +12,7 @@ describe('an operation', () => {
   it.each(readOperations(readDocument()).map(({ id }) => id))(
     '%s has its tests at test/<slice>/<verb>.test.ts',
     (id) => {
-      const [, archivo] = new RegExp(`import \\{ ${id} \\} from '\\./(.+)\\.ts'`).exec(handlers) ?? []
+      const [, archivo] = new RegExp(`import \\{ ${id} \\} from '\\.\\./domain/(.+)\\.ts'`).exec(handlers) ?? []
       const suyo = `test/${archivo}.test.ts`
       expect(existsSync(new URL(suyo, ROOT)), suyo).toBe(true)
     },

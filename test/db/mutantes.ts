@@ -38,7 +38,7 @@ type Correr = (...argumentos: unknown[]) => unknown
 /** Whether a query runs as a merchant, by the name of its statement or by its class. */
 const esDeComercio = (consulta: Consulta) =>
   consulta.name?.startsWith('guias_api.') ||
-  (consulta.constructor.name === 'ConsultaAcotada' && consulta.name === undefined)
+  (consulta.constructor.name === 'ScopedQuery' && consulta.name === undefined)
 
 /**
  * From now on, each statement that runs as a merchant is first tried without each of its conditions, in a transaction that is

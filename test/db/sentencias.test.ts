@@ -41,7 +41,7 @@ const enServer = ({ archivo }: Declarada) => archivo.split('/server/').at(-1)!
 
 const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(ROOT), exclude: (ruta) => ruta.includes('generado') })
   .map((ruta) => fileURLToPath(new URL(ruta, ROOT)))
-  .filter((ruta) => !ruta.endsWith('server/data/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8')))
+  .filter((ruta) => !ruta.endsWith('server/data/db.ts') && /\bstatement(<|\()/.test(readFileSync(ruta, 'utf8')))
 
 const BASE = 'sentencias'
 const cliente = new pg.Client({

@@ -15,7 +15,7 @@ export interface Declarada {
   fila: Map<string, Miembro> | undefined
 }
 
-/** Of each `sentencia<Parametros, Fila>('name', …)` of those files, by its name, what TypeScript was told. */
+/** Of each `statement<Parametros, Fila>('name', …)` of those files, by its name, what TypeScript was told. */
 export function leerDeclaradas(archivos: readonly string[]): Map<string, Declarada> {
   const configuracion = fileURLToPath(new URL('tsconfig.json', ROOT))
   const { options } = ts.parseJsonConfigFileContent(
@@ -29,7 +29,7 @@ export function leerDeclaradas(archivos: readonly string[]): Map<string, Declara
   for (const archivo of archivos) {
     const visitar = (nodo: ts.Node): void => {
       ts.forEachChild(nodo, visitar)
-      if (!ts.isCallExpression(nodo) || nodo.expression.getText() !== 'sentencia') return
+      if (!ts.isCallExpression(nodo) || nodo.expression.getText() !== 'statement') return
       const [nombre] = nodo.arguments
       if (!nombre || !ts.isStringLiteral(nombre)) return
       const [parametros, fila] = nodo.typeArguments ?? []

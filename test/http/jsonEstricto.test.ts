@@ -257,7 +257,7 @@ describe('leerJson against JSON.parse', () => {
     expect(aceptados).toBeGreaterThan(100) // or the property would say little
   })
 
-  it('refuses any bytes with an ErrorJson, or gives what JSON.parse gives', () => {
+  it('refuses any bytes with an JsonError, or gives what JSON.parse gives', () => {
     const alguno = fc.oneof(
       fc.uint8Array(),
       json.map((valor) => Buffer.from(JSON.stringify(valor))),

@@ -196,7 +196,7 @@ describe('configuración y límites', () => {
 
 // --- Properties ---
 
-/** Reads it and checks that the answer is sound, or else that the refusal is an ErrorEnlace with a whole sentence. */
+/** Reads it and checks that the answer is sound, or else that the refusal is an MapLinkError with a whole sentence. */
 function leerSano(texto: string): void {
   try {
     const leido = readMapLink(texto)
@@ -253,7 +253,7 @@ const trozo = fc.oneof(
 )
 
 describe('propiedades', () => {
-  it('solo lanza ErrorEnlace y solo da puntos reales, con cualquier texto', () => {
+  it('solo lanza MapLinkError y solo da puntos reales, con cualquier texto', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 2100 }), leerSano), { numRuns: 2000 })
     const prefijo = fc.constantFrom(`${G}/`, `${G}?q=`, `${G}/place/`, `${G}/dir/`, 'https://waze.com/ul/h', 'geo:')
     fc.assert(

@@ -97,9 +97,7 @@ describe('the tokens', () => {
   const carpeta = new URL('../../server/pages/', import.meta.url)
   const leer = (archivo: string) => readFileSync(new URL(archivo, carpeta), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
   const base = leer('base.css')
-  const propias = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter((una) =>
-    una.endsWith('estilo.css'),
-  )
+  const propias = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter((una) => una.endsWith('style.css'))
 
   it('stand once: style sheets of pages name colours of their own only where no token fits', () => {
     expect(propias.length).toBe(7)
@@ -109,10 +107,10 @@ describe('the tokens', () => {
         .map(([, selector]) => `${una} ${selector!.trim()}`),
     )
     // A map is as light as its tiles, ink is as dark as it is drawn.
-    expect(colores.filter((una) => !una.startsWith('ubicacion/estilo.css #mapa')).sort()).toEqual([
-      'repartidor/estilo.css .firma',
-      'repartidor/estilo.css .visor',
-      'repartidor/estilo.css dialog::backdrop',
+    expect(colores.filter((una) => !una.startsWith('ubicacion/style.css #mapa')).sort()).toEqual([
+      'repartidor/style.css .firma',
+      'repartidor/style.css .visor',
+      'repartidor/style.css dialog::backdrop',
     ])
   })
 

@@ -25,7 +25,14 @@ const deLaApi = execFileSync('git', ['ls-files', 'openapi', 'sdk/README.md', 'sd
   .split('\n')
   .filter((ruta) => /\.(?:yaml|md|ts)$/.test(ruta))
 
-const SALAS = ['paginas', 'mensajeria', 'etiquetas', 'pruebasEntrega', 'tiempo']
+const SALAS = [
+  'pages',
+  'domain/mensajeria',
+  'domain/etiquetas',
+  'domain/pruebasEntrega',
+  'domain/catalogo',
+  'platform/time',
+]
 const archivos = SALAS.flatMap((sala) =>
   readdirSync(new URL(`server/${sala}/`, raiz), { recursive: true, encoding: 'utf8' })
     .filter((una) => /\.tsx?$/.test(una) && !una.startsWith('docs/'))
@@ -38,7 +45,7 @@ function textosDe(ruta: string): string[] {
   const visitar = (nodo: ts.Node): void => {
     if (
       ts.isImportDeclaration(nodo) ||
-      (ts.isCallExpression(nodo) && /sentencia|consultar/.test(nodo.expression.getText()))
+      (ts.isCallExpression(nodo) && /statement|consultar/i.test(nodo.expression.getText()))
     )
       return
     if (ts.isStringLiteralLike(nodo) || ts.isTemplateHead(nodo) || ts.isTemplateMiddleOrTemplateTail(nodo))

@@ -99,10 +99,10 @@ interface Mensaje {
 function otroProceso(exclusivo: boolean, raiz = RAIZ) {
   const codigo = `
     import pg from 'pg'
-    import { tomarPostgres } from '${raiz}/server/data/embedded/embedded.ts'
+    import { acquirePostgres } from '${raiz}/server/data/embedded/embedded.ts'
     const decir = (mensaje) => console.log(JSON.stringify(mensaje))
     try {
-      const postgres = await tomarPostgres(${JSON.stringify({
+      const postgres = await acquirePostgres(${JSON.stringify({
         dataDir,
         exclusivo,
         flags: SIN_SYNC,
@@ -261,7 +261,7 @@ describe('una sola instancia', () => {
     const dichos = await Promise.all(procesos.map((proceso) => proceso.dice()))
     const ganador = dichos.findIndex((dicho) => dicho.url)
     const perdedor = dichos[1 - ganador]!
-    expect(perdedor.error).toBe('ErrorInstancia')
+    expect(perdedor.error).toBe('InstanceError')
     expect(perdedor.mensaje).toBe(
       `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${procesos[ganador]!.pid}). ` +
         'Deténgalo o use otro DATA_DIR.',
@@ -425,7 +425,7 @@ describe('como root', COMPLETO, () => {
   test.skipIf(!ES_ROOT)('el proyecto entero bajo una carpeta 0700: corre desde una copia', async () => {
     const proyecto = join(base, 'proyecto')
     fs.mkdirSync(proyecto, { mode: 0o700 })
-    fs.cpSync(join(RAIZ, 'server', 'postgresEmbebido'), join(proyecto, 'server', 'postgresEmbebido'), {
+    fs.cpSync(join(RAIZ, 'server/data/embedded'), join(proyecto, 'server/data/embedded'), {
       recursive: true,
     })
     fs.writeFileSync(join(proyecto, 'package.json'), '{"type":"module"}')

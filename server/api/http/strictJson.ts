@@ -17,7 +17,7 @@ export interface JsonFault {
 
 /** Thrown by {@link readJson} for a text that breaks the rules. */
 export class JsonError extends Error {
-  override readonly name = 'ErrorJson'
+  override readonly name = 'JsonError'
   readonly fault: JsonFault
 
   constructor(falla: JsonFault) {
@@ -35,7 +35,7 @@ export const JSON_LIMITS = { profundidad: 32, propiedades: 64, largoDeClave: 128
 /**
  * Parses JSON in UTF-8 (RFC 8259). Refuses repeated keys, the key `__proto__`, NUL, unpaired surrogates, a BOM and
  * anything above {@link JSON_LIMITS}.
- * @throws ErrorJson
+ * @throws JsonError
  */
 export function readJson(bytes: Uint8Array): unknown {
   const cuerpo = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -72,8 +72,8 @@ const PLAZO_ARRANQUE_MS = 60_000 // recovery after a power cut can take a while
 
 /**
  * Starts the embedded PostgreSQL over DATA_DIR, or adopts the server that runs there.
- * @throws ErrorInstancia if `exclusivo` is true and another process is the service of this DATA_DIR
- * @throws ErrorPostgresEmbebido if the operator must remedy a fault
+ * @throws InstanceError if `exclusivo` is true and another process is the service of this DATA_DIR
+ * @throws EmbeddedPostgresError if the operator must remedy a fault
  */
 export async function acquirePostgres(opciones: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { exclusivo, flags = [], carpetaExterna = '/var/lib/guias' } = opciones
@@ -249,7 +249,7 @@ function puertoLibre(): Promise<number> {
 
 /**
  * Takes the lock of the service of this DATA_DIR.
- * @throws ErrorInstancia if another live process holds the lock
+ * @throws InstanceError if another live process holds the lock
  */
 async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void> {
   for (const inicio = Date.now(); ; await dormir(20)) {

@@ -45,7 +45,7 @@ export interface Installation {
 /**
  * Prepares the folder, the password, the binaries and the cluster of an embedded PostgreSQL.
  * @param durable false if initdb need not wait for the disk
- * @throws ErrorPostgresEmbebido if the operator must remedy a fault
+ * @throws EmbeddedPostgresError if the operator must remedy a fault
  */
 export async function prepareInstallation(
   dataDirPedido: string,
@@ -143,7 +143,7 @@ function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[])
 
 /**
  * Renames a cluster without its password, because it cannot be opened. The cluster is never deleted.
- * @throws ErrorPostgresEmbebido if a server may still run over the cluster
+ * @throws EmbeddedPostgresError if a server may still run over the cluster
  */
 function apartarHuerfano(dataDir: string, notas: string[]): void {
   const pgdata = join(dataDir, 'pgdata')
@@ -165,7 +165,7 @@ function apartarHuerfano(dataDir: string, notas: string[]): void {
 /**
  * Operating-system user for PostgreSQL. Undefined unless this process is root; as root, the cluster's owner, else
  * `postgres`, else `nobody`.
- * @throws ErrorPostgresEmbebido if root owns the cluster, or if neither user exists
+ * @throws EmbeddedPostgresError if root owns the cluster, or if neither user exists
  */
 function usuarioSinRoot(pgdata?: string): Usuario | undefined {
   if (process.getuid?.() !== 0) return undefined

@@ -15,7 +15,7 @@ export interface OpenStore {
 
 /**
  * Opens the file storage that the configuration names. Checks a remote storage with one request.
- * @throws ErrorDeAlmacen if the operator must correct the configuration
+ * @throws FileStoreError if the operator must correct the configuration
  */
 export async function openStore({ almacenamiento, dataDir }: Config): Promise<OpenStore> {
   if (almacenamiento.tipo === 'local') return { almacen: localStoreIn(dataDir), cerrar: () => {} }

@@ -163,7 +163,7 @@ export function createConnectionPool(abrirSocket: AbrirSocket, maximas: number):
 /**
  * Opens the socket of a connection. Records the phase, the IP address and the times of DNS, TCP and TLS in
  * milliseconds. Connects only to addresses that `politica` allows.
- * @throws DestinoNoPermitido; {@link INTERRUPTED} if the connection is discarded or closed before it is open
+ * @throws ForbiddenDestination; {@link INTERRUPTED} if the connection is discarded or closed before it is open
  */
 export async function openSocket(
   conexion: ReceiverConnection,

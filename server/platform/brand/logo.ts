@@ -42,8 +42,8 @@ export class LogoUnavailable extends Error {}
 /**
  * Reads and redraws a logo.
  * @param origen path of a file, or URL
- * @throws ErrorConfig if the content is not a usable logo
- * @throws SinRespuesta if the URL returns no content
+ * @throws ConfigError if the content is not a usable logo
+ * @throws LogoUnavailable if the URL returns no content
  */
 export async function prepareLogo(origen: string): Promise<Logo> {
   const bytes = /^https?:/.test(origen) ? await bajar(origen) : await leer(origen)

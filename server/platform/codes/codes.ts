@@ -69,7 +69,7 @@ export function createIdGenerator(
 }
 
 /**
- * Returns the lowest id of an instant: `id >= menorId(t)` means `creado_en >= t`. Instants before 1970 count as 1970.
+ * Returns the lowest id of an instant: `id >= smallestId(t)` means `creado_en >= t`. Instants before 1970 count as 1970.
  */
 export const smallestId = (instante: Date) =>
   uuid(Math.min(Math.max(0, instante.getTime()), 2 ** 48 - 1), 0, '0000000000000000')

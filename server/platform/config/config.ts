@@ -9,14 +9,14 @@ export class ConfigError extends Error {
   readonly faults: readonly string[]
   constructor(fallas: readonly string[]) {
     super(`La configuración no es válida:\n${fallas.map((falla) => `  - ${falla}`).join('\n')}`)
-    this.name = 'ErrorConfig'
+    this.name = 'ConfigError'
     this.faults = fallas
   }
 }
 
 /**
  * Reads the configuration from an environment. The function is pure.
- * @throws ErrorConfig with every fault
+ * @throws ConfigError with every fault
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Config {
   const fallas: string[] = []

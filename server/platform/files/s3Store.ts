@@ -34,7 +34,7 @@ export interface S3Store extends FileStore {
   /**
    * Checks that the bucket answers.
    * @returns undefined, or a Spanish message for the operator if the failure may be temporary
-   * @throws ErrorDeAlmacen if the operator must correct the configuration
+   * @throws FileStoreError if the operator must correct the configuration
    */
   comprobar(): Promise<string | undefined>
   cerrar(): void
@@ -137,7 +137,7 @@ const PERMISOS = 's3:ListBucket, s3:GetObject, s3:PutObject y s3:DeleteObject'
 /**
  * Explains why the check of the bucket failed.
  * @returns a Spanish message for the operator if the failure may be temporary
- * @throws ErrorDeAlmacen if the operator must correct the configuration
+ * @throws FileStoreError if the operator must correct the configuration
  */
 function explicar(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: S3Config): string {
   const {

@@ -45,7 +45,7 @@ export interface FileStore {
 
 /** Error for a storage that cannot be used. The message tells the operator, in Spanish, what to correct. */
 export class FileStoreError extends Error {
-  override readonly name = 'ErrorDeAlmacen'
+  override readonly name = 'FileStoreError'
 }
 
 const CLAVE = /^[A-Za-z0-9_-]{4,100}$/

@@ -9,7 +9,7 @@ export type MapLink = { tipo: 'coordenadas'; coordenadas: Point } | { tipo: 'cor
 
 /** Error for a map link that is not admitted. The message, in Spanish, is for the sender of the link. */
 export class MapLinkError extends Error {
-  override name = 'ErrorEnlace'
+  override name = 'MapLinkError'
 }
 
 /**
@@ -58,7 +58,7 @@ const PROHIBIDO: readonly [RegExp, string][] = [
 
 /**
  * Reads the place that a map link names.
- * @throws ErrorEnlace if the link is not admitted
+ * @throws MapLinkError if the link is not admitted
  */
 export function readMapLink(texto: string, hosts: readonly string[] = MAP_HOSTS): MapLink {
   if (texto.length > 2048) rechazar('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')

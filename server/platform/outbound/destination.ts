@@ -24,7 +24,7 @@ export interface OutboundPolicy {
 
 /** Error for an address to which the service must not connect. */
 export class ForbiddenDestination extends Error {
-  override readonly name = 'DestinoNoPermitido'
+  override readonly name = 'ForbiddenDestination'
   readonly motivo: 'url_no_permitida' | 'url_no_resuelve'
 
   /** The message is for the merchant. It states the problem and the remedy. */
@@ -72,7 +72,7 @@ const MAL_ESCRITA: readonly [RegExp, string][] = [
 
 /**
  * Parses an address and makes all checks that need no DNS.
- * @throws DestinoNoPermitido if the address is malformed or not allowed
+ * @throws ForbiddenDestination if the address is malformed or not allowed
  */
 export function readDestination(texto: string, politica: Pick<OutboundPolicy, 'loopback'>): URL {
   if (texto.length > LARGO_MAXIMO) rechazarPorLarga()
@@ -90,7 +90,7 @@ export function readDestination(texto: string, politica: Pick<OutboundPolicy, 'l
 /**
  * Returns the addresses of a URL's host, all of them checked. The caller must connect to these addresses and not to the
  * name, because a second lookup may return others.
- * @throws DestinoNoPermitido if the name does not resolve or an address is not allowed
+ * @throws ForbiddenDestination if the name does not resolve or an address is not allowed
  */
 export async function resolveDestination(url: URL, politica: OutboundPolicy): Promise<readonly Address[]> {
   juzgar(url, politica.loopback)

@@ -3,7 +3,7 @@ import type { TaskResult, ThreadOrder } from './serve.ts'
 
 /** Error of a task whose thread died or was ended; the task itself may be valid. */
 export class DeadThread extends Error {
-  override readonly name = 'HiloMuerto'
+  override readonly name = 'DeadThread'
 }
 
 /**
@@ -45,7 +45,7 @@ export class WorkerThread {
 
   /**
    * Runs a task in the thread.
-   * @throws HiloMuerto if the thread ends, and any error of the task
+   * @throws DeadThread if the thread ends, and any error of the task
    */
   async run(tarea: string, datos: unknown): Promise<Buffer> {
     this.#enviar({ tarea, datos })

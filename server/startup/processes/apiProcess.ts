@@ -12,7 +12,7 @@ const PLAZO_DE_FIN = 40_000
 /** One of several API processes, as the primary process sees it. */
 export class ApiProcess {
   /**
-   * Resolves when the process serves. Rejects with ErrorDeArranque if the process ends before; the process itself
+   * Resolves when the process serves. Rejects with StartError if the process ends before; the process itself
    * writes the reason to stderr.
    */
   readonly serving: Promise<void>

@@ -31,7 +31,7 @@ export class ProcessFamily {
   /**
    * Starts the first process alone, because it may have to migrate or to report a fault. Then starts the other
    * processes at once.
-   * @throws ErrorDeArranque if a process ends before it serves
+   * @throws StartError if a process ends before it serves
    */
   async spawn(): Promise<void> {
     await this.#uno(this.#consola)
