@@ -28,6 +28,7 @@ import { listarMensajes } from '../domain/mensajeria/listar.ts'
 import { recibirDeWhatsapp } from '../domain/mensajeria/recibirDeWhatsapp.ts'
 import { verificarWhatsapp } from '../domain/mensajeria/verificarWhatsapp.ts'
 import { buscarGuias } from '../domain/operaciones/buscarGuias.ts'
+import { confirmarUbicacionPorOperador } from '../domain/operaciones/confirmarUbicacion.ts'
 import { consultarGuia } from '../domain/operaciones/consultarGuia.ts'
 import { registrarEntrega } from '../domain/operaciones/registrarEntrega.ts'
 import { registrarEvento } from '../domain/operaciones/registrarEvento.ts'
@@ -87,6 +88,7 @@ export const handlers = {
   comprobarVida,
   confirmarUbicacion,
   simularUbicacion,
+  confirmarUbicacionPorOperador,
   consultarGuia,
   cambiarComercio,
   crearComercio,

@@ -67,6 +67,14 @@ const ESCENAS: Record<OperationId, Escena> = {
   buscarGuias: async () => ya(operar('GET', `/guias?comercio=${comercio.comercio}`), sobreComercio()),
   cambiarComercio: async () =>
     ya(operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: false, nombre: 'Ceiba' }), sobreComercio()),
+  confirmarUbicacionPorOperador: async () =>
+    ya(
+      operar('POST', `/guias/${await sinLugar()}/ubicacion`, {
+        lat: 14.71889,
+        lng: -90.64417,
+        razon: 'Llamó el destinatario',
+      }),
+    ),
   consultarGuia: async () => {
     const guia = await nuevaGuia()
     return ya(operar('GET', `/guias/${guia}`), guia)

@@ -55,6 +55,7 @@ beforeAll(async () => {
   for (const { id, seguridad } of conLlave)
     if (seguridad!.esquema === 'llaveDeComercio') llavesSinUsar.set(id, await entorno.nuevaLlave(comercio))
   guia = (await comercio.api.guias.crear(unaGuia())).guia
+  guias.confirmarUbicacionPorOperador = (await comercio.api.guias.crear(sinDestino())).guia
   guias.simularAvance = (await comercio.api.guias.crear(unaGuia())).guia
   guias.reenviarSolicitud = (await comercio.api.guias.crear(sinDestino())).guia
   guias.simularUbicacion = (await comercio.api.guias.crear(sinDestino())).guia
@@ -411,6 +412,7 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   crearGuia: unaGuia,
   crearLote: () => ({ guias: [unaGuia()] }),
   confirmarUbicacion: () => ({ lat: 14.71889, lng: -90.64417 }),
+  confirmarUbicacionPorOperador: () => ({ lat: 14.71889, lng: -90.64417, razon: 'x' }),
   simularAvance: () => ({ estado: 'recolectado' }),
   registrarEntrega: () => ({ recibido_por: { nombre: 'María' }, fotos: [foto] }),
   registrarEvento: () => ({ tipo: 'guia.nota', descripcion: 'x' }),

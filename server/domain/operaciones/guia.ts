@@ -3,7 +3,7 @@ import type { GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
 import { type FilaGuia, type GuiaLeida, presentar } from '../guias/guia.ts'
 import { leerQuienes } from '../repartidores/repartidor.ts'
 
-type FilaDeOperacion = GuiaLeida & Pick<FilaGuia, 'custodio'> & { comercio: string }
+type FilaDeOperacion = (FilaGuia | GuiaLeida) & Pick<FilaGuia, 'custodio'> & { comercio: string }
 
 /** Converts guides for an operator. Adds to each guide its merchant and the courier who carries it. */
 export async function presentarGuias(db: Db, filas: readonly FilaDeOperacion[]): Promise<GuiaDeOperacion[]> {

@@ -1,12 +1,17 @@
 import { createHmac, hash } from 'node:crypto'
-import type { CodigoDeAdvertencia, OrigenDeUbicacion } from '../../generado/contrato/tipos/index.ts'
-import { Problema } from '../../platform/errors.ts'
+import type {
+  CodigoDeAdvertencia,
+  OrigenDeUbicacion,
+  UbicacionParaConfirmar,
+} from '../../generado/contrato/tipos/index.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
 import type { Secrets } from '../../platform/secrets.ts'
+import type { Deps } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
-import type { LugarDeGuia, PasoDeGuia } from '../eventos/evento.ts'
-import { type AdvertenciaGuardada, juzgarDestino } from '../guias/advertencias.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import { darPaso, type LugarDeGuia, type PasoDeGuia, sinCarrera } from '../eventos/evento.ts'
+import { type AdvertenciaGuardada, explicarInverosimil, juzgarDestino } from '../guias/advertencias.ts'
+import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
 
 /**
  * Reports whether a guide's location may still be set or changed. A confirmed location may change until the courier is
@@ -113,6 +118,57 @@ export function exigirAbierta(guia: FilaGuia): void {
  */
 export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
   enlace !== null && readMapLink(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
+
+/** Person or system that confirms a location through an API. */
+interface QuienConfirma {
+  ambito: AmbitoDeGuias
+  /** Code of the merchant or operator, stored with the event. */
+  autor: string
+  origen: 'comercio' | 'operador'
+  /** True if an implausible location is a fault instead of a warning. */
+  estricto?: boolean
+  /** Reason, which the event shows. */
+  descripcion?: string
+}
+
+/**
+ * Confirms or corrects the location of a guide. The same location again changes nothing and writes no event.
+ * @returns the guide's row afterwards, with the code of its merchant
+ * @throws Problema 404; 409 `ubicacion_cerrada` or `carrera_perdida`; 422 if `estricto` and the location is implausible
+ */
+export function confirmarLugar(
+  { db, reloj, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'>,
+  { ambito, autor, origen, estricto = false, descripcion }: QuienConfirma,
+  codigo: string,
+  lugar: UbicacionParaConfirmar,
+): Promise<FilaGuia & { comercio: string }> {
+  // Coordinates take precedence over a link.
+  const enlace = lugar.maps_url === undefined || lugar.lat !== undefined ? undefined : readMapLink(lugar.maps_url)
+  const leidas = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const propuesta = {
+    enlace: enlace ? lugar.maps_url! : null,
+    lat: lugar.lat ?? leidas?.lat ?? null,
+    lng: lugar.lng ?? leidas?.lng ?? null,
+    referencia: lugar.referencia ?? null,
+    precision_m: null,
+    origen,
+  }
+  return sinCarrera(async () => {
+    const leida = await buscarGuia(db, ambito, codigo)
+    if (mismoLugar(leida, propuesta)) return leida
+    exigirAbierta(leida)
+    const deLugar = pasoDeLugar(leida, propuesta, reloj())
+    const fallas = explicarInverosimil({ ...leida, ...deLugar.ubicacion }, propuesta.enlace !== null)
+    if (estricto && fallas.length > 0) throw problemOfFaults('validacion', fallas)
+    const paso = await darPaso({ db, avisarTrabajo }, leida, {
+      ...deLugar,
+      autor,
+      ...(descripcion === undefined ? {} : { descripcion }),
+      enlaceCorto: enlacePorSeguir(propuesta.enlace, nuevoId),
+    })
+    return paso && { ...paso.guia, comercio: leida.comercio }
+  })
+}
 
 /** Length of a recipient's token in bytes (128 bits). */
 const BYTES_DE_TOKEN = 16

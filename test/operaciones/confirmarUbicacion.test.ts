@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { sinDestino, unaGuia } from '../fabricas.ts'
+
+const entorno = compartirEntorno()
+const confirmar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/ubicacion`, cuerpo)
+const LUGAR = { lat: 14.70811, lng: -90.50042, referencia: 'Portón verde' }
+const RAZON = 'El destinatario lo dijo por teléfono'
+const nueva = async (cuerpo: ReturnType<typeof unaGuia> | ReturnType<typeof sinDestino> = sinDestino()) => {
+  const { api, comercio } = await entorno.nuevoComercio()
+  return { api, comercio, guia: (await api.guias.crear(cuerpo)).guia }
+}
+
+describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
+  it('confirms the place with the operator as its origin; the merchant reads the reason', async () => {
+    const { api, comercio, guia } = await nueva()
+    const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: RAZON })
+    expect(status).toBe(200)
+    expect(cuerpo).toMatchObject({
+      guia,
+      comercio,
+      repartidor: null,
+      ubicacion: { estado: 'confirmada', origen: 'operador', ...LUGAR },
+    })
+    const leida = await api.guias.obtener(guia)
+    // The request to the recipient ends a moment later.
+    expect({ ...leida.ubicacion, solicitud: null }).toEqual({ ...cuerpo.ubicacion, solicitud: null })
+    expect(leida.eventos.datos.at(-1)).toMatchObject({
+      tipo: 'ubicacion.confirmada',
+      descripcion: RAZON,
+      lat: LUGAR.lat,
+      lng: LUGAR.lng,
+    })
+  })
+
+  it('changes nothing when the same place is confirmed again', async () => {
+    const { guia } = await nueva()
+    const { cuerpo: primera } = await confirmar(guia, { ...LUGAR, razon: RAZON })
+    const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: 'Otra razón' })
+    expect([status, cuerpo.secuencia, cuerpo.ubicacion.confirmado_en]).toEqual([
+      ...[200, primera.secuencia, primera.ubicacion.confirmado_en],
+    ])
+  })
+
+  it('corrects a place that the merchant gave, also from a map link', async () => {
+    const { api, guia } = await nueva(unaGuia())
+    const { cuerpo } = await confirmar(guia, {
+      maps_url: `https://www.google.com/maps?q=${LUGAR.lat},${LUGAR.lng}`,
+      razon: RAZON,
+    })
+    expect(cuerpo.ubicacion).toMatchObject({ origen: 'operador', lat: LUGAR.lat, lng: LUGAR.lng })
+    expect((await api.guias.obtener(guia)).ubicacion).toEqual(cuerpo.ubicacion)
+  })
+
+  it('returns 409 once the courier is on the way to a confirmed place', async () => {
+    const { guia } = await nueva(unaGuia())
+    for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+    const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: RAZON })
+    expect([status, cuerpo.codigo, cuerpo.estado]).toEqual([409, 'ubicacion_cerrada', 'en_ruta'])
+  })
+
+  it('returns 422 for a place without a reason, a reason without a place, and half a place', async () => {
+    const { guia } = await nueva()
+    for (const [cuerpo, campo] of [
+      [LUGAR, '/razon'],
+      [{ razon: RAZON }, ''],
+      [{ lat: LUGAR.lat, razon: RAZON }, ''],
+      [{ lat: LUGAR.lat, lng: 181, razon: RAZON }, '/lng'],
+      [{ ...LUGAR, razon: ' ' }, '/razon'],
+    ] as [object, string][]) {
+      const { status, cuerpo: problema } = await confirmar(guia, cuerpo)
+      expect([cuerpo, status, problema.errores[0].campo]).toEqual([cuerpo, 422, campo])
+    }
+  })
+
+  it('returns 404 for a guide that nobody has', async () => {
+    expect((await confirmar('2Q9ZT4C7XK0Y', { ...LUGAR, razon: RAZON })).status).toBe(404)
+  })
+})
