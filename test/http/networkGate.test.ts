@@ -120,6 +120,31 @@ describe('a network that has no requests left', () => {
     expect(nuevas.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(1)
   })
 
+  it('pays for the requests of a revoked or expired key as for those of an unknown key', async () => {
+    const { cuerpo: comercio } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
+    const vence_en = new Date(entorno.reloj().getTime() + 60_000).toISOString()
+    const crearLlave = async (cuerpo: object) =>
+      (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', ...cuerpo })).cuerpo
+    const [revocada, vencida] = [await crearLlave({}), await crearLlave({ vence_en })]
+    const withKey = ({ llave }: { llave: string }) =>
+      statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
+    expect([await withKey(revocada), await withKey(vencida)]).toEqual([200, 200])
+    await entorno.operar('POST', `/llaves/${revocada.id}/revocar`)
+    entorno.adelantar(61_000)
+    try {
+      for (const [i, ended] of [revocada, vencida].entries()) {
+        address = `127.0.2.${i + 1}`
+        await hasta(async () => (await withKey(ended)) !== 200)
+        await hasta(async () => (await withKey(ended)) === 429)
+        for (let n = 0; n < BURST; n++) expect(await withKey(ended)).toBe(429)
+        // The network has spent what it may ask for, so it gets no page either.
+        expect(await statusOf(PATH)).toBe(429)
+      }
+    } finally {
+      entorno.adelantar(-61_000)
+    }
+  })
+
   it('loses its connection after three refusals, and opens no other for a second', async () => {
     await exhaust()
     const socket = await open()

@@ -58,8 +58,8 @@ export type Authenticators = {
   readonly [E in SecurityScheme]: (presentada: string, averiguar?: LookUp) => Promise<Identities[E] | undefined>
 } & {
   /**
-   * Reports whether a text belonged to a key or session when this process last looked it up. That key or session may
-   * have ended since.
+   * Reports whether a text belonged to a valid key or session when this process last looked it up. That key or session
+   * may have ended since; the next look-up finds that out.
    */
   conoce(presentada: string): boolean
 }

@@ -54,8 +54,10 @@ export function crearAutenticadores(
       if (!partes) return undefined
       return async (pedida) => {
         const fila = await leerFila(partes.id)
-        if (!fila || !esLaPresentada(fila, partes)) return undefined
-        if (pedida && estaVigente(fila, reloj())) usos.anotar(fila, reloj())
+        const ahora = reloj()
+        // A key that has ended counts as unknown, so that its network pays for its requests.
+        if (!fila || !esLaPresentada(fila, partes) || !estaVigente(fila, ahora)) return undefined
+        if (pedida) usos.anotar(fila, ahora)
         return { fila, identidad: identidadDe(fila) }
       }
     },
@@ -66,7 +68,8 @@ export function crearAutenticadores(
     if (!esToken(token)) return undefined
     return async () => {
       const fila = await leerSesion(huellaDeToken(token))
-      return fila && identidadDeSesion(fila)
+      const identidad = fila && identidadDeSesion(fila)
+      return identidad && identidad.vence_en > reloj() ? identidad : undefined
     }
   })
 
