@@ -30,6 +30,21 @@ describe('documents made lately', () => {
     expect([String(await nuevo), hacer.mock.calls.length]).toEqual(['x', 2])
   })
 
+  it('count once when the same document is stored twice', async () => {
+    const recientes = nuevos()
+    const abandonado = Promise.withResolvers<Buffer>()
+    const primero = new AbortController()
+    const pedido = recientes.get('a', () => abandonado.promise, primero.signal)
+    primero.abort()
+    await expect(pedido).rejects.toMatchObject({ codigo: 'no_disponible' })
+    await recientes.get('a', () => de(40), nadie)
+    // The first preparation did not stop, and ends after the second.
+    abandonado.resolve(Buffer.alloc(40))
+    await abandonado.promise
+    await recientes.get('b', () => de(60), nadie)
+    expect(['a', 'b'].map((clave) => recientes.find(clave)?.length)).toEqual([40, 60])
+  })
+
   it('are kept for a while, within bounds, the newest of them; what fails is made again', async () => {
     vi.useFakeTimers()
     const recientes = nuevos()

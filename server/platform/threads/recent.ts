@@ -81,6 +81,9 @@ export class RecentDocuments {
   #guardar(clave: string, documento: Buffer): void {
     const { cuantos, bytes, vigencia } = this.#reglas
     if (documento.length > bytes) return
+    // A document that was abandoned while in preparation may be stored after its successor.
+    const anterior = this.#hechos.get(clave)
+    if (anterior) this.#olvidar(clave, anterior)
     this.#hechos.set(clave, documento)
     this.#bytes += documento.length
     setTimeout(() => this.#olvidar(clave, documento), vigencia).unref()
