@@ -138,6 +138,8 @@ describe('leerJson refuses', () => {
     expect(falla).toMatchObject({ linea, columna, campo })
     expect(falla.mensaje).toContain(parte)
     // Each message names the remedy after a colon, and the place.
+    // The contract addresses its readers as «usted».
+    expect(falla.mensaje).not.toMatch(/(?<=[\s:])\p{Ll}*[áéíóú]\p{Ll}*a(lo|la|los|las)(?=[\s:.])/u)
     expect(falla.mensaje).toMatch(/^\p{Lu}[\s\S]+: [\s\S]+ \(línea \d+, columna \d+(, en \/[\s\S]*)?\)\.$/u)
   })
 })

@@ -151,7 +151,7 @@ class Revision {
    */
   private entrar(): number {
     if (this.profundidad === JSON_LIMITS.profundidad)
-      this.fallar(`El JSON anida más de ${JSON_LIMITS.profundidad} niveles: aplánalo`)
+      this.fallar(`El JSON anida más de ${JSON_LIMITS.profundidad} niveles: aplánelo`)
     this.i++
     this.camino[++this.profundidad] = null
     return this.profundidad
@@ -183,7 +183,7 @@ class Revision {
       ? JSON.parse(this.texto.slice(inicio, this.i))
       : this.texto.slice(inicio + 1, this.i - 1)
     if (clave.length > JSON_LIMITS.largoDeClave)
-      this.fallar(`La clave tiene más de ${JSON_LIMITS.largoDeClave} caracteres: acórtala`, inicio)
+      this.fallar(`La clave tiene más de ${JSON_LIMITS.largoDeClave} caracteres: acórtela`, inicio)
     return clave
   }
 
@@ -200,7 +200,7 @@ class Revision {
       } else {
         if (Number.isNaN(c)) this.fallar('El texto no está cerrado: falta su comilla doble final', inicio)
         this.i = i
-        this.fallar(`El texto contiene ${this.hallado()}, un carácter de control: quítalo o escápalo (\\n, \\t)`)
+        this.fallar(`El texto contiene ${this.hallado()}, un carácter de control: quítelo o escápelo (\\n, \\t)`)
       }
       c = texto.charCodeAt(i)
     }
@@ -212,7 +212,7 @@ class Revision {
     ESCAPE.lastIndex = i
     if (ESCAPE.test(this.texto)) return ESCAPE.lastIndex
     const malo = this.texto.slice(i, i + 6)
-    if (malo === '\\u0000') this.fallar('El carácter NUL (\\u0000) no se admite: quítalo', i)
+    if (malo === '\\u0000') this.fallar('El carácter NUL (\\u0000) no se admite: quítelo', i)
     if (/^\\u[dD][89a-fA-F][\da-fA-F]{2}$/.test(malo))
       this.fallar(`El escape ${malo} es medio carácter (un sustituto sin pareja): envíe el carácter entero`, i)
     return this.fallar('El escape no existe en JSON: use \\" \\\\ \\/ \\b \\f \\n \\r \\t o \\u y cuatro cifras', i)
