@@ -180,7 +180,9 @@ describe('custody', () => {
       forzar: { razon: 'El cliente llamó' },
     })
     expect([dada.status, await custodioDe(guia)]).toEqual([201, otro.repartidor])
-    expect((await eventos(guia)).at(-1)).toMatchObject({ custodio: otro.repartidor })
+    // The message to the recipient writes an event too, at any moment.
+    const salida = (await eventos(guia)).findLast(({ tipo }) => tipo === 'guia.en_ruta')
+    expect(salida).toMatchObject({ custodio: otro.repartidor })
     const { cuerpo: detalle } = await entorno.operar('GET', `/guias/${guia}`)
     const { cuerpo: lista } = await entorno.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
     const quien = { repartidor: otro.repartidor, nombre: 'Carlos Méndez' }
@@ -236,18 +238,33 @@ describe('custody', () => {
     expect(await custodioDe(guia)).toBe(movil.repartidor)
   })
 
+  it('stays with the courier who reported first when two report a taking of the same instant', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    entorno.adelantar(20 * 60_000)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    const ocurrido_en = hace(10)
+    for (const quien of [otro, movil])
+      await quien.registrar(guia, { estado: 'en_ruta', ocurrido_en, idempotencia: clave() })
+    expect(await custodioDe(guia)).toBe(otro.repartidor)
+  })
+
   it('is not had by telling of it once all is over', async () => {
-    const guia = await en('entregado', null)
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    entorno.adelantar(20 * 60_000)
+    await comercio.api.guias.cancelar(guia)
+    // The scan is after the guide's creation, so only the guide's end keeps custody from the courier.
     const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
-    expect((await movil.registrar(guia, tarde)).cuerpo.aplicado).toBe(false)
-    expect((await ver(guia)).custodia).toBe('ninguna')
+    expect((await movil.registrar(guia, tarde)).cuerpo).toMatchObject({ aplicado: false, estado: 'cancelado' })
+    expect(await custodioDe(guia)).toBeNull()
   })
 
   it('is not had by telling late of setting out to a place that is not confirmed', async () => {
     const { guia } = await comercio.api.guias.crear(sinDestino())
     await tomar(otro, guia)
+    entorno.adelantar(20 * 60_000)
     await reportar(otro, guia, 'en_bodega')
     expect((await reportar(movil, guia, 'en_ruta')).cuerpo.codigo).toBe('ubicacion_sin_confirmar')
+    // The late scan is after the other courier's, so only the unconfirmed place keeps custody from this courier.
     const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
     expect((await movil.registrar(guia, tarde)).cuerpo.aplicado).toBe(false)
     expect(await custodioDe(guia)).toBe(otro.repartidor)
