@@ -264,6 +264,34 @@ describe('external_ref', () => {
     expect(rows).toEqual([{ guias: 5, eventos: 5, mensajes: 5 }])
   })
 
+  it('answers with the guide of each mode when one reference is repeated in both at once', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const live = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    const cuerpo = unaGuia()
+    const pedir = (llave: string) => entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo })
+    const llaves = [comercio.llave, live]
+    const primeras = await Promise.all(llaves.map(pedir))
+    expect(primeras.map(({ status, cuerpo }) => [status, cuerpo.modo])).toEqual([
+      [201, 'test'],
+      [201, 'live'],
+    ])
+    // Many at once, so that repetitions of both modes share statements.
+    const repetidas = await Promise.all(Array.from({ length: 40 }, (_, i) => pedir(llaves[i % 2]!)))
+    for (const [i, { status, cuerpo }] of repetidas.entries())
+      expect([status, cuerpo.modo, cuerpo.guia]).toEqual([200, ['test', 'live'][i % 2], primeras[i % 2]!.cuerpo.guia])
+  })
+
+  it('answers 409 to a repeated reference when the master key of its digests is lost', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const pedida = unaGuia()
+    const { guia } = await api.guias.crear(pedida)
+    await entorno.db.pool.query(
+      `update guia set huellas = regexp_replace(huellas, '^\\S+', '00000000') where guia = $1`,
+      [guia],
+    )
+    await expect(api.guias.crear(pedida)).rejects.toMatchObject({ codigo: 'external_ref_en_conflicto', guia })
+  })
+
   it('draws another code when one is taken', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
@@ -276,7 +304,7 @@ describe('external_ref', () => {
 
 describe('the message to the recipient', () => {
   it('is not sent for a guide that was cancelled before it left', async () => {
-    const { api, id } = await entorno.nuevoComercio()
+    const { api } = await entorno.nuevoComercio()
     // Straight into the tables: a message that waits while its guide is cancelled, as after a stop of the workers.
     const { guia } = await api.guias.crear(unaGuia())
     await api.guias.cancelar(guia)
@@ -292,6 +320,5 @@ describe('the message to the recipient', () => {
     })
     expect(mensaje).toMatchObject({ estado: 'descartado', enviado_en: null })
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
-    expect(id).toBeTruthy()
   })
 })

@@ -111,6 +111,8 @@ describe('the limits', () => {
     expect((await lote(30)).cuerpo).toMatchObject({ creadas: 30 })
     const negado = await lote(1)
     expect(negado.status).toBe(429)
+    // A refused request gives back what it took from the other rates: 400 less two accepted batches.
+    expect(negado.cabeceras.get('ratelimit')).toMatch(/^"solicitudes";r=398;/)
     expect(negado.cuerpo.mensaje).toMatch(
       /^Se agotó el ritmo de guías de su llave \(1 por segundo, 20 seguidas\)\. Repita en 26 segundos/,
     )

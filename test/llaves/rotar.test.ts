@@ -37,6 +37,16 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     expect((await entorno.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 169 })).status).toBe(422)
   })
 
+  it('does not prolong a key that ends before the overlap does', async () => {
+    const { comercio } = await crearComercio()
+    const vence_en = new Date(entorno.reloj().getTime() + HORA).toISOString()
+    const vieja = await crearLlave(comercio, { modo: 'test', vence_en })
+    const { status } = await entorno.operar('POST', `/llaves/${vieja.id}/rotar`, { solapamiento_horas: 2 })
+    const { cuerpo } = await entorno.operar('GET', `/comercios/${comercio}/llaves`)
+    const { vence_en: fin } = cuerpo.datos.find(({ id }: { id: string }) => id === vieja.id)
+    expect([status, fin]).toEqual([201, vence_en])
+  })
+
   it('rotates an operator’s key: the same scopes and end, both for as long as they overlap', async () => {
     const operador = await crearOperador()
     const vence_en = new Date(entorno.reloj().getTime() + 100 * HORA).toISOString()

@@ -3,7 +3,7 @@ import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
-import { ajustesCon, unaGuia } from '../fabricas.ts'
+import { ajustesCon, sinDestino, unaGuia } from '../fabricas.ts'
 
 // Its own housekeeping does nothing meanwhile.
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
@@ -58,6 +58,27 @@ describe('personal data', () => {
     expect(JSON.stringify(rows)).not.toMatch(/Ana|Pérez|5a avenida|Portón|\+502|14\.71/)
     expect(await api.guias.crear(pedida)).toMatchObject({ guia, telefono: null })
     expect(await api.guias.obtener(viva.guia)).toMatchObject({ ...PERSONALES, datos_borrados_en: null })
+  })
+
+  it('include the reason for which a guide left without a confirmed place', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(sinDestino())
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    const forzar = { razon: 'Ana dijo por teléfono dónde vive' }
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', forzar })
+    const forzado = async () => {
+      const { rows } = await entorno.db.pool.query(
+        'select datos from evento where comercio_id = $1 and guia = $2 and secuencia = 3',
+        [id, guia],
+      )
+      return rows[0].datos
+    }
+    expect(await forzado()).toEqual({ forzado: forzar })
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_devolucion' })
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'devuelto' })
+    await olvidarEn(366)
+    expect((await api.guias.obtener(guia)).datos_borrados_en).not.toBeNull()
+    expect(await forzado()).toEqual({})
   })
 
   it('leave a proof to its own time, which still says what it signed', async () => {
