@@ -52,6 +52,11 @@ async function falsear(tabla: string, hacer: string, deshacer: string): Promise<
 }
 const cambiar = (tabla: string, hacer: string) => falsear(tabla, hacer, `select * from ${tabla}`)
 
+const columnasDe = async (tabla: string) => {
+  const sql = 'select column_name as columna from information_schema.columns where table_name = $1'
+  return (await consultar<{ columna: string }>(sql, [tabla])).map(({ columna }) => columna)
+}
+
 let guia: string
 let lineas: { id: string; linea: string }[]
 beforeEach(async () => {
@@ -125,6 +130,66 @@ describe('the chains', () => {
     ])
   })
 
+  it('name the audit line in which any digested column was changed', async () => {
+    const columnas = {
+      ...{ linea: "'bit_OTRA'", comercio_id: 'gen_random_uuid()', modo: "'live'", accion: "'x'", quien_tipo: "'x'" },
+      ...{ quien: "'x'", llave: "'x'", sobre_tipo: "'x'", sobre: "'x'", campos: "'{x}'", antes: `'{"x": 1}'` },
+      ...{ despues: `'{"x": 1}'`, id_solicitud: "'x'", red: "'x'", creado_en: "creado_en + interval '1 ms'" },
+    }
+    expect([...(await columnasDe('bitacora'))].sort()).toEqual([...Object.keys(columnas), 'id', 'xid'].sort())
+    for (const _ of Object.keys(columnas)) await entorno.operar('POST', '/operadores', { nombre: 'Otro' })
+    await avanzar()
+    const ultimas = await consultar<{ id: string; linea: string }>(
+      'select id, linea from bitacora order by xid desc, id desc limit $1',
+      [Object.keys(columnas).length],
+    )
+    // Each column is changed in a line of its own.
+    const cambios = Object.entries(columnas).map(
+      ([columna, valor], i) => `update bitacora set ${columna} = ${valor} where id = '${ultimas[i]!.id}'`,
+    )
+    const faltas = await cambiar('bitacora', cambios.join(';'))
+    const nombradas = Object.keys(columnas).filter((columna, i) => {
+      const linea = columna === 'linea' ? 'bit_OTRA' : ultimas[i]!.linea
+      return faltas.some((falta) => falta.startsWith(`bitacora: cambió ${linea} `))
+    })
+    expect(nombradas).toEqual(Object.keys(columnas))
+  })
+
+  it('name the event in which any digested column was changed', EN_POSTGRES, async () => {
+    const columnas = {
+      ...{ comercio_id: 'gen_random_uuid()', modo: "'live'", guia: "'000000000000'", tipo: "'guia.x'" },
+      ...{
+        estado: "'extraviado'",
+        estado_anterior: "'extraviado'",
+        motivo: "'x'",
+        autor: "'op_X'",
+        custodio: "'rep_X'",
+      },
+      ocurrido_en: "ocurrido_en + interval '1 ms'",
+      registrado_en: "registrado_en + interval '1 ms'",
+    }
+    // Later erasure changes these, or the reporter's own digest covers them.
+    const libres = ['datos', 'descripcion', 'external_ref', 'foto', 'huella', 'idempotencia', 'lat', 'lng']
+    expect([...(await columnasDe('evento'))].sort()).toEqual(
+      [...Object.keys(columnas), ...libres, 'guia_id', 'secuencia', 'xid'].sort(),
+    )
+    for (const _ of Object.keys(columnas))
+      await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Otra' })
+    await avanzar()
+    const cambios = Object.entries(columnas).map(
+      ([columna, valor], i) =>
+        `update evento set ${columna} = ${valor} where guia = '${guia}' and secuencia = ${i + 4}`,
+    )
+    const faltas = await cambiar(
+      'evento',
+      `set session_replication_role = replica; ${cambios.join(';')}; reset session_replication_role`,
+    )
+    const nombradas = Object.keys(columnas).filter((_, i) =>
+      faltas.some((falta) => falta.startsWith(`evento: cambió evt_${guia}_${i + 4} `)),
+    )
+    expect(nombradas).toEqual(Object.keys(columnas))
+  })
+
   it('aren’t broken by erasing what is personal', async () => {
     await consultar(`update evento set descripcion = null, lat = null, lng = null, datos = null, foto = '{}',
       external_ref = null`)
@@ -175,6 +240,21 @@ describe('the seals', () => {
     expect(await cambiar('sello', `update sello set jws = '${falso}' where jws = '${primero!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),
     )
+  })
+
+  it('tell that one between two others was removed', async () => {
+    for (let n = 0; n < 3; n++) {
+      await entorno.operar('POST', '/operadores', { nombre: 'De otro día' })
+      await avanzar()
+      dias++
+      await avanzar()
+    }
+    const [ultimo, medio] = await consultar<{ dia: string }>(
+      'select dia::text as dia from sello order by sello.dia desc',
+    )
+    expect(await cambiar('sello', `delete from sello where dia = '${medio!.dia}'`)).toEqual([
+      `sello del ${ultimo!.dia}: falta el anterior, o es otro`,
+    ])
   })
 
   it('are made with our master keys alone: a key that somebody put into the database makes none', async () => {
