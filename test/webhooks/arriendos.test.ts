@@ -134,6 +134,24 @@ describe('a lease of an endpoint', () => {
     expect([otro.perdidos, nombres(otro.arriendos.all())]).toEqual([[], [clave.webhook]])
   })
 
+  it('is as old as the instant at which its claim or its last heartbeat was sent, not answered', async () => {
+    const uno = await proceso()
+    const fetch = uno.boss.fetch.bind(uno.boss)
+    let enviada = Number.NaN
+    uno.boss.fetch = ((...args: Parameters<typeof fetch>) => {
+      enviada = performance.now()
+      return fetch(...args)
+    }) as typeof fetch
+    await uno.pedir(nueva())
+    const [arriendo] = uno.tomados
+    expect(arriendo!.latido).toBeLessThanOrEqual(enviada)
+    const inicio = Math.ceil(performance.now())
+    await uno.arriendos.beat(inicio)
+    expect([arriendo!.anotado, arriendo!.latido]).toEqual([true, inicio])
+    await uno.arriendos.beat(inicio + 5_000)
+    expect(arriendo!.latido).toBe(inicio + 5_000)
+  })
+
   it('is told from one that was taken over, though it is the same job', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     const clave = nueva()

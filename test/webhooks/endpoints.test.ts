@@ -1,0 +1,78 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Admission } from '../../server/domain/webhooks/admission.ts'
+import type { Endpoint, ReadyDelivery } from '../../server/domain/webhooks/endpoint.ts'
+import { Endpoints } from '../../server/domain/webhooks/endpoints.ts'
+import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
+import { hasta } from '../fabricas.ts'
+
+const CLAVE: ClaveDeWebhook = { comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: 'wh_1' }
+
+/** False once other processes have declared this process dead. */
+let viva: boolean
+let tomas: number
+/** Claims that the queue grants. */
+let libres: { id: string; retryCount: number; data: ClaveDeWebhook }[]
+let endpoints: Endpoints
+let ahora: number
+
+beforeEach(() => {
+  viva = true
+  tomas = 0
+  libres = []
+  ahora = performance.now()
+  const boss = { insert: async () => [], fetch: async () => libres.splice(0), deleteJob: async () => {} }
+  const deps = {
+    dbSinEspera: {
+      consultar: async (sentencia: { name: string }, { trabajos }: { trabajos?: string[] }) =>
+        sentencia.name === 'bombas.latir' ? [{ viva, perdidos: null }] : trabajos!.map((trabajo) => ({ trabajo })),
+    },
+    ...{ hayTrabajo: () => {}, senalar: () => {} },
+  }
+  const alFallar = (error: unknown) => {
+    throw error
+  }
+  endpoints = new Endpoints(
+    boss as unknown as ConstructorParameters<typeof Endpoints>[0],
+    deps as unknown as ConstructorParameters<typeof Endpoints>[1],
+    new Admission<ReadyDelivery, Endpoint>(),
+    { alTomar: () => {}, alConocer: () => {}, alDejar: () => {}, alFallar },
+  )
+})
+
+/** Sends the next heartbeat. */
+function cuidar(): void {
+  ahora += 5_000
+  endpoints.cuidar(ahora)
+}
+
+async function tomar(): Promise<Endpoint> {
+  libres.push({ id: `job ${++tomas}`, retryCount: 0, data: CLAVE })
+  endpoints.tomar()
+  const endpoint = await hasta(async () => endpoints.de(CLAVE.webhook))
+  cuidar()
+  await hasta(async () => endpoint.arriendo.anotado)
+  return endpoint
+}
+
+async function perder(): Promise<void> {
+  viva = false
+  cuidar()
+  await hasta(async () => !endpoints.de(CLAVE.webhook))
+  viva = true
+}
+
+describe('an endpoint whose lease was lost and is taken again', () => {
+  it('has in memory the deliveries that are still being sent', async () => {
+    ;(await tomar()).enMemoria.add('evt_1')
+    await perder()
+    expect([...(await tomar()).enMemoria]).toEqual(['evt_1'])
+  })
+
+  it('has none of the deliveries that were settled meanwhile', async () => {
+    const antes = await tomar()
+    for (const evento of ['evt_1', 'evt_2']) antes.enMemoria.add(evento)
+    await perder()
+    endpoints.olvidar(CLAVE.webhook, 'evt_1')
+    expect([...(await tomar()).enMemoria]).toEqual(['evt_2'])
+  })
+})
