@@ -51,6 +51,16 @@ const conExif = (romper: (exif: Buffer) => void) => async () => {
   return foto
 }
 
+/** A WebP whose EXIF has a date and two texts of that length; sharp leaves out a text of more than 65,535 bytes. */
+const webpConExif = (largo: number) =>
+  lisa(640, 480)
+    .withExif({
+      IFD0: { ImageDescription: 'x'.repeat(largo), Artist: 'x'.repeat(largo) },
+      IFD2: { DateTimeOriginal: '2026:11:20 15:04:05', OffsetTimeOriginal: '-06:00' },
+    })
+    .webp()
+    .toBuffer()
+
 interface Esperado {
   tipo?: 'foto' | 'firma'
   ancho?: number
@@ -105,6 +115,12 @@ export const HECHAS: readonly [que: string, hacer: Bytes, esperado: Esperado][] 
   [
     'EXIF that goes round in circles',
     conExif((exif) => exif.fill(0, 4, 8)),
+    { ancho: 640, capturado_en: null, lat: null },
+  ],
+  ['a WebP with EXIF', () => webpConExif(1_000), { ancho: 640, capturado_en: '2026-11-20T21:04:05.000Z' }],
+  [
+    'a WebP with more EXIF than a JPEG can hold',
+    () => webpConExif(40_000),
     { ancho: 640, capturado_en: null, lat: null },
   ],
   ['EXIF of noise', conExif((exif) => randomBytes(112).copy(exif, 8)), { ancho: 640 }],
