@@ -1,0 +1,12 @@
+/**
+ * Service process of `npm run dev`: runs the sources of `server/` in one API process with its workers. A stop accepts no
+ * more connections, because no load balancer has to see it. Sends the message `ready` to its parent when it serves.
+ */
+import { runProcess } from '../../server/startup/process.ts'
+
+await runProcess(async () => {
+  // Imported here, because `runProcess` has enabled Node's compile cache by now.
+  const { startService } = await import('../../server/startup/service.ts')
+  return (config, log, consola) => startService(config, log, consola, { despedida: 0 })
+})
+process.send?.('ready')
