@@ -2,7 +2,8 @@
  * Checks what a program can check of the rules for comments and documents (CONTRIBUTING.md, "Writing"): first words, words
  * that hide the subject, length of sentences and of comments, and the subjects of commits. Part of `npm run verificar`.
  *
- *     node scripts/prose.ts [path …]    checks only files below these paths, and no commits
+ *     node scripts/prose.ts [path …]               checks only files below these paths, and no commits
+ *     node scripts/prose.ts --commit-message file  checks the subject of a commit message, for the git hook
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -160,15 +161,40 @@ export function faultsOfFile(path: string, source: string): Fault[] {
   )
 }
 
-const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 26 })
+const git = (...args: string[]) =>
+  execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', 'pipe'] })
 
-function longSubjects(): string[] {
+/** Reasons why the subject of a commit breaks a rule. Subjects that git writes itself have a form of their own. */
+export function faultsOfSubject(subject: string): string[] {
+  const reasons: string[] = []
+  if (subject.length > MAX_SUBJECT)
+    reasons.push(`has ${subject.length} characters; ${MAX_SUBJECT} are the most allowed`)
+  if (!/^(?:[a-z]+(?:\([\w, -]+\))?!?: \S|Merge |Revert |fixup! |squash! )/.test(subject))
+    reasons.push('has not the form "type(scope): imperative …"')
+  return reasons
+}
+
+/**
+ * Lines "hash subject" of commits after `base` with a subject that is too long. Empty if git does not know `base`, as in
+ * a shallow clone.
+ * @param folder any folder of the repository
+ */
+export function longSubjects(base: string, folder = '.'): string[] {
   try {
-    return git('log', '--format=%h %s', `${SINCE}..HEAD`)
+    return git('-C', folder, 'log', '--format=%h %s', `${base}..HEAD`)
       .split('\n')
       .filter((line) => line.slice(line.indexOf(' ') + 1).length > MAX_SUBJECT)
   } catch {
-    return [] // a shallow clone
+    return []
+  }
+}
+
+/** Checks the message that git gives a `commit-msg` hook. */
+function checkMessage(file: string): void {
+  const subject = readFileSync(file, 'utf8').split('\n', 1)[0]!
+  for (const reason of faultsOfSubject(subject)) {
+    process.exitCode = 1
+    console.error(`The subject of the commit ${reason}: ${subject}`)
   }
 }
 
@@ -187,7 +213,7 @@ function main(paths: string[]): void {
       count++
       console.log(`${path}:${line} ${reason}`)
     }
-  for (const subject of paths.length === 0 ? longSubjects() : []) {
+  for (const subject of paths.length === 0 ? longSubjects(SINCE) : []) {
     count++
     console.log(`commit ${subject}: more than ${MAX_SUBJECT} characters`)
   }
@@ -195,4 +221,8 @@ function main(paths: string[]): void {
   console.log(`${checked.length} files, ${count} faults`)
 }
 
-if (import.meta.main) main(process.argv.slice(2))
+if (import.meta.main) {
+  const args = process.argv.slice(2)
+  if (args[0] === '--commit-message' && args[1]) checkMessage(args[1])
+  else main(args)
+}

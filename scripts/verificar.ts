@@ -1,4 +1,4 @@
-/** Entry point of the static checks: style and layers, types, dead code, house rules, migrations and the contract. */
+/** Entry point of the static checks: style and layers, types, dead code, house rules, words, migrations and the contract. */
 import { spawn } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,6 +33,7 @@ const PASOS: Record<string, string[]> = {
     // The contract as the server publishes it, with its samples, and the workflow that uses it.
     ...['server/generado/contrato/comercios.json', 'openapi/comercios/recorrido.arazzo.yaml'],
   ],
+  'plain words': ['node', 'scripts/prose.ts'],
   'table of configuration variables': ['node', 'scripts/configuracion.ts', '--comprobar'],
   [VERSIONES]: ['node', 'scripts/compatibilidad.ts'],
   'the contract (Spectral, OWASP)': [
