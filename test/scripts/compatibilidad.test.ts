@@ -53,7 +53,7 @@ async function trasCambiar(
 
 beforeAll(async () => {
   carpeta = await mkdtemp(join(tmpdir(), 'guias-compatibilidad-'))
-  for (const ruta of ['openapi', 'redocly.yaml', ...LUGARES])
+  for (const ruta of ['openapi', 'redocly.yaml', 'scripts/generar/comunes.ts', ...LUGARES])
     cpSync(join(raiz, ruta), join(carpeta, ruta), { recursive: true })
   actual = JSON.parse(await readFile(join(raiz, 'package.json'), 'utf8')).version
   await poner('1.4.2')
