@@ -45,7 +45,9 @@ it('`npm ci --omit=dev` and the built output are a service, with its console', C
   const consola = ['npm', 'run', '--silent', '--ignore-scripts', 'admin', '--', 'comercios', 'listar', '--json']
   const comercios = procesos.correr(consola, env, carpeta)
   expect(await comercios.termina(), comercios.errores).toEqual({ codigo: 0, senal: null })
-  expect(JSON.parse(comercios.salida)).toBeTruthy()
+  expect(JSON.parse(comercios.salida)).toEqual([
+    expect.objectContaining({ comercio: expect.stringMatching(/^com_/), nombre: expect.any(String) }),
+  ])
   servicio.aTodos('SIGINT')
   await servicio.termina()
 })
