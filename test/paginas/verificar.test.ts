@@ -204,7 +204,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar(pagina, 'alterada')
   })
 
-  it('takes what is dropped, anywhere on the page', COMPLETO, async () => {
+  it('takes what is dropped, anywhere on the page', async () => {
     const pagina = await abrir(guia, { ancho: 1280 })
     const soltar = async (donde: string, nombre: string) => {
       const bytes = JSON.stringify([...readFileSync(archivo(nombre))])

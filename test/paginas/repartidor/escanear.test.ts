@@ -175,7 +175,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect((await tiposDe(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
   })
 
-  it('uses the browser’s own reader where there is one', COMPLETO, async () => {
+  it('uses the browser’s own reader where there is one', async () => {
     const { codigo } = await nuevoRepartidor()
     await abrir(
       {

@@ -107,7 +107,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText(`, a las ${suya} (hora de Guatemala).`).waitFor()
   })
 
-  it('does not let a parcel out whose place nobody confirmed', COMPLETO, async () => {
+  it('does not let a parcel out whose place nobody confirmed', async () => {
     const { codigo } = await nuevoRepartidor()
     const { guia } = await comercio.api.guias.crear(sinDestino())
     await registrar(guia, { estado: 'recolectado' })

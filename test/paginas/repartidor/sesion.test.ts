@@ -143,7 +143,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(rows.at(-1)).toEqual({ autor: carlos.repartidor })
   })
 
-  it('keeps nothing of what is answered when the courier has left', COMPLETO, async () => {
+  it('keeps nothing of what is answered when the courier has left', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
