@@ -8,7 +8,7 @@ import { normalizeGuideCode } from '../../server/platform/codes/codes.ts'
 
 const RAIZ = fileURLToPath(new URL('../..', import.meta.url))
 const SE_MUESTRA = [
-  '{README,CONTRIBUTING,CHANGELOG,SECURITY}.md',
+  '{README,ARCHITECTURE,CONTRIBUTING,AGENTS,CHANGELOG,SECURITY}.md',
   'docs/**/*.md',
   'openapi/**/*.{yaml,md,ts}',
   'sdk/{README,CHANGELOG}.md',

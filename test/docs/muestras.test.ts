@@ -59,7 +59,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
 
   it('has its samples', () => {
     for (const etiqueta of ['curl', 'Python', 'PHP', 'Node.js'])
-      expect(muestraDe(definicion, etiqueta), `${id}: CONTRIBUTING.md, «How to add a sample»`).not.toBe('')
+      expect(muestraDe(definicion, etiqueta), `${id}: docs/como/muestra.md`).not.toBe('')
   })
 
   it.skipIf(conCurl)('does what its curl line says', { ...COMPLETO, concurrent: true }, async () => {

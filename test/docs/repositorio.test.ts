@@ -1,5 +1,5 @@
 // What people read of the repository: every link leads somewhere, and the operators' book has every variable.
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../../server/platform/config/config.ts'
@@ -16,7 +16,12 @@ const anclas = (texto: string) =>
       .replaceAll(' ', '-'),
   )
 
-describe.each(['README.md', 'docs/operacion.md', 'CONTRIBUTING.md', 'sdk/README.md'])('%s', (archivo) => {
+const DE_DESARROLLO = [
+  ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'],
+  ...globSync('docs/{como,decisiones}/*.md', { cwd: raiz }).sort(),
+]
+
+describe.each(['README.md', 'docs/operacion.md', 'sdk/README.md', ...DE_DESARROLLO])('%s', (archivo) => {
   const texto = leer(archivo)
   it('links to what is there', () => {
     const enlaces = [...texto.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)].map(([, uno, otro]) => uno ?? otro!)
@@ -26,6 +31,35 @@ describe.each(['README.md', 'docs/operacion.md', 'CONTRIBUTING.md', 'sdk/README.
       expect(existsSync(join(raiz, destino)), enlace).toBe(true)
       if (ancla !== undefined) expect(anclas(leer(destino)), enlace).toContain(ancla)
     }
+  })
+})
+
+/** Paths that a document names, without generated files and the files of the pages' invented examples. */
+const rutasDe = (texto: string) =>
+  [...texto.matchAll(/(?<![\w/.-])(?:server|openapi|sdk|scripts|test|bench|docs|prisma|despliegue)\/[\w./-]+\.\w+/g)]
+    .map(([ruta]) => ruta)
+    .filter((ruta) => !/generado|\/dist\/|sdk\/CHANGELOG|Resumen|resumen|\/ayuda/.test(ruta))
+
+describe('documents for developers', () => {
+  it.each(DE_DESARROLLO)('%s names only files that exist', (archivo) => {
+    expect(rutasDe(leer(archivo)).filter((ruta) => !existsSync(join(raiz, ruta)))).toEqual([])
+  })
+  it('name files at all', () => {
+    expect(DE_DESARROLLO.length).toBeGreaterThan(25)
+    expect(DE_DESARROLLO.flatMap((archivo) => rutasDe(leer(archivo))).length).toBeGreaterThan(150)
+  })
+  it('are short', () => {
+    const lineas = (archivo: string) => leer(archivo).split('\n').length - 1
+    expect(lineas('ARCHITECTURE.md')).toBeLessThanOrEqual(200)
+    expect(leer('CONTRIBUTING.md').match(/\S+/g)!.length).toBeLessThanOrEqual(1_200)
+    for (const archivo of globSync('docs/como/*.md', { cwd: raiz }))
+      expect(lineas(archivo), archivo).toBeLessThanOrEqual(120)
+  })
+  it('has every decision in its index', () => {
+    const indice = leer('docs/decisiones/README.md')
+    const paginas = readdirSync(join(raiz, 'docs/decisiones')).filter((nombre) => /^\d{4}-/.test(nombre))
+    expect(paginas.length).toBeGreaterThanOrEqual(12)
+    for (const pagina of paginas) expect(indice).toContain(`](${pagina})`)
   })
 })
 
