@@ -10,13 +10,13 @@ import { Cobertura } from './cobertura.ts'
 import { fuzzear } from './motor.ts'
 
 const BLANCOS: Record<string, { de: RegExp; cargar: () => Promise<{ blanco: Blanco }> }> = {
-  json: { de: /http\/jsonEstricto/, cargar: () => import('./blancos/json.ts') },
-  enlacesDeMapas: { de: /mapas\/enlaces/, cargar: () => import('./blancos/enlacesDeMapas.ts') },
-  telefonos: { de: /server\/telefonos\//, cargar: () => import('./blancos/telefonos.ts') },
-  cursores: { de: /listas\/cursor/, cargar: () => import('./blancos/cursores.ts') },
-  enlacesFirmados: { de: /archivos\/enlaces|llaves\/llave/, cargar: () => import('./blancos/enlacesFirmados.ts') },
-  jws: { de: /firma\/jws|jose\/|verificarPrueba|sdk\/dist/, cargar: () => import('./blancos/jws.ts') },
-  imagenes: { de: /imagenes\/leerImagen|exifr/, cargar: () => import('./blancos/imagenes.ts') },
+  json: { de: /http\/strictJson/, cargar: () => import('./blancos/json.ts') },
+  enlacesDeMapas: { de: /maps\/links/, cargar: () => import('./blancos/enlacesDeMapas.ts') },
+  telefonos: { de: /platform\/telephones\//, cargar: () => import('./blancos/telefonos.ts') },
+  cursores: { de: /lists\/cursor/, cargar: () => import('./blancos/cursores.ts') },
+  enlacesFirmados: { de: /archivos\/links|llaves\/llave/, cargar: () => import('./blancos/enlacesFirmados.ts') },
+  jws: { de: /signing\/jws|jose\/|verificarPrueba|sdk\/dist/, cargar: () => import('./blancos/jws.ts') },
+  imagenes: { de: /images\/readImage|exifr/, cargar: () => import('./blancos/imagenes.ts') },
   csv: { de: /cli\/csv/, cargar: () => import('./blancos/csv.ts') },
 }
 const [cual = 'todos', segundos = '7', semilla = String(Date.now() % 1_000_000)] = process.argv.slice(2)
@@ -36,6 +36,10 @@ async function uno(nombre: string): Promise<number> {
   )
   const { entradas, corpus, hallazgo } = vuelta
   console.log(`${nombre}: ${entradas} inputs, ${vuelta.cobertura} of the code, ${corpus} kept (seed ${semilla})`)
+  if (vuelta.cobertura.startsWith('0/')) {
+    console.log('  no code was reached: the pattern of its files names none')
+    return 1
+  }
   if (!hallazgo) return 0
   console.log(`  broken by ${JSON.stringify(hallazgo.entrada.toString('latin1'))} (Latin-1)\n`, hallazgo.error)
   return 1
