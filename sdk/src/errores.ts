@@ -1,3 +1,6 @@
+// biome-ignore-all lint/complexity/noThisInStatic: a class that does not mention its own name compresses better: 100 bytes less in a bundle
+// Members are declared only, because an emitted field that the constructor assigns anyway costs 50 bytes in a bundle.
+
 import type { CodigoDeGuia, CodigoDeProblema, Estado, Falla, Problema } from './generado/types.gen.js'
 
 /**
@@ -43,7 +46,7 @@ export class ErrorGuias extends Error {
   declare readonly esperarSegundos: number | null
 
   static {
-    Object.assign(ErrorGuias.prototype, { name: 'ErrorGuias', intentos: 0, esperarSegundos: null })
+    Object.assign(this.prototype, { name: 'ErrorGuias', intentos: 0, esperarSegundos: null })
   }
 }
 
@@ -63,20 +66,20 @@ const FALLAS_EN_EL_MENSAJE = 10
  */
 export class ErrorApi extends ErrorGuias {
   /** Estado HTTP de la respuesta. */
-  readonly status: number
+  declare readonly status: number
   /** Código estable del problema, por ejemplo `validacion` o `guia_desconocida`. */
-  readonly codigo: CodigoDeProblema
+  declare readonly codigo: CodigoDeProblema
   /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
-  readonly idSolicitud: string | null
+  declare readonly idSolicitud: string | null
   /** Lista de lo que hay que corregir, campo por campo; vacía si el problema no está en los datos. */
-  readonly errores: Falla[]
-  override readonly esperarSegundos: number | null
+  declare readonly errores: Falla[]
+  declare readonly esperarSegundos: number | null
   /** Dirección de la página que explica el `codigo` y qué hacer; nula si el servicio no la dio. */
-  readonly documentacion: string | null
+  declare readonly documentacion: string | null
   /** Cuerpo de la respuesta, el `Problema`, tal como llegó. */
-  readonly problema: Problema
+  declare readonly problema: Problema
   /** Cabeceras de la respuesta. */
-  readonly cabeceras: Headers
+  declare readonly cabeceras: Headers
 
   constructor(problema: Problema, { status = problema.estado_http, cabeceras = new Headers() }: OrigenDelError = {}) {
     const idSolicitud = problema.id_solicitud ?? cabeceras.get('x-request-id')
@@ -93,7 +96,7 @@ export class ErrorApi extends ErrorGuias {
   }
 
   static {
-    ErrorApi.prototype.name = 'ErrorApi'
+    this.prototype.name = 'ErrorApi'
   }
 }
 
@@ -104,7 +107,7 @@ export class ErrorValidacion extends ErrorApi {
   declare name: 'ErrorValidacion'
 
   static {
-    ErrorValidacion.prototype.name = 'ErrorValidacion'
+    this.prototype.name = 'ErrorValidacion'
   }
 }
 
@@ -113,7 +116,7 @@ export class ErrorParametro extends ErrorApi {
   declare name: 'ErrorParametro'
 
   static {
-    ErrorParametro.prototype.name = 'ErrorParametro'
+    this.prototype.name = 'ErrorParametro'
   }
 }
 
@@ -122,7 +125,7 @@ export class ErrorNoAutenticado extends ErrorApi {
   declare name: 'ErrorNoAutenticado'
 
   static {
-    ErrorNoAutenticado.prototype.name = 'ErrorNoAutenticado'
+    this.prototype.name = 'ErrorNoAutenticado'
   }
 }
 
@@ -131,7 +134,7 @@ export class ErrorAlcance extends ErrorApi {
   declare name: 'ErrorAlcance'
 
   static {
-    ErrorAlcance.prototype.name = 'ErrorAlcance'
+    this.prototype.name = 'ErrorAlcance'
   }
 }
 
@@ -140,7 +143,7 @@ export class ErrorNoEncontrado extends ErrorApi {
   declare name: 'ErrorNoEncontrado'
 
   static {
-    ErrorNoEncontrado.prototype.name = 'ErrorNoEncontrado'
+    this.prototype.name = 'ErrorNoEncontrado'
   }
 }
 
@@ -152,11 +155,11 @@ export class ErrorConflicto extends ErrorApi {
   declare name: 'ErrorConflicto'
 
   /** Código de la guía que ya tiene esa referencia. Solo viene en `external_ref_en_conflicto`; si no, es nulo. */
-  readonly guia: CodigoDeGuia | null
+  declare readonly guia: CodigoDeGuia | null
   /** Estado actual de la guía. Solo viene en conflictos de estado; si no, es nulo. */
-  readonly estado: Estado | null
+  declare readonly estado: Estado | null
   /** Estados que esa operación puede pedir ahora. Lista vacía si no hay ninguno o si el conflicto no es de estado. */
-  readonly transiciones: Estado[]
+  declare readonly transiciones: Estado[]
 
   constructor(problema: Problema, origen?: OrigenDelError) {
     super(problema, origen)
@@ -166,7 +169,7 @@ export class ErrorConflicto extends ErrorApi {
   }
 
   static {
-    ErrorConflicto.prototype.name = 'ErrorConflicto'
+    this.prototype.name = 'ErrorConflicto'
   }
 }
 
@@ -175,7 +178,7 @@ export class ErrorCuerpo extends ErrorApi {
   declare name: 'ErrorCuerpo'
 
   static {
-    ErrorCuerpo.prototype.name = 'ErrorCuerpo'
+    this.prototype.name = 'ErrorCuerpo'
   }
 }
 
@@ -187,7 +190,7 @@ export class ErrorLimite extends ErrorApi {
   declare name: 'ErrorLimite'
 
   static {
-    ErrorLimite.prototype.name = 'ErrorLimite'
+    this.prototype.name = 'ErrorLimite'
   }
 }
 
@@ -196,7 +199,7 @@ export class ErrorServicio extends ErrorApi {
   declare name: 'ErrorServicio'
 
   static {
-    ErrorServicio.prototype.name = 'ErrorServicio'
+    this.prototype.name = 'ErrorServicio'
   }
 }
 
@@ -213,7 +216,7 @@ export class ErrorConexion extends ErrorGuias {
    * en la dirección, el nombre no existe o el certificado no es válido. En un navegador siempre es verdadero, porque el
    * navegador no da la causa.
    */
-  readonly pudoLlegar: boolean
+  declare readonly pudoLlegar: boolean
 
   constructor(mensaje: string, opciones?: ErrorOptions, pudoLlegar = true) {
     super(mensaje, opciones)
@@ -221,7 +224,7 @@ export class ErrorConexion extends ErrorGuias {
   }
 
   static {
-    ErrorConexion.prototype.name = 'ErrorConexion'
+    this.prototype.name = 'ErrorConexion'
   }
 }
 
@@ -233,7 +236,7 @@ export class ErrorTiempo extends ErrorConexion {
   declare name: 'ErrorTiempo'
 
   /** Plazo que venció, en milisegundos: el `tiempoLimite` de un intento, o el `plazoTotal` de todos. */
-  readonly tiempoLimite: number
+  declare readonly tiempoLimite: number
 
   constructor(mensaje: string, tiempoLimite: number) {
     super(mensaje)
@@ -241,7 +244,7 @@ export class ErrorTiempo extends ErrorConexion {
   }
 
   static {
-    ErrorTiempo.prototype.name = 'ErrorTiempo'
+    this.prototype.name = 'ErrorTiempo'
   }
 }
 
@@ -253,7 +256,7 @@ export class ErrorAbortado extends ErrorGuias {
   declare name: 'ErrorAbortado'
 
   static {
-    ErrorAbortado.prototype.name = 'ErrorAbortado'
+    this.prototype.name = 'ErrorAbortado'
   }
 }
 
@@ -264,14 +267,14 @@ export class ErrorRespuesta extends ErrorGuias {
   declare name: 'ErrorRespuesta'
 
   /** Estado HTTP de la respuesta; 0 si el navegador lo oculta. */
-  readonly status: number
+  declare readonly status: number
   /** Primeros 200 caracteres de la respuesta. */
-  readonly texto: string
+  declare readonly texto: string
   /** Identificador de la solicitud: la cabecera `X-Request-Id`; nulo si no venía. */
-  readonly idSolicitud: string | null
-  override readonly esperarSegundos: number | null
+  declare readonly idSolicitud: string | null
+  declare readonly esperarSegundos: number | null
   /** Cabeceras de la respuesta. */
-  readonly cabeceras: Headers
+  declare readonly cabeceras: Headers
 
   constructor(mensaje: string, respuesta: { status: number; cabeceras: Headers; texto: string }) {
     super(mensaje)
@@ -283,7 +286,7 @@ export class ErrorRespuesta extends ErrorGuias {
   }
 
   static {
-    ErrorRespuesta.prototype.name = 'ErrorRespuesta'
+    this.prototype.name = 'ErrorRespuesta'
   }
 }
 
@@ -306,7 +309,7 @@ export class ErrorFirma extends ErrorGuias {
   declare name: 'ErrorFirma'
 
   /** Motivo por el que no se aceptó el webhook. */
-  readonly motivo: MotivoDeFirma
+  declare readonly motivo: MotivoDeFirma
 
   constructor(mensaje: string, motivo: MotivoDeFirma, opciones?: ErrorOptions) {
     super(mensaje, opciones)
@@ -314,7 +317,7 @@ export class ErrorFirma extends ErrorGuias {
   }
 
   static {
-    ErrorFirma.prototype.name = 'ErrorFirma'
+    this.prototype.name = 'ErrorFirma'
   }
 }
 
@@ -347,7 +350,7 @@ export class ErrorPrueba extends ErrorGuias {
   declare name: 'ErrorPrueba'
 
   /** Fallo al verificar la prueba de entrega. */
-  readonly codigo: CodigoDeErrorDePrueba
+  declare readonly codigo: CodigoDeErrorDePrueba
 
   constructor(mensaje: string, codigo: CodigoDeErrorDePrueba, opciones?: ErrorOptions) {
     super(mensaje, opciones)
@@ -355,7 +358,7 @@ export class ErrorPrueba extends ErrorGuias {
   }
 
   static {
-    ErrorPrueba.prototype.name = 'ErrorPrueba'
+    this.prototype.name = 'ErrorPrueba'
   }
 }
 
