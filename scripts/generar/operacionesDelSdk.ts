@@ -24,30 +24,35 @@ function repetible(contrato: Objeto, id: string, definicion: Objeto): boolean | 
 }
 
 /**
- * Returns the source of the SDK's operations: their types by name, and a table of method, path and `x-repetible`.
+ * Returns the source of the SDK's operations: their types by method and path, and a table of the `x-repetible` that the
+ * method does not tell.
  * @throws if a path is not below `/api/v1`, or `x-repetible` is invalid
  */
 export function operacionesDelSdk(contrato: Objeto): string {
-  const operaciones = operacionesDe(contrato).filter(({ definicion }) => pideLlave(contrato, definicion))
-  const tipos = operaciones.flatMap(({ id }) => [`${mayuscula(id)}Data`, `${mayuscula(id)}Response`])
-  const filas = operaciones.map(({ id, metodo, ruta, definicion }) => {
-    if (!ruta.startsWith('/api/v1/')) throw new Error(`${id}: ${ruta} isn't below /api/v1`)
-    const dicho = repetible(contrato, id, definicion)
-    const fila = [metodo.toUpperCase(), ruta.slice('/api/v1'.length), ...(dicho === false ? [] : [dicho])]
-    return `  ${id}: '${fila.join(' ')}',`
-  })
+  const operaciones = operacionesDe(contrato)
+    .filter(({ definicion }) => pideLlave(contrato, definicion))
+    .map(({ id, metodo, ruta, definicion }) => {
+      if (!ruta.startsWith('/api/v1/')) throw new Error(`${id}: ${ruta} isn't below /api/v1`)
+      const clave = `'${metodo.toUpperCase()} ${ruta.slice('/api/v1'.length)}'`
+      const porMetodo = metodo !== 'post' && metodo !== 'patch'
+      return { tipo: mayuscula(id), clave, dicho: repetible(contrato, id, definicion), porMetodo }
+    })
+  const tipos = operaciones.flatMap(({ tipo }) => [`${tipo}Data`, `${tipo}Response`])
+  const filas = operaciones
+    .filter(({ dicho, porMetodo }) => dicho !== porMetodo)
+    .map(({ clave, dicho }) => `  ${clave}: '${dicho}',`)
   return `import type { ${tipos.join(', ')} } from './types.gen.js'
 
-/** What each operation takes, and what it answers when all is well. */
+/** What each operation takes, and what it answers when all is well, by its method and its path below \`/api/v1\`. */
 export interface Operaciones {
-${operaciones.map(({ id }) => `  ${id}: { datos: ${mayuscula(id)}Data; salida: ${mayuscula(id)}Response }`).join('\n')}
+${operaciones.map(({ tipo, clave }) => `  ${clave}: { datos: ${tipo}Data; salida: ${tipo}Response }`).join('\n')}
 }
 
 /**
- * Method, path below \`/api/v1\` and, but for what may not be repeated, \`x-repetible\` of each operation. As one text it
- * weighs less than as a tuple.
+ * \`x-repetible\` of each operation for which it is not what the method says: \`false\` for POST and PATCH, \`true\` for
+ * the other methods.
  */
-export const OPERACIONES: Readonly<Record<keyof Operaciones, string>> = {
+export const REPETIBLES: { readonly [O in keyof Operaciones]?: string } = {
 ${filas.join('\n')}
 }
 `

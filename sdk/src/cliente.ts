@@ -1,4 +1,4 @@
-import { esPagina, FORMAS, type Forma, type OperacionDeLista, type OperacionDeUnaRespuesta } from './formas.js'
+import { esPagina, type Forma, type OperacionDeLista } from './formas.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import { Listado, type Pagina } from './paginas.js'
 import { armar, type Datos, type DatosDeAlguna, type Operacion, type Salida } from './pedido.js'
@@ -14,24 +14,13 @@ export type Cliente = ReturnType<typeof crearCliente>
 
 /** Creates the client of the resources over the function that sends requests. */
 export function crearCliente(enviar: Enviar) {
-  /** Calls an operation at once. For an operation with several kinds of answer, `forma` selects the kind. */
-  function pedir<O extends OperacionDeUnaRespuesta>(
-    operacion: O,
-    datos: Datos<O>,
-    opciones: OpcionesDeSolicitud | undefined,
-  ): Solicitud<Salida<O>>
-  function pedir<O extends Operacion, T extends Salida<O>>(
+  /** Calls an operation at once, and checks its answer with `forma`. */
+  function pedir<O extends Exclude<Operacion, OperacionDeLista>, T extends Salida<O>>(
     operacion: O,
     datos: Datos<O>,
     opciones: OpcionesDeSolicitud | undefined,
     forma: Forma<T>,
-  ): Solicitud<T>
-  function pedir(
-    operacion: OperacionDeUnaRespuesta,
-    datos: DatosDeAlguna,
-    opciones: OpcionesDeSolicitud | undefined,
-    forma: Forma<unknown> = FORMAS[operacion],
-  ): Solicitud<unknown> {
+  ): Solicitud<T> {
     return new Solicitud(enviar(() => armar(operacion, datos), forma, opciones))
   }
 

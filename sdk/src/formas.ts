@@ -97,31 +97,3 @@ export const esAviso = <T extends { tipo: string }>(datos: unknown): datos is T 
 export type OperacionDeLista = {
   [O in Operacion]: Salida<O> extends Pagina<unknown> ? O : never
 }[Operacion]
-
-/** Operations with one kind of answer. A recovery has two kinds: the recovery itself or, in a rehearsal, its counts. */
-export type OperacionDeUnaRespuesta = Exclude<Operacion, OperacionDeLista | 'recuperarEntregasDeWebhook'>
-
-/** Check of the answer of each operation; {@link esPagina} checks lists. */
-export const FORMAS: { readonly [O in OperacionDeUnaRespuesta]: Forma<Salida<O>> } = {
-  cambiarWebhook: esWebhook,
-  cancelarGuia: esGuia,
-  confirmarUbicacion: esGuia,
-  crearEtiquetas: esEtiquetas,
-  crearGuia: esGuia,
-  crearLote: esLote,
-  crearWebhook: esWebhookConSecreto,
-  eliminarWebhook: esNada,
-  obtenerEntregaDeWebhook: esEntregaDeWebhook,
-  obtenerCuenta: esCuenta,
-  obtenerEtiqueta: esEtiquetas,
-  obtenerGuia: esGuia,
-  obtenerPruebaDeEntrega: esPrueba,
-  obtenerRecuperacion: esRecuperacion,
-  obtenerWebhook: esWebhook,
-  probarWebhook: esEntregaDeWebhook,
-  reenviarEntregaDeWebhook: esEntregaDeWebhook,
-  reenviarSolicitud: esGuia,
-  rotarSecreto: esWebhookConSecreto,
-  simularAvance: esGuia,
-  simularUbicacion: esGuia,
-}

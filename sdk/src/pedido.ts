@@ -1,8 +1,8 @@
 import { ErrorGuias } from './errores.js'
-import { OPERACIONES, type Operaciones } from './generado/operaciones.js'
+import { type Operaciones, REPETIBLES } from './generado/operaciones.js'
 import { revisar } from './rutas.js'
 
-/** Name of an operation of the contract. */
+/** Operation of the contract: its method, and its path below `/api/v1`. */
 export type Operacion = keyof Operaciones
 
 /** Input of an operation: its path, query and body. */
@@ -33,54 +33,48 @@ export interface Pedido {
   repetible: boolean
 }
 
-/** Splits a row of the contract's table: method, path template, and the rule for repeating. */
-function leer(fila: string): [metodo: string, plantilla: string, repetible: string | undefined] {
-  const [metodo = '', ruta, repetible] = fila.split(' ')
-  return [metodo, `/api/v1${ruta}`, repetible]
-}
-
 /**
- * Builds the request of an operation from its row in the contract's table.
+ * Builds the request of an operation of the contract.
  *
  * @throws ErrorGuias if a member of the path is missing or not valid
  */
 export function armar(operacion: Operacion, { path = {}, query, body }: DatosDeAlguna): Pedido {
-  const [metodo, plantilla, repetible] = leer(OPERACIONES[operacion])
   const partes = new Map<string, unknown>(Object.entries(path))
-  const ruta = plantilla.replace(/\{(\w+)\}/g, (_, nombre) => encodeURIComponent(revisar(nombre, partes.get(nombre))))
-  return completar(metodo, ruta, { query, body }, repetible)
+  const [metodo = '', ruta] = operacion
+    .replace(/\{(\w+)\}/g, (_, nombre) => encodeURIComponent(revisar(nombre, partes.get(nombre))))
+    .split(' ')
+  return completar(metodo, `/api/v1${ruta}`, { query, body }, REPETIBLES[operacion])
 }
 
 /**
- * Builds the request for a path that this version may not know. For a known operation, the contract's table says
- * whether it may be sent twice. Otherwise, the methods that HTTP calls idempotent may be (RFC 9110, 9.2.2).
+ * Builds the request for a path that this version may not know. For a known operation, the contract says whether it may
+ * be sent twice. Otherwise, the methods that HTTP calls idempotent may be (RFC 9110, 9.2.2).
  *
  * @throws ErrorGuias if the path does not start with `/`
  */
 export function armarOtra(metodo: string, ruta: string, datos: DatosDeAlguna, repetible?: boolean): Pedido {
   // A path without a leading slash could send the key to another host.
   if (!/^\//.test(ruta)) throw new ErrorGuias(`La ruta debe ser como /api/v1/guias y llegó «${ruta}».`)
-  const esta = Object.values(OPERACIONES)
-    .map(leer)
-    .find(
-      ([suyo, plantilla]) =>
-        suyo === metodo && new RegExp(`^${plantilla.replace(/\{\w+\}/g, '[^/]+')}(\\?|$)`).test(ruta),
-    )
-  const pedido = completar(metodo, ruta, datos, esta ? esta[2] : /^P(OS|ATC)/.test(metodo) ? undefined : 'true')
+  const [, regla] =
+    Object.entries(REPETIBLES).find(([operacion]) => {
+      const patron = operacion.replace(' ', ' /api/v1').replace(/\{\w+\}/g, '[^/]+')
+      return new RegExp(`^${patron}(\\?|$)`).test(`${metodo} ${ruta}`)
+    }) ?? []
+  const pedido = completar(metodo, ruta, datos, regla)
   return { ...pedido, repetible: repetible ?? pedido.repetible }
 }
 
 /**
  * Builds a request from its parts.
  *
- * @param repetible `true`, or the member of the body that makes repeating safe (`guias/external_ref`), or undefined for
- *   never
+ * @param repetible `true`, `false`, or the member of the body that makes repeating safe (`guias/external_ref`). If
+ *   missing, the method decides.
  */
 function completar(
   metodo: string,
   ruta: string,
   { query, body }: DatosDeAlguna,
-  repetible: string | undefined,
+  repetible = /^P(OS|ATC)/.test(metodo) ? 'false' : 'true',
 ): Pedido {
   const pares = Object.entries(query ?? {}).flatMap(([nombre, valor]) =>
     [valor].flat().flatMap((uno) => (uno === undefined || uno === null ? [] : [`${nombre}=${codificar(uno)}`])),
@@ -90,7 +84,7 @@ function completar(
     ruta: pares.length > 0 ? `${ruta}${ruta.includes('?') ? '&' : '?'}${pares.join('&')}` : ruta,
     cuerpo: body === undefined || body === null ? undefined : JSON.stringify(body),
     conLlave: true,
-    repetible: repetible === 'true' || (repetible !== undefined && lleva(body, repetible.split('/'))),
+    repetible: repetible === 'true' || (repetible !== 'false' && lleva(body, repetible.split('/'))),
   }
 }
 

@@ -36,7 +36,7 @@ export class RecursoCatalogo {
     filtros: FiltrosDeDepartamentos = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<Departamento, PaginaDeDepartamentos> {
-    return this.#listar('listarDepartamentos', { query: filtros }, opciones)
+    return this.#listar('GET /catalogo/departamentos', { query: filtros }, opciones)
   }
 
   /**
@@ -48,6 +48,6 @@ export class RecursoCatalogo {
    * ```
    */
   municipios(filtros: FiltrosDeMunicipios, opciones?: OpcionesDeSolicitud): Listado<Municipio, PaginaDeMunicipios> {
-    return this.#listar('listarMunicipios', { query: filtros }, opciones)
+    return this.#listar('GET /catalogo/municipios', { query: filtros }, opciones)
   }
 }

@@ -1,4 +1,5 @@
 import type { Cliente } from './cliente.js'
+import { esCuenta } from './formas.js'
 import type { Cuenta, LineaDeBitacora, ListarBitacoraData, PaginaDeBitacora } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
@@ -27,7 +28,7 @@ export class RecursoCuenta {
    * ```
    */
   obtener(opciones?: OpcionesDeSolicitud): Solicitud<Cuenta> {
-    return this.#pedir('obtenerCuenta', {}, opciones)
+    return this.#pedir('GET /cuenta', {}, opciones, esCuenta)
   }
 
   /**
@@ -42,6 +43,6 @@ export class RecursoCuenta {
     filtros: FiltrosDeBitacora = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<LineaDeBitacora, PaginaDeBitacora> {
-    return this.#listar('listarBitacora', { query: filtros }, opciones)
+    return this.#listar('GET /bitacora', { query: filtros }, opciones)
   }
 }

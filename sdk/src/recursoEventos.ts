@@ -32,6 +32,6 @@ export class RecursoEventos {
    * ```
    */
   listar(filtros: FiltrosDelFlujo = {}, opciones?: OpcionesDeSolicitud): Listado<Evento, PaginaDelFlujo> {
-    return this.#listar('listarEventos', { query: filtros }, opciones, (pagina) => pagina.datos.length > 0)
+    return this.#listar('GET /eventos', { query: filtros }, opciones, (pagina) => pagina.datos.length > 0)
   }
 }

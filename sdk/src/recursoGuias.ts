@@ -1,7 +1,7 @@
 import type { Cliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
 import type { Evento } from './evento.js'
-import { esClaves, esGuiaOIgual, esLote } from './formas.js'
+import { esClaves, esEtiquetas, esGuia, esGuiaOIgual, esLote, esPrueba } from './formas.js'
 import type {
   CancelacionParaCrear,
   CodigoDeGuia,
@@ -77,7 +77,7 @@ export class RecursoGuias {
    * ```
    */
   crear(guia: GuiaIndividual, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return this.#pedir('crearGuia', { body: this.#referir(guia) }, opciones)
+    return this.#pedir('POST /guias', { body: this.#referir(guia) }, opciones, esGuia)
   }
 
   /**
@@ -98,7 +98,7 @@ export class RecursoGuias {
    */
   crearLote(lote: LoteParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<LoteCreado> {
     const guias = Array.isArray(lote?.guias) ? lote.guias.map((guia) => this.#referir(guia)) : undefined
-    return this.#pedir('crearLote', { body: guias ? { ...lote, guias } : lote }, opciones)
+    return this.#pedir('POST /guias/bulk', { body: guias ? { ...lote, guias } : lote }, opciones, esLote)
   }
 
   /**
@@ -134,7 +134,7 @@ export class RecursoGuias {
       { referenciaAutomatica: this.#referenciaAutomatica, ...opciones },
       async (texto, deCada) => {
         // Repeating is safe, because `crearMuchas` sends only guides that have a reference.
-        const pedido = { ...armar('crearLote', {}), cuerpo: texto, repetible: true }
+        const pedido = { ...armar('POST /guias/bulk', {}), cuerpo: texto, repetible: true }
         return (await this.#enviar(() => pedido, esLote, deCada)).datos
       },
     )
@@ -149,7 +149,7 @@ export class RecursoGuias {
     historial: FiltrosDeHistorial = {},
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<GuiaConEventos> {
-    return this.#pedir('obtenerGuia', { path: { guia }, query: historial }, opciones)
+    return this.#pedir('GET /guias/{guia}', { path: { guia }, query: historial }, opciones, esGuia)
   }
 
   /**
@@ -172,7 +172,7 @@ export class RecursoGuias {
     { intervalo, limite }: OpcionesDeSeguimiento = {},
     opciones?: OpcionesDeSolicitud,
   ): AsyncGenerator<GuiaConEventos, void, undefined> {
-    const pedido = () => armar('obtenerGuia', { path: { guia }, query: { limite } })
+    const pedido = () => armar('GET /guias/{guia}', { path: { guia }, query: { limite } })
     return seguir((suyas) => this.#enviar(pedido, esGuiaOIgual<GuiaConEventos>, suyas), intervalo, opciones)
   }
 
@@ -187,7 +187,7 @@ export class RecursoGuias {
    * ```
    */
   listar(filtros: FiltrosDeGuias = {}, opciones?: OpcionesDeSolicitud): Listado<Guia, PaginaDeGuias> {
-    return this.#listar('listarGuias', { query: filtros }, opciones)
+    return this.#listar('GET /guias', { query: filtros }, opciones)
   }
 
   /**
@@ -199,7 +199,7 @@ export class RecursoGuias {
     filtros: FiltrosDeHistorial = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<Evento, PaginaDeEventos> {
-    return this.#listar('listarEventosDeGuia', { path: { guia }, query: filtros }, opciones)
+    return this.#listar('GET /guias/{guia}/eventos', { path: { guia }, query: filtros }, opciones)
   }
 
   /**
@@ -215,7 +215,7 @@ export class RecursoGuias {
     lugar: UbicacionParaConfirmar,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Guia> {
-    return this.#pedir('confirmarUbicacion', { path: { guia }, body: lugar }, opciones)
+    return this.#pedir('POST /guias/{guia}/ubicacion', { path: { guia }, body: lugar }, opciones, esGuia)
   }
 
   /**
@@ -223,7 +223,7 @@ export class RecursoGuias {
    * máximo es de 3 veces por guía y 5 al día por teléfono; después es un `ErrorConflicto` (`limite_de_solicitudes`).
    */
   reenviarSolicitud(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return this.#pedir('reenviarSolicitud', { path: { guia } }, opciones)
+    return this.#pedir('POST /guias/{guia}/reenviar-solicitud', { path: { guia } }, opciones, esGuia)
   }
 
   /**
@@ -240,7 +240,7 @@ export class RecursoGuias {
    * ```
    */
   pruebaEntrega(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<PruebaDeEntrega> {
-    return this.#pedir('obtenerPruebaDeEntrega', { path: { guia } }, opciones)
+    return this.#pedir('GET /guias/{guia}/prueba-entrega', { path: { guia } }, opciones, esPrueba)
   }
 
   /**
@@ -257,7 +257,7 @@ export class RecursoGuias {
     filtros: FiltrosDeIntentos = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<IntentoFallido, PaginaDeIntentos> {
-    return this.#listar('listarIntentosDeGuia', { path: { guia }, query: filtros }, opciones)
+    return this.#listar('GET /guias/{guia}/intentos', { path: { guia }, query: filtros }, opciones)
   }
 
   /**
@@ -272,7 +272,7 @@ export class RecursoGuias {
    * ```
    */
   etiqueta(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
-    return this.#pedir('obtenerEtiqueta', { path: { guia } }, opciones)
+    return this.#pedir('GET /guias/{guia}/etiqueta', { path: { guia } }, opciones, esEtiquetas)
   }
 
   /**
@@ -306,7 +306,7 @@ export class RecursoGuias {
   etiquetas(codigos: readonly CodigoDeGuia[], opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
     if (!Array.isArray(codigos)) throw new ErrorGuias('Los códigos de las guías deben ser una lista.')
     const guias: CodigoDeGuia[] = [...codigos]
-    return this.#pedir('crearEtiquetas', { body: { guias } }, opciones)
+    return this.#pedir('POST /etiquetas', { body: { guias } }, opciones, esEtiquetas)
   }
 
   /**
@@ -316,7 +316,7 @@ export class RecursoGuias {
    * La guía cancelada conserva su `external_ref`: un envío nuevo necesita otra referencia.
    */
   cancelar(guia: CodigoDeGuia, cancelacion?: CancelacionParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return this.#pedir('cancelarGuia', { path: { guia }, body: cancelacion }, opciones)
+    return this.#pedir('POST /guias/{guia}/cancelar', { path: { guia }, body: cancelacion }, opciones, esGuia)
   }
 
   #referir<G extends GuiaParaCrear>(guia: G): G {

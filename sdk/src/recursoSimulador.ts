@@ -1,4 +1,5 @@
 import type { Cliente } from './cliente.js'
+import { esGuia } from './formas.js'
 import type { AvanceSimulado, CodigoDeGuia, Guia, UbicacionSimulada } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Solicitud } from './solicitud.js'
@@ -27,7 +28,7 @@ export class RecursoSimulador {
    * ```
    */
   avanzar(guia: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return this.#pedir('simularAvance', { path: { guia }, body: cambio }, opciones)
+    return this.#pedir('POST /simulador/guias/{guia}/avanzar', { path: { guia }, body: cambio }, opciones, esGuia)
   }
 
   /**
@@ -45,6 +46,11 @@ export class RecursoSimulador {
     respuesta?: UbicacionSimulada,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Guia> {
-    return this.#pedir('simularUbicacion', { path: { guia }, body: respuesta }, opciones)
+    return this.#pedir(
+      'POST /simulador/guias/{guia}/confirmar-ubicacion',
+      { path: { guia }, body: respuesta },
+      opciones,
+      esGuia,
+    )
   }
 }

@@ -1,6 +1,6 @@
 import type { Cliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
-import { esEnsayo, esRecuperacion } from './formas.js'
+import { esEnsayo, esEntregaDeWebhook, esNada, esRecuperacion, esWebhook, esWebhookConSecreto } from './formas.js'
 import type {
   CodigoDeEntregaDeWebhook,
   CodigoDeWebhook,
@@ -65,7 +65,7 @@ export class RecursoWebhooks {
    * ```
    */
   crear(webhook: WebhookParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<WebhookConSecreto> {
-    return this.#pedir('crearWebhook', { body: webhook }, opciones)
+    return this.#pedir('POST /webhooks', { body: webhook }, opciones, esWebhookConSecreto)
   }
 
   /**
@@ -73,12 +73,12 @@ export class RecursoWebhooks {
    * todos.
    */
   listar(filtros: FiltrosDeWebhooks = {}, opciones?: OpcionesDeSolicitud): Listado<Webhook, PaginaDeWebhooks> {
-    return this.#listar('listarWebhooks', { query: filtros }, opciones)
+    return this.#listar('GET /webhooks', { query: filtros }, opciones)
   }
 
   /** Da el webhook: su dirección, su estado, cómo van sus envíos y qué versiones del secreto firman. */
   obtener(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
-    return this.#pedir('obtenerWebhook', { path: { webhook } }, opciones)
+    return this.#pedir('GET /webhooks/{webhook}', { path: { webhook } }, opciones, esWebhook)
   }
 
   /**
@@ -88,12 +88,12 @@ export class RecursoWebhooks {
    * un webhook `deshabilitado`. Pida con `recuperar` los eventos que perdió mientras tanto.
    */
   cambiar(webhook: CodigoDeWebhook, cambios: WebhookParaCambiar, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
-    return this.#pedir('cambiarWebhook', { path: { webhook }, body: cambios }, opciones)
+    return this.#pedir('PATCH /webhooks/{webhook}', { path: { webhook }, body: cambios }, opciones, esWebhook)
   }
 
   /** Elimina un webhook: deja de enviarle, y borra sus entregas y sus secretos. La eliminación no se puede deshacer. */
   eliminar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
-    return this.#pedir('eliminarWebhook', { path: { webhook } }, opciones)
+    return this.#pedir('DELETE /webhooks/{webhook}', { path: { webhook } }, opciones, esNada)
   }
 
   /**
@@ -106,7 +106,12 @@ export class RecursoWebhooks {
     rotacion?: RotacionDeSecreto,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<WebhookConSecreto> {
-    return this.#pedir('rotarSecreto', { path: { webhook }, body: rotacion }, opciones)
+    return this.#pedir(
+      'POST /webhooks/{webhook}/rotar-secreto',
+      { path: { webhook }, body: rotacion },
+      opciones,
+      esWebhookConSecreto,
+    )
   }
 
   /**
@@ -115,7 +120,7 @@ export class RecursoWebhooks {
    * contestó su servidor.
    */
   probar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<EntregaDeWebhook> {
-    return this.#pedir('probarWebhook', { path: { webhook } }, opciones)
+    return this.#pedir('POST /webhooks/{webhook}/probar', { path: { webhook } }, opciones, esEntregaDeWebhook)
   }
 
   /**
@@ -136,7 +141,7 @@ export class RecursoWebhooks {
     // answer would have another type.
     if (recuperacion?.ensayo) return new Solicitud(Promise.reject(new ErrorGuias(ENSAYO)))
     const datos = { path: { webhook }, body: recuperacion }
-    return this.#pedir('recuperarEntregasDeWebhook', datos, opciones, esRecuperacion)
+    return this.#pedir('POST /webhooks/{webhook}/recuperar', datos, opciones, esRecuperacion)
   }
 
   /** Cuenta lo que enviaría `recuperar` con los mismos datos, sin enviar nada. */
@@ -146,7 +151,7 @@ export class RecursoWebhooks {
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<EnsayoDeRecuperacion> {
     const datos = { path: { webhook }, body: { ...recuperacion, ensayo: true } }
-    return this.#pedir('recuperarEntregasDeWebhook', datos, opciones, esEnsayo)
+    return this.#pedir('POST /webhooks/{webhook}/recuperar', datos, opciones, esEnsayo)
   }
 
   /** Da el avance de una recuperación de un webhook. */
@@ -155,7 +160,12 @@ export class RecursoWebhooks {
     recuperacion: string,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Recuperacion> {
-    return this.#pedir('obtenerRecuperacion', { path: { webhook, recuperacion } }, opciones)
+    return this.#pedir(
+      'GET /webhooks/{webhook}/recuperaciones/{recuperacion}',
+      { path: { webhook, recuperacion } },
+      opciones,
+      esRecuperacion,
+    )
   }
 
   /**
@@ -172,7 +182,7 @@ export class RecursoWebhooks {
     filtros: FiltrosDeEntregasDeWebhook = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<EntregaDeWebhook, PaginaDeEntregasDeWebhook> {
-    return this.#listar('listarEntregasDeWebhook', { path: { webhook }, query: filtros }, opciones)
+    return this.#listar('GET /webhooks/{webhook}/entregas', { path: { webhook }, query: filtros }, opciones)
   }
 
   /**
@@ -184,7 +194,12 @@ export class RecursoWebhooks {
     entrega: CodigoDeEntregaDeWebhook,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<EntregaDeWebhookConIntentos> {
-    return this.#pedir('obtenerEntregaDeWebhook', { path: { webhook, entrega } }, opciones)
+    return this.#pedir(
+      'GET /webhooks/{webhook}/entregas/{entrega}',
+      { path: { webhook, entrega } },
+      opciones,
+      esEntregaDeWebhook,
+    )
   }
 
   /**
@@ -196,7 +211,12 @@ export class RecursoWebhooks {
     entrega: CodigoDeEntregaDeWebhook,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<EntregaDeWebhook> {
-    return this.#pedir('reenviarEntregaDeWebhook', { path: { webhook, entrega } }, opciones)
+    return this.#pedir(
+      'POST /webhooks/{webhook}/entregas/{entrega}/reenviar',
+      { path: { webhook, entrega } },
+      opciones,
+      esEntregaDeWebhook,
+    )
   }
 }
 

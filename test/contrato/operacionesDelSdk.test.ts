@@ -3,10 +3,11 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
 import { operacionesDelSdk } from '../../scripts/generar/operacionesDelSdk.ts'
 import type { Cliente } from '../../sdk/src/cliente.ts'
-import type { Forma } from '../../sdk/src/formas.ts'
-import { OPERACIONES } from '../../sdk/src/generado/operaciones.ts'
+import { esEtiquetas, esGuia, esNada, esPagina, esRecuperacion } from '../../sdk/src/formas.ts'
+import { REPETIBLES } from '../../sdk/src/generado/operaciones.ts'
 import type { EnsayoDeRecuperacion, Guia, PaginaDeGuias, Recuperacion } from '../../sdk/src/generado/types.gen.ts'
 import type { Listado } from '../../sdk/src/paginas.ts'
+import { armar, type Operacion } from '../../sdk/src/pedido.ts'
 import type { Solicitud } from '../../sdk/src/solicitud.ts'
 import contrato from '../../server/generado/contrato/comercios.json' with { type: 'json' }
 
@@ -15,17 +16,35 @@ const suyas = operacionesDe(comercios).filter(({ definicion }) =>
   ((definicion.security ?? comercios.security) as Objeto[]).some((una) => 'llaveDeComercio' in una),
 )
 
-describe('the table of operations', () => {
-  it('says of each what the contract says, whether it may be repeated too', () => {
-    expect(OPERACIONES).toEqual(
-      Object.fromEntries(
-        suyas.map(({ id, metodo, ruta, definicion: { 'x-repetible': repetible } }) => [
-          id,
-          `${metodo.toUpperCase()} ${ruta.replace(/^\/api\/v1/, '')}${repetible === false ? '' : ` ${repetible}`}`,
-        ]),
-      ),
-    )
-    expect(Object.keys(OPERACIONES).length).toBeGreaterThan(25)
+const claveDe = ({ metodo, ruta }: { metodo: string; ruta: string }) =>
+  `${metodo.toUpperCase()} ${ruta.replace(/^\/api\/v1/, '')}` as Operacion
+const CODIGOS = { guia: 'A', webhook: 'B', entrega: 'C', recuperacion: 'D' }
+
+describe('the operations of the SDK', () => {
+  it('have the method, path, types and x-repetible of the contract', () => {
+    const fuente = operacionesDelSdk(comercios)
+    for (const una of suyas) {
+      const { id, metodo, ruta, definicion } = una
+      const clave = claveDe(una)
+      const tipo = `${id[0]!.toUpperCase()}${id.slice(1)}`
+      expect(fuente).toContain(`  '${clave}': { datos: ${tipo}Data; salida: ${tipo}Response }\n`)
+      const pedido = armar(clave, { path: CODIGOS })
+      const dicho = definicion['x-repetible']
+      expect([clave, pedido.metodo, pedido.repetible]).toEqual([clave, metodo.toUpperCase(), dicho === true])
+      expect([clave, REPETIBLES[clave] ?? `${pedido.repetible}`]).toEqual([clave, `${dicho}`])
+      expect(pedido.ruta).toBe(
+        ruta.replace(/\{(\w+)\}/g, (_, nombre: string) => CODIGOS[nombre as keyof typeof CODIGOS]),
+      )
+    }
+    expect(suyas.length).toBeGreaterThan(25)
+    expect(suyas.map(claveDe)).toEqual(expect.arrayContaining(Object.keys(REPETIBLES)))
+  })
+
+  it('include a reading that must not be repeated, if the contract has one', () => {
+    const copia = structuredClone(comercios)
+    operacionesDe(copia).find(({ id }) => id === 'listarGuias')!.definicion['x-repetible'] = false
+    expect(operacionesDelSdk(copia)).toContain("  'GET /guias': 'false',\n")
+    expect(operacionesDelSdk(comercios)).not.toContain("'GET /guias': 'false'")
   })
 
   it('holds nothing that reads for unsafe to repeat', () => {
@@ -43,45 +62,59 @@ describe('the table of operations', () => {
 })
 
 describe('types of a call (this compiles)', () => {
-  const bien = (pedir: Cliente['pedir'], listar: Cliente['listar'], esRecuperacion: Forma<Recuperacion>) => {
+  const bien = (pedir: Cliente['pedir'], listar: Cliente['listar']) => {
     const path = { webhook: 'wh_1' }
     const body = { desde: '2026-11-20T15:00:00Z' }
-    expectTypeOf(pedir('cancelarGuia', { path: { guia: 'A' } }, undefined)).toEqualTypeOf<Solicitud<Guia>>()
-    expectTypeOf(listar('listarGuias', {}, undefined)).toEqualTypeOf<Listado<Guia, PaginaDeGuias>>()
-    expectTypeOf(pedir('eliminarWebhook', { path }, undefined)).toEqualTypeOf<Solicitud<void>>()
-    const recuperada = pedir('recuperarEntregasDeWebhook', { path, body }, undefined, esRecuperacion)
+    expectTypeOf(pedir('POST /guias/{guia}/cancelar', { path: { guia: 'A' } }, undefined, esGuia)).toEqualTypeOf<
+      Solicitud<Guia>
+    >()
+    expectTypeOf(listar('GET /guias', {}, undefined)).toEqualTypeOf<Listado<Guia, PaginaDeGuias>>()
+    expectTypeOf(pedir('DELETE /webhooks/{webhook}', { path }, undefined, esNada)).toEqualTypeOf<Solicitud<undefined>>()
+    const recuperada = pedir('POST /webhooks/{webhook}/recuperar', { path, body }, undefined, esRecuperacion)
     expectTypeOf(recuperada).toEqualTypeOf<Solicitud<Recuperacion>>()
   }
-  const mal = (pedir: Cliente['pedir'], listar: Cliente['listar'], esGuia: Forma<Guia>) => {
+  const mal = (pedir: Cliente['pedir'], listar: Cliente['listar']) => {
     // @ts-expect-error no such operation
-    pedir('borrarGuia', {}, undefined)
+    pedir('DELETE /guias/{guia}', {}, undefined, esNada)
     // @ts-expect-error no path
-    pedir('cancelarGuia', {}, undefined)
+    pedir('POST /guias/{guia}/cancelar', {}, undefined, esGuia)
     // @ts-expect-error another's member of the path
-    pedir('cancelarGuia', { path: { webhook: 'wh_1' } }, undefined)
+    pedir('POST /guias/{guia}/cancelar', { path: { webhook: 'wh_1' } }, undefined, esGuia)
     // @ts-expect-error one member too many
-    pedir('cancelarGuia', { path: { guia: 'A', webhook: 'wh_1' } }, undefined)
+    pedir('POST /guias/{guia}/cancelar', { path: { guia: 'A', webhook: 'wh_1' } }, undefined, esGuia)
     // @ts-expect-error a path where there is none
-    pedir('crearEtiquetas', { path: { guia: 'A' }, body: { guias: ['A'] } }, undefined)
+    pedir('POST /etiquetas', { path: { guia: 'A' }, body: { guias: ['A'] } }, undefined, esEtiquetas)
     // @ts-expect-error no body
-    pedir('crearGuia', {}, undefined)
+    pedir('POST /guias', {}, undefined, esGuia)
     // @ts-expect-error another's body
-    pedir('crearGuia', { body: { guias: [] } }, undefined)
+    pedir('POST /guias', { body: { guias: [] } }, undefined, esGuia)
     // @ts-expect-error a body where there is none
-    pedir('obtenerGuia', { path: { guia: 'A' }, body: {} }, undefined)
+    pedir('GET /guias/{guia}', { path: { guia: 'A' }, body: {} }, undefined, esGuia)
     // @ts-expect-error no such filter
-    listar('listarGuias', { query: { estados: ['en_ruta'] } }, undefined)
+    listar('GET /guias', { query: { estados: ['en_ruta'] } }, undefined)
     // @ts-expect-error a list is walked
-    pedir('listarGuias', {}, undefined)
+    pedir('GET /guias', {}, undefined, esPagina)
     // @ts-expect-error what is no list isn't
-    listar('obtenerGuia', { path: { guia: 'A' } }, undefined)
+    listar('GET /guias/{guia}', { path: { guia: 'A' } }, undefined)
     // @ts-expect-error another's answer
-    const otra: Solicitud<Recuperacion> = pedir('cancelarGuia', { path: { guia: 'A' } }, undefined)
+    const otra: Solicitud<Recuperacion> = pedir(
+      'POST /guias/{guia}/cancelar',
+      { path: { guia: 'A' } },
+      undefined,
+      esGuia,
+    )
     // @ts-expect-error a shape that the operation doesn't answer
-    pedir('obtenerWebhook', { path: { webhook: 'wh_1' } }, undefined, esGuia)
+    pedir('GET /webhooks/{webhook}', { path: { webhook: 'wh_1' } }, undefined, esGuia)
     const recuperacion = { path: { webhook: 'wh_1' }, body: { desde: '2026-11-20T15:00:00Z' } }
-    // @ts-expect-error which of its two answers?
-    const ensayo: Solicitud<EnsayoDeRecuperacion> = pedir('recuperarEntregasDeWebhook', recuperacion, undefined)
+    // @ts-expect-error no shape of its answer
+    pedir('POST /webhooks/{webhook}/recuperar', recuperacion, undefined)
+    // @ts-expect-error the other of its two answers
+    const ensayo: Solicitud<EnsayoDeRecuperacion> = pedir(
+      'POST /webhooks/{webhook}/recuperar',
+      recuperacion,
+      undefined,
+      esRecuperacion,
+    )
     return [otra, ensayo]
   }
 
