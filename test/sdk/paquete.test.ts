@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { VERSION } from '@guias/sdk'
+import { build as esbuild } from 'esbuild'
 import type { BrowserContext } from 'playwright-core'
 import { publint } from 'publint'
 import { build } from 'tsdown'
@@ -208,6 +209,20 @@ describe('what is published', () => {
     const bytes = gzipSync(await readFile(join(outDir, salida)), { level: 9 }).length
     expect(bytes).toBeGreaterThan(500)
     expect(bytes).toBeLessThanOrEqual(kb * 1024)
+  })
+
+  it('is at most 12,288 bytes, min+gz, bundled whole with esbuild', async () => {
+    const { outputFiles } = await esbuild({
+      stdin: { contents: "export * from '@guias/sdk'", resolveDir: proyecto },
+      bundle: true,
+      minify: true,
+      platform: 'browser',
+      format: 'esm',
+      write: false,
+    })
+    const bytes = gzipSync(outputFiles[0]!.contents, { level: 9 }).length
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(bytes).toBeLessThanOrEqual(12_288)
   })
 })
 
