@@ -1,0 +1,43 @@
+/**
+ * Entry point of `npm run nueva -- <documento> <operationId> <método> <ruta>`: writes the files of a new operation and
+ * its lines in existing files. The result compiles after `npm run generar`, and the operation's own test fails with
+ * "not implemented". Writes nothing if an argument is wrong.
+ */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { Arbol } from './nueva/arbol.ts'
+import { agregarAlContrato } from './nueva/contrato.ts'
+import { leerOperacion } from './nueva/operacion.ts'
+import { agregarAlSdk } from './nueva/sdk.ts'
+import { agregarAlServidor } from './nueva/servidor.ts'
+
+const raiz = new URL('../', import.meta.url)
+
+try {
+  const arbol = new Arbol(raiz)
+  const operacion = leerOperacion(arbol, process.argv.slice(2))
+  agregarAlContrato(arbol, operacion)
+  agregarAlServidor(arbol, operacion)
+  if (operacion.documento === 'comercios') agregarAlSdk(arbol, operacion)
+  const archivos = arbol.escribir()
+  const biome = fileURLToPath(new URL('node_modules/@biomejs/biome/bin/biome', raiz))
+  const formato = spawnSync(process.execPath, [biome, 'check', '--write', '--linter-enabled=false', ...archivos], {
+    cwd: raiz,
+    encoding: 'utf8',
+  })
+  if (formato.status !== 0) throw new Error(`${formato.stdout}${formato.stderr}`)
+  console.log(
+    [
+      `Written for ${operacion.id}:`,
+      ...archivos.map((archivo) => `  ${archivo}`),
+      'Next:',
+      '  npm run generar',
+      `  npx vitest run ${operacion.prueba}   (fails with "not implemented")`,
+      '  Write the texts and schemas of the contract, the handler and the tests.',
+      '  Add the change to CHANGELOG.md, and for merchants to openapi/comercios/guia/15-cambios.md.',
+    ].join('\n'),
+  )
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 1
+}
