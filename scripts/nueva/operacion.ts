@@ -45,7 +45,7 @@ export interface Nueva {
   archivo: string
   archivoDePath: string
   prueba: string
-  /** operationId of the operation with the closest path, whose SDK resource gets the new method. */
+  /** Method and path of the operation with the closest path, whose SDK resource gets the new method. */
   vecina: string
 }
 
@@ -147,10 +147,12 @@ export function leerOperacion(arbol: Arbol, args: readonly string[]): Nueva {
     archivo,
     archivoDePath: `${ruta.slice(prefijo.length).replaceAll('/', '_').replace(/[{}]/g, '')}.yaml`,
     prueba: `test/${carpeta}/${archivo}.test.ts`,
-    vecina: vecina.id,
+    vecina: comoLlamada(vecina.metodo, vecina.ruta.slice(prefijo.length - 1)),
   }
 }
 
+/** Returns an operation as the SDK calls it: `POST /guias/{guia}/pausar`. */
+export const comoLlamada = (metodo: string, rutaCorta: string) => `${metodo.toUpperCase()} ${rutaCorta}`
 /** Returns the name of the schema of an operation's answer. */
 export const resultadoDe = ({ id }: Nueva) => `ResultadoDe${mayuscula(id)}`
 /** Returns the name of the schema of an operation's body. */

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Arbol } from './arbol.ts'
-import { datosDe, mayuscula, type Nueva, resultadoDe } from './operacion.ts'
+import { comoLlamada, datosDe, mayuscula, type Nueva, resultadoDe } from './operacion.ts'
 
 /** Returns the resource that calls an operation; guides are the default. */
 function recursoDe(arbol: Arbol, operacion: string): string {
@@ -41,12 +41,21 @@ export function agregarAlSdk(arbol: Arbol, nueva: Nueva) {
   const forma = conResultado ? `es${mayuscula(resultado)}` : 'esNada'
   if (conResultado) {
     nombrarTipos(arbol, formas, /import type \{[^}]*\} from '\.\/generado\/types\.gen\.js'/, [resultado])
-    arbol.cambiar(formas, '/** Operations that answer with a page of a list. */', (siguiente) => {
-      const firma = `export const ${forma} = (datos: unknown): datos is ${resultado}`
-      return `${firma} => conTextos(datos, 'registrado_en')\n\n${siguiente}`
-    })
+    arbol.cambiar(
+      formas,
+      '/** Accepts a guide, or status 304 (undefined): the guide has not changed. */',
+      (siguiente) => {
+        const firma = `export const ${forma} = (datos: unknown): datos is ${resultado}`
+        return `${firma} => conTextos(datos, 'registrado_en')\n\n${siguiente}`
+      },
+    )
   }
-  arbol.cambiar(formas, /^export const FORMAS: .*\n/m, (inicio) => `${inicio}  ${id}: ${forma},\n`)
+  if (!new RegExp(`\\b${forma}\\b`).test(arbol.leer(archivo))) {
+    const yaImporta = /import \{ (.+) \} from '\.\/formas\.js'/
+    if (yaImporta.test(arbol.leer(archivo)))
+      arbol.cambiar(archivo, yaImporta, (hallado) => hallado.replace('{', `{ ${forma},`))
+    else arbol.cambiar(archivo, /^/, () => `import { ${forma} } from './formas.js'\n`)
+  }
 
   permitirPedir(arbol, archivo)
   if (tipos.length > 0) {
@@ -66,7 +75,7 @@ export function agregarAlSdk(arbol: Arbol, nueva: Nueva) {
     '',
     '  /** Qué hace, y con qué error falla. */',
     `  ${metodo}(${firma.join(', ')}): Solicitud<${resultado}> {`,
-    `    return this.#pedir('${id}', { ${partes.join(', ')} }, opciones)`,
+    `    return this.#pedir('${comoLlamada(nueva.metodo, nueva.rutaCorta)}', { ${partes.join(', ')} }, opciones, ${forma})`,
     '  }',
     '}',
     '',

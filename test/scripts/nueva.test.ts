@@ -88,7 +88,7 @@ describe('npm run nueva', () => {
       ])
       expect(leer('openapi/comercios/paths/guias_guia_pausar.yaml')).toContain("llaveDeComercio: ['guias:escribir']")
       expect(leer('server/domain/guias/pausar.ts')).toContain("throw new Error('pausarGuia: not implemented')")
-      expect(leer('sdk/src/recursoGuias.ts')).toContain("return this.#pedir('pausarGuia'")
+      expect(leer('sdk/src/recursoGuias.ts')).toContain("return this.#pedir('POST /guias/{guia}/pausar'")
       expect(leer('openapi/comercios/muestras/pausarGuia.ts')).toContain("await api.guias.pausar('7K3M9QX2A1B4'")
     })
 

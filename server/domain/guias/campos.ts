@@ -57,8 +57,8 @@ export interface Campo {
   /** True if answers need it. */
   readonly mostrado?: true
   /**
-   * Where a webhook body of an earlier event takes it from: the event's stored picture of the guide, or the event's own
-   * columns. Undefined: the guide's row.
+   * Source of its value for the webhook body of an earlier event: the event's stored picture of the guide, or the
+   * event's own columns. Undefined: the guide's row.
    */
   readonly enEvento?: 'foto' | 'propio'
   /** True if the erasure of a person sets it to null. `BORRAR` in personas/persona.ts writes `ubicacion_extra` itself. */
