@@ -23,7 +23,8 @@ const deLaApi = execFileSync('git', ['ls-files', 'openapi', 'sdk/README.md', 'sd
   encoding: 'utf8',
 })
   .split('\n')
-  .filter((ruta) => /\.(?:yaml|md|ts)$/.test(ruta))
+  // The list of common answers is for developers; its descriptions come from the yaml files.
+  .filter((ruta) => /\.(?:yaml|md|ts)$/.test(ruta) && ruta !== 'openapi/componentes/comunes.ts')
 
 const SALAS = [
   'pages',
