@@ -90,7 +90,7 @@ describe('two processes on one port', COMPLETO, () => {
     const antes = deApi()
     const respuestas = await creandoMientras(async () => {
       process.kill(principal.pid, 'SIGHUP')
-      await hasta(async () => /"msg":"renewed"/.test(principal.salida))
+      await hasta(async () => /"msg":"rolling restart finished"/.test(principal.salida))
     })
     expect(respuestas.length).toBeGreaterThan(50)
     expect(new Set(respuestas)).toEqual(new Set([201]))
