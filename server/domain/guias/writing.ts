@@ -250,14 +250,39 @@ const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'guia_indice_guia_key'
  */
 const enJson = (nuevas: readonly Nueva[]) => JSON.stringify(nuevas.map(leida))
 
-const LEIDOS = [...NUEVOS, 'mensaje_id', 'enlace_corto_id'] as const
-
-/** Returns the members of a new guide that the statement reads. All results have the same members in the same order. */
-function leida(nueva: Nueva): Readonly<Record<string, unknown>> {
-  const miembros: Record<string, unknown> = {}
-  for (const nombre of LEIDOS) miembros[nombre] = nueva[nombre] ?? undefined
-  return miembros
-}
+/**
+ * Returns the members of a new guide that the statement reads. A literal gives all results one shape, which costs a third
+ * of a loop over {@link NUEVOS}; a missing column does not compile.
+ */
+const leida = (nueva: Nueva) =>
+  ({
+    comercio_id: nueva.comercio_id,
+    modo: nueva.modo,
+    id: nueva.id,
+    guia: nueva.guia,
+    external_ref: nueva.external_ref ?? undefined,
+    huellas: nueva.huellas ?? undefined,
+    telefono: nueva.telefono ?? undefined,
+    destinatario: nueva.destinatario ?? undefined,
+    departamento: nueva.departamento,
+    municipio: nueva.municipio,
+    direccion: nueva.direccion ?? undefined,
+    indicaciones: nueva.indicaciones ?? undefined,
+    contenido: nueva.contenido ?? undefined,
+    lat: nueva.lat ?? undefined,
+    lng: nueva.lng ?? undefined,
+    maps_url: nueva.maps_url ?? undefined,
+    recogida: nueva.recogida,
+    ubicacion_estado: nueva.ubicacion_estado,
+    ubicacion_origen: nueva.ubicacion_origen ?? undefined,
+    ubicacion_lat: nueva.ubicacion_lat ?? undefined,
+    ubicacion_lng: nueva.ubicacion_lng ?? undefined,
+    ubicacion_extra: nueva.ubicacion_extra ?? undefined,
+    advertencias: nueva.advertencias,
+    creado_en: nueva.creado_en.toISOString(),
+    mensaje_id: nueva.mensaje_id,
+    enlace_corto_id: nueva.enlace_corto_id,
+  }) satisfies Record<(typeof NUEVOS)[number] | 'mensaje_id' | 'enlace_corto_id', unknown>
 
 /** Key by which a merchant identifies a guide. */
 type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>
