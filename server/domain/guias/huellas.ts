@@ -19,7 +19,7 @@ type Digeridos = Readonly<Record<string, unknown>>
 
 /** Returns the value without absent members at any depth; undefined if nothing is left. */
 function presente(valor: unknown): unknown {
-  if (valor === null || valor === undefined) return undefined
+  if (valor === null) return undefined
   if (typeof valor !== 'object' || Array.isArray(valor)) return valor
   const miembros = Object.entries(valor)
     .map(([nombre, miembro]) => [nombre, presente(miembro)] as const)
@@ -66,8 +66,12 @@ function deAntes(campo: string, valor: unknown): unknown {
  */
 export function huellasDe(datos: Digeridos, secretos: Secrets, campos: readonly string[] = DIGERIDOS): string {
   const subclave = secretos.presente('huellas')
-  const digests = [...porCampo(datos, campos, subclave)].map(([campo, huella]) => `${campo}:${huella}`)
-  return [subclave.kid, ...digests].join(' ')
+  const partes = [subclave.kid]
+  for (const campo of campos) {
+    const valor = presente(datos[campo])
+    if (valor !== undefined) partes.push(`${campo}:${digerir(campo, valor, subclave)}`)
+  }
+  return partes.join(' ')
 }
 
 /**
