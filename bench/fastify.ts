@@ -6,8 +6,9 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { openDb, STATEMENTS, type Statement } from '../server/data/db.ts'
+import { type FilaGuia, guiaNueva } from '../server/domain/guias/campos.ts'
 import { normalizar } from '../server/domain/guias/datos.ts'
-import { type FilaGuia, presentar } from '../server/domain/guias/guia.ts'
+import { presentar } from '../server/domain/guias/guia.ts'
 import { huellasDe } from '../server/domain/guias/huellas.ts'
 import { createIdGenerator, newGuideCode } from '../server/platform/codes/codes.ts'
 import '../server/domain/guias/writing.ts'
@@ -96,22 +97,9 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
     if ('error' in readTelephone(req.body.telefono)) return reply.code(422).send({ error: 'telefono' })
     const datos = normalizar(req.body, { pais: null })
     const { id, creado_en } = nuevoId()
-    const fila: FilaGuia = {
-      ...datos,
-      comercio_id: identidad.comercioId,
-      modo: identidad.modo,
-      id,
-      guia: newGuideCode(),
-      huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
-      estado: 'aceptado',
-      estado_en: creado_en,
-      custodio: null,
-      datos_borrados_en: null,
-      intentos: 0,
-      secuencia: 1,
-      creado_en,
-      actualizado_en: creado_en,
-    }
+    const huellas = datos.external_ref === null ? null : huellasDe(datos, secretos)
+    const { comercioId: comercio_id, modo } = identidad
+    const fila = guiaNueva(datos, { comercio_id, modo, id, guia: newGuideCode(), huellas, creado_en })
     const { consultar } = db.como('guias_api', [fila.comercio_id])
     const [creada] = await consultar(INSERTAR, { guias: enJson(fila), comercio_id: fila.comercio_id })
     if (!creada) return reply.code(409).send({ error: 'external_ref' })

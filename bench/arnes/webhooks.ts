@@ -1,8 +1,8 @@
 import { get, request } from 'node:http'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { eventoDeCreacion } from '../../server/domain/eventos/evento.ts'
+import { guiaNueva } from '../../server/domain/guias/campos.ts'
 import { normalizar } from '../../server/domain/guias/datos.ts'
-import type { FilaGuia } from '../../server/domain/guias/guia.ts'
 import { cuerpoDeWebhook, entregasDe } from '../../server/domain/webhooks/entrega.ts'
 import { encryptSecret } from '../../server/domain/webhooks/secret.ts'
 import { newSecret, secretBytes } from '../../server/domain/webhooks/signature.ts'
@@ -114,19 +114,9 @@ export async function registrar(
 
 /** Returns the body that the service sends for a new guide with the code `GUIA_EJEMPLO`. */
 function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
-  const momento = new Date()
-  const guia: FilaGuia = {
-    ...normalizar(JSON.parse(nuevaGuia()), { pais: null }),
-    ...{ comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, intentos: 0, secuencia: 1 },
-    ...{
-      estado: 'aceptado',
-      estado_en: momento,
-      custodio: null,
-      datos_borrados_en: null,
-      creado_en: momento,
-      actualizado_en: momento,
-    },
-  }
+  const datos = normalizar(JSON.parse(nuevaGuia()), { pais: null })
+  const creado_en = new Date()
+  const guia = guiaNueva(datos, { comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, creado_en })
   const [contenido] = entregasDe({ guia, evento: eventoDeCreacion(guia), webhooks: [''], desde: 0 })
   return cuerpoDeWebhook(contenido!)
 }

@@ -71,7 +71,7 @@ async function hacerUnaVez(nombre: string, hacer: (carpeta: string) => Promise<v
  * Builds the tree of a commit and returns its folder. Later runs reuse the folder, in the system's temporary folder.
  * Each clone has a folder of its own, because the packages in it are links into the clone that built it.
  */
-export async function construirAnterior({ commit }: Anterior): Promise<string> {
+export async function construirAnterior({ commit }: Pick<Anterior, 'commit'>): Promise<string> {
   const origen = hash('sha1', raiz + (await readFile(join(raiz, 'package-lock.json'), 'utf8')))
   return hacerUnaVez(`guias-anterior-${commit.slice(0, 12)}-${origen.slice(0, 6)}`, (carpeta) =>
     construir(commit, carpeta),

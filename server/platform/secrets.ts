@@ -18,6 +18,7 @@ export type KeyPurpose =
   | 'nonces'
   | 'huellas'
   | 'webhooks'
+  | 'correcciones'
   | 'ubicacion'
   | 'enlaces'
   | 'pruebas'

@@ -5,6 +5,7 @@ import { RETRY_DELAY_SECONDS } from '../data/queue/rescue.ts'
 import { barrerArchivos, barrerDesconocidos } from '../domain/archivos/sweep.ts'
 import { linkChains } from '../domain/bitacora/linkChain.ts'
 import type { DepsDeTrabajo } from '../domain/deps.ts'
+import { reencryptCorrections } from '../domain/guias/reencrypt.ts'
 import { enviarMensajes } from '../domain/mensajeria/enviar.ts'
 import {
   adelantarMensajes,
@@ -132,5 +133,6 @@ export const CLEANUPS: readonly Cleanup<DepsDeTrabajo>[] = [
   { cada: 300, hacer: borrarPruebas },
   { cada: 300, hacer: barrerArchivos },
   { cada: 300, hacer: limpiarSesiones },
+  { cada: 3_600, hacer: reencryptCorrections },
   { cada: 86_400, hacer: barrerDesconocidos },
 ]

@@ -5,6 +5,7 @@ import { readDue } from '../../server/domain/webhooks/due.ts'
 import type { AttemptResult } from '../../server/domain/webhooks/settleAttempts.ts'
 import { settleSuccesses } from '../../server/domain/webhooks/settleSuccesses.ts'
 import { usarEntorno } from '../entorno.ts'
+import { depsDeMensajes } from '../mensajeria/canal.ts'
 import { nadie } from './webhooks.ts'
 
 /** A service that sends nothing. */
@@ -35,7 +36,7 @@ describe('settling what went well', () => {
     }
     const asentar = async () => {
       await poner(webhook, 20)
-      const [leidas] = await readDue(entorno.db, [{ ...clave, cuantas: 20, salvo: [] }], new Date())
+      const [leidas] = await readDue(depsDeMensajes(entorno), [{ ...clave, cuantas: 20, salvo: [] }], new Date())
       const resultados = leidas!.map(
         ({ entrega }, n) =>
           ({

@@ -6,6 +6,7 @@ import { Lease } from '../../server/domain/webhooks/leases.ts'
 import type { Receptor } from '../../server/domain/webhooks/receptor.ts'
 import { usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
+import { depsDeMensajes } from '../mensajeria/canal.ts'
 import { nadie } from './webhooks.ts'
 
 /** A service that sends nothing. */
@@ -18,7 +19,7 @@ describe('what is due of an endpoint', () => {
     for (let n = 0; n < 2; n++) await api.guias.crear(unaGuia())
     const prueba = await api.webhooks.probar(webhook)
     const clave = { comercio_id: id, modo: 'test', webhook } as const
-    const [leidas] = await readDue(entorno.db, [{ ...clave, cuantas: 10, salvo: [] }], new Date())
+    const [leidas] = await readDue(depsDeMensajes(entorno), [{ ...clave, cuantas: 10, salvo: [] }], new Date())
     const cupos = new Admission<ReadyDelivery, Endpoint>()
     const endpoint = new Endpoint(new Lease(clave, { id: '', retryCount: 0 }, 0), cupos.abrir(id), 0, new Set())
     const admitidas = (receptor: Partial<Receptor>) => {
@@ -41,7 +42,7 @@ describe('what is due of an endpoint', () => {
         freno_vence_en,
         webhook,
       ])
-      const [pausadas] = await readDue(entorno.db, [{ ...clave, cuantas: 10, salvo: [] }], ahora)
+      const [pausadas] = await readDue(depsDeMensajes(entorno), [{ ...clave, cuantas: 10, salvo: [] }], ahora)
       expect([minutos, pausadas!.map(({ entrega }) => entrega.evento)]).toEqual([minutos, eventos])
     }
   })

@@ -6,6 +6,7 @@ import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
+import { FORMA_EN_SQL, FORMA_GUARDADA } from './forma.ts'
 
 type DatosDeEvento = {
   [Dato in
@@ -46,8 +47,8 @@ export interface EventoRecien {
   desde: number
 }
 
-/** Event without {@link Foto}, the snapshot of its guide. Contains everything that the contract shows of an event. */
-export type EventoSinFoto = Omit<FilaEvento, 'foto'>
+/** Event without what only webhook bodies need. Contains everything that the contract shows of an event. */
+export type EventoSinFoto = Omit<FilaEvento, 'foto' | 'forma' | 'cambios'>
 
 /** Columns of `evento` that the contract shows. */
 export const MOSTRADAS_DE_EVENTO = [
@@ -139,7 +140,7 @@ export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
       autor: null,
       custodio: null,
     },
-    ...{ idempotencia: null, huella: null, foto: fotoDe(guia) },
+    ...{ idempotencia: null, huella: null, foto: fotoDe(guia), forma: FORMA_GUARDADA, cambios: null },
     ...{ ocurrido_en: creado_en, registrado_en: creado_en },
   }
 }
@@ -239,10 +240,11 @@ const PASO = statement<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
      returning *
    ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
-       descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, ocurrido_en, registrado_en)
+       descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, forma, ocurrido_en,
+       registrado_en)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
        :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoEnSql('g')},
-       :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
+       ${FORMA_EN_SQL}, :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
      returning n.*
    ), m as (
      update mensaje set abierta = false from g where :ubicacion_estado::text is not null

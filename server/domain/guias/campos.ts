@@ -104,6 +104,7 @@ export const CAMPOS = {
   intentos: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
   advertencias: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
   secuencia: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
+  ultima_correccion: { tipo: 'int4', escribe: 'servicio' },
   creado_en: { tipo: 'timestamptz', escribe: 'servicio', nuevo: true, mostrado: true },
   actualizado_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
   datos_borrados_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true },
@@ -163,6 +164,8 @@ export const DE_CUERPO = DERIVADO.deCuerpo as readonly Exclude<
 export const EN_FOTO = DERIVADO.enFoto as readonly ConPropiedad<{ enEvento: 'foto' }>[]
 /** SQL assignments that erase a person's data in a guide's row. */
 export const BORRADOS = DERIVADO.borrados
+/** Columns that a correction may change. */
+export const CORREGIBLES = DERIVADO.corregibles as readonly ConPropiedad<{ escribe: 'correccion' }>[]
 
 /** Guide with the columns that answers need; instants are texts. */
 export type GuiaLeida = InJson<Pick<FilaGuia, (typeof MOSTRADOS)[number]>>
@@ -184,6 +187,23 @@ export const fotoEnSql = (guia: string, propios: Partial<Record<keyof Foto, stri
 /** Returns the picture of a guide. */
 export const fotoDe = (guia: FilaGuia): Foto =>
   Object.fromEntries(EN_FOTO.map((nombre) => [nombre, guia[nombre]])) as unknown as Foto
+
+/** Returns the row of a new guide. */
+export const guiaNueva = (
+  datos: DatosDeGuia,
+  propios: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id' | 'guia' | 'huellas' | 'creado_en'>,
+): FilaGuia => ({
+  ...datos,
+  ...propios,
+  estado: 'aceptado',
+  estado_en: propios.creado_en,
+  custodio: null,
+  datos_borrados_en: null,
+  intentos: 0,
+  secuencia: 1,
+  ultima_correccion: null,
+  actualizado_en: propios.creado_en,
+})
 
 /** Columns that come from the request, and those that the service derives from it. */
 export type DatosDeGuia = Pick<

@@ -7,7 +7,8 @@ import type { Log } from '../../platform/log.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type EventoRecien, eventoDeCreacion, insertarEntregasDeWebhook } from '../eventos/evento.ts'
-import { type DatosDeGuia, type FilaGuia, fotoEnSql, NUEVOS, RECORDSET } from './campos.ts'
+import { FORMA_EN_SQL } from '../eventos/forma.ts'
+import { type DatosDeGuia, type FilaGuia, fotoEnSql, guiaNueva, NUEVOS, RECORDSET } from './campos.ts'
 import { venceAlCrear } from './guia.ts'
 import { diferencias, huellasDe } from './huellas.ts'
 
@@ -56,10 +57,10 @@ const insertar = (tareas: string) => `with x as materialized (
    ), i as (
      insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
    ), e as (
-     insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
-       registrado_en)
-     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoEnSql('g', { intentos: '0' })}, creado_en,
-       creado_en from g
+     insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, forma,
+       ocurrido_en, registrado_en)
+     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoEnSql('g', { intentos: '0' })}, ${FORMA_EN_SQL},
+       creado_en, creado_en from g
      returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
    ), d as (${insertarEntregasDeWebhook('e')})${tareas}
    select g.id, d.webhooks from g
@@ -194,22 +195,8 @@ function nuevaDe(
   guia: string,
 ) {
   const { id, creado_en } = nuevoId()
-  const nueva: Nueva = {
-    ...datos,
-    comercio_id: comercioId,
-    modo,
-    id,
-    guia,
-    huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
-    estado: 'aceptado',
-    estado_en: creado_en,
-    custodio: null,
-    datos_borrados_en: null,
-    intentos: 0,
-    secuencia: 1,
-    creado_en,
-    actualizado_en: creado_en,
-  }
+  const huellas = datos.external_ref === null ? null : huellasDe(datos, secretos)
+  const nueva: Nueva = guiaNueva(datos, { comercio_id: comercioId, modo, id, guia, huellas, creado_en })
   if (nueva.ubicacion_estado === 'solicitada') {
     const solicitud = {
       numero: 1,

@@ -15,6 +15,7 @@ import type {
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import type { Deps } from '../deps.ts'
 import { insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { FORMA_EN_SQL } from '../eventos/forma.ts'
 import { fotoEnSql } from '../guias/campos.ts'
 import { esSinSalida, venceAlCrear } from '../guias/guia.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
@@ -129,9 +130,9 @@ type EntregaHecha = ClaveDeWebhook & { guia_id: string }
  */
 const anunciar = (tipo: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
-       ocurrido_en, registrado_en)
-     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoEnSql('g')}, actualizado_en, actualizado_en
-     from g
+       forma, ocurrido_en, registrado_en)
+     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoEnSql('g')},
+       ${FORMA_EN_SQL}, actualizado_en, actualizado_en from g
      returning n.*
    ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
    select * from d`

@@ -52,6 +52,7 @@ const soloCuando = (extra: string) =>
  */
 export const BORRAR = `e as (
      update evento e set descripcion = null, lat = null, lng = null, datos = e.datos - 'forzado',
+       cambios = null,
        foto = e.foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
          coalesce(${soloCuando("e.foto -> 'ubicacion_extra'")}, 'null')) from v where ${de('e')}
    ), m as (

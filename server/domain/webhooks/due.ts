@@ -1,5 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askAll, askByMerchant } from '../../data/spread.ts'
+import type { Deps } from '../deps.ts'
 import {
   type ContenidoDeEntrega,
   contenidoDe,
@@ -74,20 +75,28 @@ export interface DueRequest extends ClaveDeWebhook {
 }
 
 /** Reads the due deliveries of each endpoint, in the order of `pedidos`. */
-export async function readDue(db: Db, pedidos: readonly DueRequest[], ahora: Date): Promise<ContenidoDeEntrega[][]> {
+export async function readDue(
+  { db, ...deps }: Pick<Deps, 'db' | 'secretos' | 'log'>,
+  pedidos: readonly DueRequest[],
+  ahora: Date,
+): Promise<ContenidoDeEntrega[][]> {
   const leidas: ContenidoDeEntrega[][] = pedidos.map(() => [])
   const numerados = pedidos.map((uno, n) => ({ n, ...uno }))
   const filas = await askByMerchant(db, numerados, ({ consultar }, suyos) =>
     consultar(LEER, { pedidos: JSON.stringify(suyos), ahora }),
   )
   for (const fila of filas) {
-    const contenido = aContenido(pedidos[fila.n]!, fila)
+    const contenido = aContenido(deps, pedidos[fila.n]!, fila)
     if (contenido) leidas[fila.n]!.push(contenido)
   }
   return leidas
 }
 
-function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida): ContenidoDeEntrega | undefined {
+function aContenido(
+  deps: Pick<Deps, 'secretos' | 'log'>,
+  { comercio_id, modo, webhook }: ClaveDeWebhook,
+  fila: Leida,
+): ContenidoDeEntrega | undefined {
   const entrega: FilaEntregaDeWebhook = {
     ...{ comercio_id, modo, webhook },
     guia_id: fila.x_guia_id,
@@ -107,7 +116,7 @@ function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida)
     creado_en: fila.x_creado_en,
     terminado_en: null,
   }
-  return contenidoDe(entrega, fila)
+  return contenidoDe(deps, entrega, fila)
 }
 
 /** Maximum number of endpoints that one step of a search visits. */

@@ -1,5 +1,5 @@
-import type { Db } from '../../data/db.ts'
 import { byPart } from '../../data/spread.ts'
+import type { Deps } from '../deps.ts'
 import { type Admission, IN_FLIGHT_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER } from './admission.ts'
 import { readDue } from './due.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
@@ -29,8 +29,7 @@ interface ParaLeer {
 
 /** Reads due deliveries into memory: many endpoints in one read, each within its share. */
 export class DueReader {
-  readonly #db: Db
-  readonly #reloj: () => Date
+  readonly #deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'log'>
   readonly #cupos: Admission<ReadyDelivery, Endpoint>
   readonly #alFallar: (error: unknown) => void
   readonly #alLeer: () => void
@@ -40,12 +39,11 @@ export class DueReader {
   #cerrado = false
 
   constructor(
-    { db, reloj }: { db: Db; reloj: () => Date },
+    deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'log'>,
     cupos: Admission<ReadyDelivery, Endpoint>,
     { conocer, alLeer, alFallar }: ParaLeer,
   ) {
-    this.#db = db
-    this.#reloj = reloj
+    this.#deps = deps
     this.#cupos = cupos
     this.#conocer = conocer
     this.#alLeer = alLeer
@@ -98,7 +96,7 @@ export class DueReader {
   async #leer(): Promise<boolean> {
     const pedidas = this.#tomar()
     if (pedidas.length === 0) return false
-    const partes = await byPart(this.#db, pedidas, ({ endpoint }) => endpoint.arriendo.key.comercio_id)
+    const partes = await byPart(this.#deps.db, pedidas, ({ endpoint }) => endpoint.arriendo.key.comercio_id)
     const hechas = await Promise.all(
       partes.map(([, parte]) =>
         this.#leerParte(parte).then(
@@ -124,7 +122,7 @@ export class DueReader {
       }))
       // An address or a state may have changed since a delivery became due, so the rows of the endpoints are read, too.
       ;[leidas] = await Promise.all([
-        readDue(this.#db, pedidos, this.#reloj()),
+        readDue(this.#deps, pedidos, this.#deps.reloj()),
         this.#conocer(pedidas.map(({ endpoint }) => endpoint)),
       ])
       const ahora = performance.now()

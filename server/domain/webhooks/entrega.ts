@@ -5,7 +5,6 @@ import type {
   EntregaDeWebhook,
   ErrorDeIntentoDeWebhook,
   EstadoDeEntregaDeWebhook,
-  Guia,
   Modo,
   TipoDeEvento,
   TipoDeEventoPropio,
@@ -14,6 +13,7 @@ import type {
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
+import type { Deps } from '../deps.ts'
 import {
   type EventoRecien,
   type FilaEvento,
@@ -21,7 +21,9 @@ import {
   presentarEvento,
   trasEvento,
 } from '../eventos/evento.ts'
+import { quitarNuevos } from '../eventos/forma.ts'
 import { DE_CUERPO, type FilaGuia } from '../guias/campos.ts'
+import { antesDe, type CorreccionLeida, correccionesTras } from '../guias/correcciones.ts'
 import { presentarGuardada } from '../guias/guia.ts'
 import type { ExchangeResult } from './response.ts'
 import type { AmbitoDeWebhooks, ClaveDeWebhook } from './webhook.ts'
@@ -149,7 +151,10 @@ export async function exigirEntregaDeWebhook(
 export const codigoDeFiltro = (texto: string | undefined) =>
   texto === undefined ? null : (normalizeGuideCode(texto) ?? '')
 
-/** Data of a body: the event of a guide, or the data stored with an event of the endpoint itself. */
+/**
+ * Data of a body: the event of a guide, with the guide as it was before later corrections, or the data stored with an
+ * event of the endpoint itself.
+ */
 export type ContenidoDeEntrega =
   | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento }
   | { entrega: FilaEntregaDeWebhook & { datos: { webhook: Webhook } } }
@@ -169,18 +174,12 @@ export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): ContenidoD
   }))
 
 /**
- * Returns the body exactly as it is signed. The body is the same at every attempt, because its data does not change
- * after the event.
+ * Returns the body exactly as it is signed. The body is the same at every attempt: it has the values that the guide had
+ * right after the event, and the members of the event's version (eventos/forma.ts).
  */
 export function cuerpoDeWebhook(contenido: ContenidoDeEntrega): string {
   const { entrega } = contenido
-  const datos: { guia: Guia; evento: ReturnType<typeof presentarEvento> } | { webhook: Webhook } =
-    'guia' in contenido
-      ? {
-          guia: presentarGuardada(trasEvento(contenido.guia, contenido.evento)),
-          evento: presentarEvento(contenido.evento),
-        }
-      : contenido.entrega.datos
+  const datos = 'guia' in contenido ? datosDe(contenido) : contenido.entrega.datos
   return JSON.stringify({
     id: entrega.evento,
     tipo: entrega.tipo,
@@ -189,7 +188,13 @@ export function cuerpoDeWebhook(contenido: ContenidoDeEntrega): string {
   })
 }
 
-const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto'] as const
+function datosDe({ guia, evento }: { guia: FilaGuia; evento: FilaEvento }) {
+  const datos = { guia: presentarGuardada(trasEvento(guia, evento)), evento: presentarEvento(evento) }
+  quitarNuevos(datos, evento.forma)
+  return datos
+}
+
+const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto', 'forma'] as const
 
 /**
  * Row of {@link DE_CONTENIDO}. All columns are null if the guide and the event no longer exist, or if the event belongs
@@ -197,18 +202,41 @@ const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto'] as const
  */
 export type FilaDeContenido = {
   [C in (typeof DE_CUERPO)[number]]: FilaGuia[C] | null
-} & { [C in (typeof DE_EVENTO)[number] as `e_${C}`]: FilaEvento[C] | null }
+} & { [C in (typeof DE_EVENTO)[number] as `e_${C}`]: FilaEvento[C] | null } & { correcciones: CorreccionLeida[] | null }
 
 /** SQL select list for the data of a body, of a guide `g` and its event `v`. */
-export const DE_CONTENIDO = [...DE_CUERPO.map((c) => `g.${c}`), ...DE_EVENTO.map((c) => `v.${c} as e_${c}`)].join(', ')
+export const DE_CONTENIDO = [
+  ...DE_CUERPO.map((c) => `g.${c}`),
+  ...DE_EVENTO.map((c) => `v.${c} as e_${c}`),
+  `${correccionesTras('g', 'v')} as correcciones`,
+].join(', ')
+
+type DepsDeContenido = Pick<Deps, 'secretos' | 'log'>
 
 /** Returns the data of a delivery's body; undefined if its guide or its event no longer exists. */
-export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido): ContenidoDeEntrega | undefined {
+export function contenidoDe(
+  deps: DepsDeContenido,
+  entrega: FilaEntregaDeWebhook,
+  fila: FilaDeContenido,
+): ContenidoDeEntrega | undefined {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
   if (fila.e_registrado_en === null) return undefined
   const evento: Record<string, unknown> = {}
   for (const columna of DE_EVENTO) evento[columna] = fila[`e_${columna}`]
-  return { entrega, guia: fila as unknown as FilaGuia, evento: evento as FilaEvento }
+  return { entrega, guia: guiaDe(deps, entrega, fila), evento: evento as FilaEvento }
+}
+
+/** Returns the guide as it was before later corrections. */
+function guiaDe({ secretos, log }: DepsDeContenido, { guia_id, evento }: FilaEntregaDeWebhook, fila: FilaDeContenido) {
+  const guia = fila as unknown as FilaGuia
+  if (!fila.correcciones) return guia
+  try {
+    return antesDe(secretos, guia, guia_id, fila.correcciones)
+  } catch (err) {
+    // A body that no longer equals its first sending tells the merchant more than no body.
+    log.error({ err, evento }, 'a correction could not be decrypted; the body has the present values')
+    return guia
+  }
 }
 
 const CARGAR = statement<Omit<Clave, 'webhook'>, FilaDeContenido>(
@@ -219,9 +247,12 @@ const CARGAR = statement<Omit<Clave, 'webhook'>, FilaDeContenido>(
 )
 
 /** Reads the data of a delivery's body; undefined if its guide or its event no longer exists. */
-export async function cargarContenido(db: Db, entrega: FilaEntregaDeWebhook): Promise<ContenidoDeEntrega | undefined> {
+export async function cargarContenido(
+  { db, ...deps }: Pick<Deps, 'db'> & DepsDeContenido,
+  entrega: FilaEntregaDeWebhook,
+): Promise<ContenidoDeEntrega | undefined> {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
   const { comercio_id, modo, guia_id, secuencia } = entrega
   const [fila] = await db.consultar(CARGAR, { comercio_id, modo, guia_id, secuencia })
-  return fila && contenidoDe(entrega, fila)
+  return fila && contenidoDe(deps, entrega, fila)
 }

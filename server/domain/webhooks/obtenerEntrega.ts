@@ -80,9 +80,15 @@ const deExito = ({ iniciado_en, ...exito }: Exito): FilaIntento => ({
   detalle: null,
 })
 
-export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async ({ path, identidad }, { db }) => {
+export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async (
+  { path, identidad },
+  { db, secretos, log },
+) => {
   const entrega = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
-  const [intentos, contenido] = await Promise.all([leerIntentos(db, entrega), cargarContenido(db, entrega)])
+  const [intentos, contenido] = await Promise.all([
+    leerIntentos(db, entrega),
+    cargarContenido({ db, secretos, log }, entrega),
+  ])
   return {
     status: 200,
     body: {

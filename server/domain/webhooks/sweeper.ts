@@ -1,7 +1,8 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
+import { keyIdOf } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
-import { decryptSecret, encryptSecret, type FilaSecreto, kidOf } from './secret.ts'
+import { decryptSecret, encryptSecret, type FilaSecreto } from './secret.ts'
 
 type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
 
@@ -150,8 +151,8 @@ async function recifrar({ db, log, secretos }: Pick<DepsDeLimpieza, 'db' | 'log'
   const viejos = await db.consultar(CIFRADOS, { kid: presente })
   let hechos = 0
   for (const { comercio_id, modo, webhook, version, cifrado } of viejos) {
-    if (!secretos.de('webhooks', kidOf(cifrado))) {
-      log.error({ webhook, version, kid: kidOf(cifrado) }, 'MASTER_KEYS lacks the key of this signing secret')
+    if (!secretos.de('webhooks', keyIdOf(cifrado))) {
+      log.error({ webhook, version, kid: keyIdOf(cifrado) }, 'MASTER_KEYS lacks the key of this signing secret')
       continue
     }
     const claro = decryptSecret(secretos, { webhook, version }, cifrado)

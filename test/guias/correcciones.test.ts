@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CORREGIBLES, type FilaGuia } from '../../server/domain/guias/campos.ts'
+import {
+  antesDe,
+  type Cambios,
+  type CorreccionLeida,
+  cifrarCambios,
+  descifrarCambios,
+} from '../../server/domain/guias/correcciones.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+
+const secretos = createSecrets([Buffer.alloc(32, 1)])
+const GUIA_ID = '01990000-0000-7000-8000-000000000001'
+
+const valor = fc.oneof(fc.constant(null), fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+/** Corrections of a guide: new values of some columns, one correction after the other. */
+const correcciones = fc.array(fc.dictionary(fc.constantFrom(...CORREGIBLES), valor, { minKeys: 1 }), { maxLength: 6 })
+
+describe('a guide before its corrections', () => {
+  it('has the values of any time, whatever was corrected since', () => {
+    fc.assert(
+      fc.property(correcciones, (todas) => {
+        const momentos = [Object.fromEntries(CORREGIBLES.map((columna) => [columna, `first ${columna}`]))]
+        const leidas: CorreccionLeida[] = []
+        for (const [i, nuevos] of todas.entries()) {
+          const antes = momentos.at(-1)!
+          const cambios = Object.fromEntries(
+            Object.entries(nuevos).map(([columna, despues]) => [columna, { antes: antes[columna], despues }]),
+          ) as Cambios
+          const secuencia = 2 * i + 5
+          const cifrado = cifrarCambios(secretos, { guia_id: GUIA_ID, secuencia }, cambios)
+          leidas.push([secuencia, cifrado.toString('base64')])
+          momentos.push({ ...antes, ...(nuevos as Record<string, string>) })
+        }
+        const ahora = momentos.at(-1) as unknown as FilaGuia
+        for (const [i, momento] of momentos.entries())
+          expect(antesDe(secretos, ahora, GUIA_ID, leidas.slice(i))).toEqual(normal(momento))
+      }),
+    )
+  })
+})
+
+/** JSON does not tell -0 from 0, and neither does the body of a webhook. */
+const normal = (momento: object): unknown => JSON.parse(JSON.stringify(momento))
+
+describe('the values of a correction', () => {
+  const evento = { guia_id: GUIA_ID, secuencia: 3 }
+  const cambios: Cambios = { telefono: { antes: '+50255550001', despues: '+50255550002' } }
+
+  it('are encrypted, each time differently', () => {
+    const [uno, otro] = [1, 2].map(() => cifrarCambios(secretos, evento, cambios))
+    expect(uno!.includes('+50255550001') || uno!.includes('telefono')).toBe(false)
+    expect(uno).not.toEqual(otro)
+    expect(descifrarCambios(secretos, evento, uno!)).toEqual(cambios)
+  })
+
+  it.each([
+    ['another guide', { ...evento, guia_id: '01990000-0000-7000-8000-000000000002' }, secretos],
+    ['another event', { ...evento, secuencia: 4 }, secretos],
+    ['another master key', evento, createSecrets([Buffer.alloc(32, 2)])],
+  ])('cannot be read with %s', (_que, donde, con) => {
+    expect(() => descifrarCambios(con, donde, cifrarCambios(secretos, evento, cambios))).toThrow()
+  })
+
+  it('cannot be read after a change', () => {
+    const cifrado = cifrarCambios(secretos, evento, cambios)
+    for (const i of [4, 20, cifrado.length - 1]) {
+      const otro = Buffer.from(cifrado)
+      otro[i]! ^= 1
+      expect(() => descifrarCambios(secretos, evento, otro)).toThrow()
+    }
+  })
+})

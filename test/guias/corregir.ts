@@ -1,0 +1,39 @@
+import type { Db } from '../../server/data/db.ts'
+import type { FilaGuia } from '../../server/domain/guias/campos.ts'
+import { type Cambios, type Corregible, cifrarCambios } from '../../server/domain/guias/correcciones.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { MASTER_KEY } from '../entorno.ts'
+
+/**
+ * Corrects columns of a guide as the service will: in the guide's row, with an event of its own.
+ * @param maestra the service's master key, in base64
+ */
+export async function corregir(
+  { pool }: Pick<Db, 'pool'>,
+  guia: string,
+  nuevos: Partial<Pick<FilaGuia, Corregible>>,
+  maestra = MASTER_KEY,
+): Promise<void> {
+  const secretos = createSecrets([Buffer.from(maestra, 'base64')])
+  const { rows } = await pool.query<FilaGuia>('select * from guia where guia = $1', [guia])
+  const antes = rows[0]!
+  const secuencia = antes.secuencia + 1
+  const columnas = Object.keys(nuevos) as Corregible[]
+  const cambios = Object.fromEntries(
+    columnas.map((columna) => [columna, { antes: antes[columna], despues: nuevos[columna] }]),
+  ) as Cambios
+  const asignadas = columnas.map((columna, i) => `${columna} = $${i + 5}`).join(', ')
+  const clave = [antes.comercio_id, antes.modo, antes.id, secuencia]
+  await pool.query(
+    `update guia set secuencia = $4, ultima_correccion = $4, ${asignadas}
+     where comercio_id = $1 and modo = $2 and id = $3`,
+    [...clave, ...columnas.map((columna) => nuevos[columna])],
+  )
+  await pool.query(
+    `insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, cambios, ocurrido_en,
+       registrado_en)
+     select comercio_id, modo, guia_id, $4, guia, external_ref, 'guia.nota', estado, foto, $5, ocurrido_en, registrado_en
+     from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and secuencia = $4 - 1`,
+    [...clave, cifrarCambios(secretos, { guia_id: antes.id, secuencia }, cambios)],
+  )
+}

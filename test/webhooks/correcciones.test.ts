@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { reencryptCorrections } from '../../server/domain/guias/reencrypt.ts'
+import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { cargarContenido, cuerpoDeWebhook, exigirEntregaDeWebhook } from '../../server/domain/webhooks/entrega.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { MASTER_KEY } from '../entorno.ts'
+import { RECOGIDA, unaGuia } from '../fabricas.ts'
+import { corregir } from '../guias/corregir.ts'
+import { depsDeMensajes } from '../mensajeria/canal.ts'
+import { type Api, entregaDe, HORA, terminada, usarWebhooks } from './webhooks.ts'
+
+const { entorno, nuevo } = usarWebhooks()
+beforeAll(() => entorno.detenerReloj())
+
+const cuerpoDe = async (api: Api, webhook: string, guia: string, secuencia: number) =>
+  (await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia, secuencia))).cuerpo
+
+/** A guide of which the service sent two events before it was corrected twice. */
+async function corregida() {
+  const { comercio, api, webhook, receptor } = await nuevo()
+  const { guia } = await api.guias.crear(unaGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' }))
+  await terminada(api, webhook, entregaDe(webhook, guia, 1))
+  await corregir(entorno.db, guia, { telefono: '+50255550002', destinatario: 'Luis Ajú' })
+  await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+  await terminada(api, webhook, entregaDe(webhook, guia, 3))
+  await corregir(entorno.db, guia, {
+    ...{ telefono: '+50255550003', municipio: 'Mixco', indicaciones: null },
+    recogida: { ...RECOGIDA, nombre: 'Bodega Norte', maps_url: null },
+  })
+  const enviados = receptor.recibidos.map(({ cuerpo }) => cuerpo)
+  return { id: comercio.id, api, webhook, receptor, guia, enviados }
+}
+
+describe('a body of an event before corrections', () => {
+  it('is the same byte for byte when it is sent again', async () => {
+    const { api, webhook, receptor, guia, enviados } = await corregida()
+    for (const [i, secuencia] of [1, 3].entries()) {
+      const entrega = entregaDe(webhook, guia, secuencia)
+      expect(await cuerpoDe(api, webhook, guia, secuencia)).toBe(enviados[i])
+      await api.webhooks.reenviar(webhook, entrega)
+      await terminada(api, webhook, entrega, 2)
+      expect(receptor.recibidos.at(-1)!.cuerpo).toBe(enviados[i])
+    }
+    expect(JSON.parse(enviados[0]!).datos.guia).toMatchObject({
+      destinatario: 'Ana Pérez',
+      indicaciones: 'Portón verde',
+    })
+    expect(JSON.parse(enviados[1]!).datos.guia).toMatchObject({ telefono: '+50255550002', destinatario: 'Luis Ajú' })
+    expect(await api.guias.obtener(guia)).toMatchObject({
+      telefono: '+50255550003',
+      municipio: 'Mixco',
+      indicaciones: null,
+    })
+  })
+
+  it('keeps nothing of the person after the erasure', async () => {
+    const { api, webhook, guia } = await corregida()
+    await entorno.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
+    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 24 * HORA)
+    await olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    const { rows } = await entorno.db.pool.query('select cambios from evento where guia = $1', [guia])
+    expect(rows.map(({ cambios }) => cambios)).toEqual([null, null, null, null])
+    expect(await cuerpoDe(api, webhook, guia, 1)).not.toMatch(/Ana|5555/)
+  })
+
+  it('is the same with another master key, once its corrections are encrypted with it', async () => {
+    const { api, webhook, guia, enviados } = await corregida()
+    const [vieja, nueva] = [Buffer.from(MASTER_KEY, 'base64'), Buffer.alloc(32, 9)]
+    const deps = depsDeMensajes(entorno)
+    const recifrar = (...claves: Buffer[]) => reencryptCorrections({ ...deps, secretos: createSecrets(claves) })
+    const leer = async () =>
+      (await entorno.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [guia])).rows
+    const primeros = await leer()
+    // Without the old key they stay as they are.
+    await recifrar(nueva)
+    expect(await leer()).toEqual(primeros)
+    await recifrar(nueva, vieja)
+    expect(await leer()).not.toEqual(primeros)
+    await recifrar(vieja, nueva)
+    expect(await cuerpoDe(api, webhook, guia, 1)).toBe(enviados[0])
+  })
+
+  it('has the present values, and the log an error, if no master key decrypts a correction', async () => {
+    const { id, webhook, guia } = await corregida()
+    const errores: object[] = []
+    const log = { error: (que: object) => errores.push(que) } as never
+    const deps = { db: entorno.db, secretos: createSecrets([Buffer.alloc(32, 9)]), log }
+    const ambito = { comercioId: id, modo: 'test' } as const
+    const entrega = await exigirEntregaDeWebhook(entorno.db, ambito, webhook, entregaDe(webhook, guia, 1))
+    const cuerpo = JSON.parse(cuerpoDeWebhook((await cargarContenido(deps, entrega))!))
+    expect(cuerpo.datos.guia).toMatchObject({ telefono: '+50255550003', municipio: 'Mixco' })
+    expect(errores).toMatchObject([{ evento: `evt_${guia}_1` }])
+  })
+})
