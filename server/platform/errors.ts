@@ -116,7 +116,7 @@ const CONEXION_PERDIDA =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
 /**
- * Messages of the Citus coordinator about a machine that went away. Their code is that of an internal error (XX000).
+ * Messages of a coordinator about a machine that went away. Their code is that of an internal error (XX000).
  */
 const MAQUINA_PERDIDA =
   /connection marked as essential|server closed the connection|could not (?:connect|establish)|connection not open/
@@ -147,7 +147,7 @@ const NO_GUARDA = 'El servicio no puede guardar cambios en este momento.'
 
 /**
  * Returns the name of the constraint that a statement broke. In a part, the name ends with the shard's number, which is
- * removed. The Citus coordinator names the constraint only in its message.
+ * removed. A coordinator names the constraint only in its message.
  */
 export function constraintOf(error: unknown): string | undefined {
   const { constraint, code, message } = error as { constraint?: string; code?: unknown; message?: string }
