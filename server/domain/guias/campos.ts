@@ -1,3 +1,4 @@
+import { type ColumnWith, columnsWith, pickColumns } from '../../data/columns.ts'
 import { type InJson, type RowOf, withTexts } from '../../data/db.ts'
 import type { guia } from '../../generado/contrato/prisma/client.ts'
 import type { CanalDeMensaje, Estado, EstadoDeMensaje, Guia, Modo } from '../../generado/contrato/tipos/index.ts'
@@ -110,26 +111,21 @@ export const CAMPOS = {
   datos_borrados_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true },
 } as const satisfies Readonly<Record<keyof FilaGuia, Campo>>
 
-/** Names of the columns of `C` whose properties include `P`. */
-type ConPropiedad<P extends Partial<Campo>, C = typeof CAMPOS> = {
-  [N in keyof C]: C[N] extends P ? N : never
-}[keyof C]
-
-const nombres = (campos: Campos, cumple: (campo: Campo) => boolean | undefined) =>
-  Object.keys(campos).filter((nombre) => cumple(campos[nombre]!))
+/** Names of the columns whose properties include `P`. */
+type ConPropiedad<P extends Partial<Campo>> = ColumnWith<typeof CAMPOS, P>
 
 /** Lists that derive from a table of columns. Tests derive them from a table with one more column. */
 export function derivar(campos: Campos) {
-  const nuevos = nombres(campos, ({ nuevo }) => nuevo)
-  const mostrados = nombres(campos, ({ mostrado }) => mostrado)
-  const enFoto = nombres(campos, ({ enEvento }) => enEvento === 'foto')
+  const nuevos = columnsWith(campos, { nuevo: true })
+  const mostrados = columnsWith(campos, { mostrado: true })
+  const enFoto = columnsWith(campos, { enEvento: 'foto' })
   return {
     /** Columns of which each new guide has its own value. */
     nuevos,
     /** SQL of these columns with their types, for `json_to_recordset`. */
     recordset: nuevos.map((nombre) => `${nombre} ${campos[nombre]!.tipo}`).join(', '),
     /** Columns that the request's digest contains. */
-    digeridos: nombres(campos, ({ digerido }) => digerido),
+    digeridos: columnsWith(campos, { digerido: true }),
     /** Columns that answers need. */
     mostrados,
     /** Columns of the row that webhook bodies need, besides those that the event has. */
@@ -137,11 +133,11 @@ export function derivar(campos: Campos) {
     /** Columns that an event's picture has. */
     enFoto,
     /** SQL assignments that erase a person's data. */
-    borrados: nombres(campos, ({ personal }) => personal)
+    borrados: columnsWith(campos, { personal: true })
       .map((nombre) => `${nombre} = null`)
       .join(', '),
     /** Columns that a correction may change. */
-    corregibles: nombres(campos, ({ escribe }) => escribe === 'correccion'),
+    corregibles: columnsWith(campos, { escribe: 'correccion' }),
   }
 }
 
@@ -185,8 +181,7 @@ export const fotoEnSql = (guia: string, propios: Partial<Record<keyof Foto, stri
   `jsonb_build_object(${EN_FOTO.map((nombre) => `'${nombre}', ${propios[nombre] ?? `${guia}.${nombre}`}`).join(', ')})`
 
 /** Returns the picture of a guide. */
-export const fotoDe = (guia: FilaGuia): Foto =>
-  Object.fromEntries(EN_FOTO.map((nombre) => [nombre, guia[nombre]])) as unknown as Foto
+export const fotoDe = (guia: FilaGuia): Foto => pickColumns(guia, EN_FOTO)
 
 /** Returns the row of a new guide. */
 export const guiaNueva = (

@@ -13,8 +13,6 @@ export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { d
     presentar: (fila) =>
       presentarLlave({
         ...fila,
-        comercio_id,
-        operador_id: null,
         tipo: fila.tipo as Modo,
         alcances: fila.alcances as Alcance[],
         dueno: comercio,

@@ -12,8 +12,6 @@ export const listarLlavesDeOperador: Handler<'listarLlavesDeOperador'> = async (
     presentar: (fila) =>
       presentarLlaveDeOperador({
         ...fila,
-        comercio_id: null,
-        operador_id,
         tipo: 'oper',
         alcances: fila.alcances as AlcanceDeOperacion[],
         revocado_en: fila.revocado_en ?? revocado_en,

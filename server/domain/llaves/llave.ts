@@ -1,6 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Identities } from '../../api/http/identity.ts'
 import { normalizeRange, type RangeFault } from '../../api/http/network.ts'
+import { pickColumns } from '../../data/columns.ts'
 import { type Db, type RowOf, statement } from '../../data/db.ts'
 import type { llave } from '../../generado/contrato/prisma/client.ts'
 import type {
@@ -19,6 +20,15 @@ import { ALCANCES, ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabul
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import {
+  CAMPOS_DE_LLAVE,
+  DECIBLES_DE_LLAVE,
+  HEREDADOS_DE_LLAVE,
+  type HeredadoDeLlave,
+  type MostradoDeLlave,
+  NUEVOS_DE_LLAVE,
+  type NuevoDeLlave,
+} from './campos.ts'
 
 /** Kind of a key: `oper` for an operator's key, else the mode of a merchant's key. */
 export type TipoDeLlave = Modo | 'oper'
@@ -102,8 +112,9 @@ export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en
  * SQL that selects keys with the columns of their owners. The revocation of an operator also revokes the operator's
  * keys.
  */
-const CON_DUENO = `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.redes, l.creado_en, l.vence_en,
-     l.usado_en, l.demostracion, coalesce(l.revocado_en, o.revocado_en) as revocado_en,
+const CON_DUENO = `select ${Object.keys(CAMPOS_DE_LLAVE)
+  .map((nombre) => (nombre === 'revocado_en' ? 'coalesce(l.revocado_en, o.revocado_en) as revocado_en' : `l.${nombre}`))
+  .join(', ')},
      coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
      c.ritmo_solicitudes, c.ritmo_guias
    from llave l
@@ -168,7 +179,7 @@ export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave> {
   return fila
 }
 
-const presentarComun = (fila: Omit<llave, 'hash'>) => ({
+const presentarComun = (fila: Pick<llave, MostradoDeLlave>) => ({
   redes: fila.redes,
   creado_en: fila.creado_en.toISOString(),
   vence_en: fila.vence_en?.toISOString() ?? null,
@@ -177,7 +188,7 @@ const presentarComun = (fila: Omit<llave, 'hash'>) => ({
 })
 
 /** Returns a merchant's key in the form of the contract, without its hash. */
-export const presentarLlave = (fila: Omit<FilaDeComercio, 'hash'>): Llave => ({
+export const presentarLlave = (fila: Pick<FilaDeComercio, MostradoDeLlave | 'dueno'>): Llave => ({
   id: PREFIJO + fila.id,
   comercio: fila.dueno,
   modo: fila.tipo,
@@ -186,7 +197,7 @@ export const presentarLlave = (fila: Omit<FilaDeComercio, 'hash'>): Llave => ({
 })
 
 /** Returns an operator's key in the form of the contract, without its hash. */
-export const presentarLlaveDeOperador = (fila: Omit<FilaDeOperador, 'hash'>): LlaveDeOperador => ({
+export const presentarLlaveDeOperador = (fila: Pick<FilaDeOperador, MostradoDeLlave | 'dueno'>): LlaveDeOperador => ({
   id: PREFIJO + fila.id,
   operador: fila.dueno,
   alcances: fila.alcances,
@@ -205,10 +216,9 @@ interface Opciones<A> {
   redes?: string[]
 }
 
-const GUARDAR = statement<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en' | 'demostracion'>>(
+const GUARDAR = statement<Pick<FilaLlave, NuevoDeLlave>>(
   'llaves.guardar',
-  `insert into llave (id, tipo, comercio_id, operador_id, hash, alcances, redes, creado_en, vence_en)
-   values (:id, :tipo, :comercio_id, :operador_id, :hash, :alcances, :redes, :creado_en, :vence_en)`,
+  `insert into llave (${NUEVOS_DE_LLAVE.join(', ')}) values (${NUEVOS_DE_LLAVE.map((nombre) => `:${nombre}`).join(', ')})`,
   { alcance: 'todo' },
 )
 
@@ -219,7 +229,7 @@ const GUARDAR = statement<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en' |
 async function guardar<F extends FilaLlave>(
   { consultar }: Pick<Db, 'consultar'>,
   creado_en: Date,
-  de: Omit<F, 'id' | 'hash' | 'creado_en' | 'revocado_en' | 'usado_en' | 'demostracion'>,
+  de: Pick<F, HeredadoDeLlave | 'dueno'>,
 ) {
   const { llave, ...nueva } = nuevaLlave(de.tipo)
   const fila = { ...de, ...nueva, creado_en, revocado_en: null, usado_en: null, demostracion: false } as unknown as F
@@ -269,8 +279,7 @@ export async function guardarOtra(
   ahora: Date,
   vieja: FilaLlave,
 ): Promise<LlaveCualquieraCreada> {
-  const { tipo, comercio_id, operador_id, dueno, alcances, vence_en, redes } = vieja
-  const de = { tipo, comercio_id, operador_id, dueno, alcances, vence_en, redes } as FilaLlave
+  const de = pickColumns(vieja, [...HEREDADOS_DE_LLAVE, 'dueno'])
   const { fila, llave } = await guardar<FilaLlave>(db, ahora, de)
   return { ...presentarCualquiera(fila), llave }
 }
@@ -279,15 +288,7 @@ export async function guardarOtra(
 export const enBitacora = ({ tipo, comercio_id }: Pick<FilaLlave, 'tipo' | 'comercio_id'>) =>
   tipo === 'oper' || comercio_id === null ? {} : { de: { comercio_id, modo: tipo } }
 /** Returns the values of an audit line that say what a key may do. */
-export const loQuePuede = ({
-  alcances,
-  vence_en,
-  redes,
-}: Pick<LlaveCualquiera, 'alcances' | 'vence_en' | 'redes'>) => ({
-  alcances,
-  vence_en,
-  redes,
-})
+export const loQuePuede = (llave: LlaveCualquiera) => pickColumns(llave, DECIBLES_DE_LLAVE)
 
 /** Returns Prisma's conditions for the keys of an owner, newest first, after a position. */
 export const masRecientes = (

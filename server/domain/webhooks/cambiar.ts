@@ -1,5 +1,6 @@
 import { inTransaction, statement } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
+import type { DecididoDeWebhook } from './campos.ts'
 import { nombrarPorUrl } from './crear.ts'
 import { enviarPrueba } from './probar.ts'
 import {
@@ -15,7 +16,7 @@ import {
 } from './webhook.ts'
 
 /** Columns of an endpoint that a merchant may change; null leaves a column unchanged. */
-type Cambio = { [Columna in 'url' | 'tipos' | 'descripcion' | 'estado']: FilaWebhook[Columna] | null }
+type Cambio = { [Columna in DecididoDeWebhook]: FilaWebhook[Columna] | null }
 
 /**
  * Changes an endpoint. If the endpoint is activated or gets another address, its earlier failures are cleared, because

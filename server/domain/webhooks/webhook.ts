@@ -1,3 +1,4 @@
+import { pickColumns } from '../../data/columns.ts'
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { webhook } from '../../generado/contrato/prisma/client.ts'
 import type {
@@ -16,6 +17,7 @@ import {
   resolveDestination,
 } from '../../platform/outbound/destination.ts'
 import { cambios } from '../bitacora/bitacora.ts'
+import { CAMPOS_DE_WEBHOOK, DECIBLES_DE_WEBHOOK, DECIDIDOS_DE_WEBHOOK, type MostradoDeWebhook } from './campos.ts'
 import { FAILURE_WINDOW } from './schedule.ts'
 
 /** Maximum number of endpoints of a merchant in one mode. */
@@ -50,7 +52,7 @@ export const nuevoCodigoDeWebhook = () => `wh_${randomBase32(12)}`
 const iso = (instante: string | null) => (instante === null ? null : new Date(instante).toISOString())
 
 /** Returns a row of `webhook` in the contract's form, without the values of its secrets. */
-export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
+export const presentarWebhook = (fila: Pick<FilaWebhook, MostradoDeWebhook | 'secretos'>): Webhook => ({
   webhook: fila.webhook,
   url: fila.url!,
   tipos: fila.tipos,
@@ -83,22 +85,16 @@ export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
  * whose path may contain a secret.
  */
 const decidido = (fila: FilaWebhook | undefined) =>
-  fila
-    ? {
-        host: fila.url && new URL(fila.url).host,
-        url: fila.url,
-        tipos: fila.tipos,
-        estado: fila.estado,
-        descripcion: fila.descripcion,
-      }
-    : {}
+  fila ? { host: fila.url && new URL(fila.url).host, ...pickColumns(fila, DECIDIDOS_DE_WEBHOOK) } : {}
 
 /** Returns the part of an audit record that describes the change of an endpoint. */
 export const cambiosDeWebhook = (antes: FilaWebhook | undefined, despues: FilaWebhook) =>
-  cambios(decidido(antes), decidido(despues), ['host', 'tipos', 'estado'])
+  cambios(decidido(antes), decidido(despues), ['host', ...DECIBLES_DE_WEBHOOK])
 
 /** SQL select list for {@link FilaWebhook}, of `w`, with the secrets valid at `:ahora`. */
-export const COLUMNAS_DE_WEBHOOK = `w.*, (
+export const COLUMNAS_DE_WEBHOOK = `${Object.keys(CAMPOS_DE_WEBHOOK)
+  .map((nombre) => `w.${nombre}`)
+  .join(', ')}, (
   select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
     order by s.version desc), '[]') from webhook_secreto s
   where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook

@@ -1,0 +1,18 @@
+// A table of columns says once what each column of a database table is for. Lists of columns derive from it: see
+// `campos.ts` of guides, endpoints and keys in `domain/`.
+
+/** Names of the columns of table `C` whose properties include `P`; any name if the columns of `C` are not known. */
+export type ColumnWith<C, P> = string extends keyof C ? string : { [N in keyof C]: C[N] extends P ? N : never }[keyof C]
+
+/** Returns the names of the columns that have all these properties, in the table's order. */
+export const columnsWith = <C extends Readonly<Record<string, object>>, const P extends object>(
+  columns: C,
+  wanted: P,
+) =>
+  Object.entries(columns)
+    .filter(([, column]) => Object.entries(wanted).every(([name, value]) => Reflect.get(column, name) === value))
+    .map(([name]) => name) as ColumnWith<C, P>[]
+
+/** Returns an object with these columns of a row. */
+export const pickColumns = <T extends object, N extends keyof T>(row: T, names: readonly N[]) =>
+  Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<T, N>

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { columnsWith, pickColumns } from '../../server/data/columns.ts'
+import { CAMPOS_DE_LLAVE } from '../../server/domain/llaves/campos.ts'
+import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/campos.ts'
+import { usarEntorno } from '../entorno.ts'
+
+const entorno = usarEntorno()
+
+it('returns the columns with all wanted properties, in the order of the table', () => {
+  const columns = { b: { shown: true, kind: 'x' }, c: { shown: true, kind: 'y' }, a: { shown: true, kind: 'x' }, d: {} }
+  expect(columnsWith(columns, { shown: true })).toEqual(['b', 'c', 'a'])
+  expect(columnsWith(columns, { shown: true, kind: 'x' })).toEqual(['b', 'a'])
+})
+
+it('picks columns of a row', () => {
+  expect(pickColumns({ a: 1, b: null, c: 3 }, ['b', 'c'])).toEqual({ b: null, c: 3 })
+})
+
+it.each([
+  ['webhook', CAMPOS_DE_WEBHOOK],
+  ['llave', CAMPOS_DE_LLAVE],
+])('declares every column of %s', async (tabla, campos) => {
+  const { rows } = await entorno.db.pool.query(
+    `select column_name as nombre from information_schema.columns
+     where table_schema = 'public' and table_name = $1 order by 1`,
+    [tabla],
+  )
+  expect(rows.map(({ nombre }) => nombre)).toEqual(Object.keys(campos).sort())
+})
