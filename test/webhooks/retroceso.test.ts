@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { adelantarEntregas } from '../../server/domain/webhooks/advance.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestar } from './receptor.ts'
 import { entregaDe, HORA, terminada, tras, usarWebhooks } from './webhooks.ts'
@@ -39,4 +40,18 @@ it('a clock that stepped back leaves histories in order, and nothing waits for i
   const { guia, creado_en } = await api.guias.crear(unaGuia())
   expect(ms(creado_en)).toBeLessThanOrEqual(entorno.reloj().getTime() + 1_000)
   await terminada(api, webhook, entregaDe(webhook, guia))
+})
+
+it('a delivery attempted while the correction waits for the database keeps its due time', async () => {
+  entorno.detenerReloj()
+  const { api, webhook } = await nuevo(contestar(500))
+  const clave = entregaDe(webhook, (await api.guias.crear(unaGuia())).guia)
+  const { proximo_intento_en } = await tras(api, webhook, clave, 1)
+  // The first reading of the clock is from before the attempt.
+  const lecturas = [new Date(entorno.reloj().getTime() - HORA)]
+  await adelantarEntregas({
+    db: entorno.db.como('guias_trabajos'),
+    reloj: () => lecturas.shift() ?? entorno.reloj(),
+  })
+  expect(await api.webhooks.obtenerEntrega(webhook, clave)).toMatchObject({ intentos: 1, proximo_intento_en })
 })

@@ -2,6 +2,19 @@ import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 
+/** Waiting deliveries, with the time from which each delivery waits: its latest attempt or its creation. */
+const PUESTAS = `select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en
+     from webhook_entrega d left join lateral (
+       select iniciado_en from webhook_intento i where i.comercio_id = d.comercio_id and i.modo = d.modo
+         and i.webhook = d.webhook and i.guia_id = d.guia_id and i.secuencia = d.secuencia order by i.numero desc limit 1) i on true
+     where d.estado = 'pendiente' and d.proximo_en > :ahora`
+
+const HAY_ADELANTADAS = statement<{ ahora: Date }>(
+  'webhookEntregas.hayAdelantadas',
+  `select from (${PUESTAS}) p where p.puesta_en > :ahora limit 1`,
+  { alcance: 'parte' },
+)
+
 /**
  * Corrects due times after the clock has stepped back. A delivery is corrected if its latest attempt (or, before the
  * first attempt, its creation) is dated in the future. The delivery then waits from now for as long as it had to wait
@@ -11,11 +24,7 @@ const ADELANTAR = statement<{ ahora: Date }>(
   'webhookEntregas.adelantar',
   `update webhook_entrega e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
    from (
-     select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en
-     from webhook_entrega d left join lateral (
-       select iniciado_en from webhook_intento i where i.comercio_id = d.comercio_id and i.modo = d.modo
-         and i.webhook = d.webhook and i.guia_id = d.guia_id and i.secuencia = d.secuencia order by i.numero desc limit 1) i on true
-     where d.estado = 'pendiente' and d.proximo_en > :ahora
+     ${PUESTAS}
    ) p
    where p.puesta_en > :ahora and e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook
      and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.estado = 'pendiente' and e.proximo_en > :ahora`,
@@ -24,4 +33,9 @@ const ADELANTAR = statement<{ ahora: Date }>(
 
 /** Brings forward the deliveries that were postponed while the clock was ahead. */
 export const adelantarEntregas = ({ db, reloj }: Pick<DepsDeTrabajo, 'db' | 'reloj'>) =>
-  inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj() }))
+  inEach(db, async ({ consultar }) => {
+    // An attempt made while the statement waits for a connection is later than the clock's reading, too. A second
+    // reading, after the rows were seen, is only earlier than dates of a clock that was ahead.
+    const vistas = await consultar(HAY_ADELANTADAS, { ahora: reloj() })
+    if (vistas.length > 0) await consultar(ADELANTAR, { ahora: reloj() })
+  })
