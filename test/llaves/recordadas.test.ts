@@ -1,21 +1,43 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Recordadas } from '../../server/domain/llaves/recordadas.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers()
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
+/**
+ * A clock and delays that pass only when a test says so. Fake timers of the whole process would also stop the service
+ * that other test files of the worker share, and count its timers.
+ */
+function crearTiempo() {
+  let ahora = 0
+  const citas = new Set<{ en: number; hacer: () => void }>()
+  return {
+    ahora: () => ahora,
+    retrasar: (hacer: () => void, ms: number) => void citas.add({ en: ahora + ms, hacer }),
+    /** Number of delays that have not passed yet. */
+    citas: () => citas.size,
+    /** Moves the clock, and lets everything happen that follows from it. */
+    async pasar(ms: number) {
+      const fin = ahora + ms
+      for (;;) {
+        await new Promise((resolve) => setImmediate(resolve))
+        const [proxima] = [...citas].filter(({ en }) => en <= fin).sort((una, otra) => una.en - otra.en)
+        if (!proxima) break
+        citas.delete(proxima)
+        ahora = proxima.en
+        proxima.hacer()
+      }
+      ahora = fin
+    },
+  }
+}
 
 /** A table of good texts, whose readings end when they are told to. */
 function conTabla(...buenos: string[]) {
+  const tiempo = crearTiempo()
   const tabla = new Map(buenos.map((texto) => [texto, `row of ${texto}`]))
   const leidas: string[] = []
   const usos: string[] = []
   let enCurso: { texto: string; fin: PromiseWithResolvers<string | undefined> }[] = []
   const recordadas = new Recordadas<string>(
-    () => performance.now(),
+    tiempo.ahora,
     (texto) => (pedida) => {
       leidas.push(texto)
       if (pedida) usos.push(texto)
@@ -23,12 +45,14 @@ function conTabla(...buenos: string[]) {
       enCurso.push({ texto, fin })
       return fin.promise
     },
+    0,
+    tiempo.retrasar,
   )
   /** Ends readings under way, all unless it is said which, well or not. */
   const contestar = async (error?: Error, cuales = enCurso) => {
     enCurso = enCurso.filter((una) => !cuales.includes(una))
     for (const { texto, fin } of cuales) error ? fin.reject(error) : fin.resolve(tabla.get(texto))
-    await vi.advanceTimersByTimeAsync(0)
+    await tiempo.pasar(0)
   }
   const averiguadas: string[] = []
   const pedir = (texto: string) =>
@@ -39,7 +63,7 @@ function conTabla(...buenos: string[]) {
   /** What a request gets at once. */
   const alPunto = async (texto: string) => {
     const nada = Symbol('it waits')
-    const dicho = await Promise.race([pedir(texto), vi.advanceTimersByTimeAsync(0).then(() => nada)])
+    const dicho = await Promise.race([pedir(texto), tiempo.pasar(0).then(() => nada)])
     return dicho === nada ? 'waits' : dicho
   }
   const hay = () => [...enCurso]
@@ -54,7 +78,8 @@ function conTabla(...buenos: string[]) {
     pedir,
     alPunto,
     hay,
-    pasar: vi.advanceTimersByTimeAsync,
+    pasar: tiempo.pasar,
+    citas: tiempo.citas,
   }
 }
 
@@ -169,7 +194,7 @@ describe('a credential that is in use', () => {
   })
 
   it('is read for two seconds after it was asked for, and then no longer', async () => {
-    const { contestar, pedir, alPunto, leidas, pedidas, pasar } = conTabla('a', 'b')
+    const { contestar, pedir, alPunto, leidas, pedidas, pasar, citas } = conTabla('a', 'b')
     for (const texto of ['a', 'b']) void pedir(texto)
     await contestar()
     for (let ronda = 0; ronda < 100; ronda++) {
@@ -178,7 +203,7 @@ describe('a credential that is in use', () => {
       await contestar()
     }
     const de = (texto: string) => leidas.filter((leida) => leida === texto).length
-    expect([de('a'), de('b'), vi.getTimerCount()]).toEqual([1 + 4, 1 + 8, 0])
+    expect([de('a'), de('b'), citas()]).toEqual([1 + 4, 1 + 8, 0])
     // Once by itself, and once since it was read.
     expect([pedidas('a'), pedidas('b')]).toEqual([1, 2])
   })
@@ -215,50 +240,48 @@ describe('while the database is away', () => {
   const FUERA = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
 
   it('believes a good text for as long as it is told, and no other', async () => {
-    vi.setSystemTime(0)
+    const tiempo = crearTiempo()
     let away = false
     const recordadas = new Recordadas<string>(
-      () => performance.now(),
+      tiempo.ahora,
       (texto) => async () => {
         if (away) throw FUERA
         return texto === 'good' ? 'its row' : undefined
       },
       10_000,
+      tiempo.retrasar,
     )
     const pedir = (texto: string) => recordadas.leer(texto, (leer) => leer())
     expect(await pedir('good')).toBe('its row')
     away = true
     for (let s = 1; s <= 9; s++) {
-      await vi.advanceTimersByTimeAsync(1_000)
+      await tiempo.pasar(1_000)
       expect([s, await pedir('good')]).toEqual([s, 'its row'])
       await expect(pedir('unknown')).rejects.toThrow(FUERA)
     }
-    await vi.advanceTimersByTimeAsync(1_500)
+    await tiempo.pasar(1_500)
     await expect(pedir('good')).rejects.toThrow(FUERA)
     away = false
     expect(await pedir('good')).toBe('its row')
   })
 
   it('believes nothing that was read and refused, nor for a fault of another kind', async () => {
+    const tiempo = crearTiempo()
     let answer: () => string | undefined = () => 'its row'
-    const recordadas = new Recordadas<string>(
-      () => performance.now(),
-      () => async () => answer(),
-      10_000,
-    )
+    const recordadas = new Recordadas<string>(tiempo.ahora, () => async () => answer(), 10_000, tiempo.retrasar)
     const pedir = () => recordadas.leer('good', (leer) => leer())
     expect(await pedir()).toBe('its row')
     answer = () => {
       throw new Error('a bug')
     }
-    await vi.advanceTimersByTimeAsync(3_000)
+    await tiempo.pasar(3_000)
     await expect(pedir()).rejects.toThrow('a bug')
     answer = () => undefined
     expect(await pedir()).toBeUndefined()
     answer = () => {
       throw FUERA
     }
-    await vi.advanceTimersByTimeAsync(1_000)
+    await tiempo.pasar(1_000)
     await expect(pedir()).rejects.toThrow(FUERA)
   })
 })

@@ -41,6 +41,10 @@ interface Leida<Fila> {
  */
 type Buscar<Fila> = (texto: string) => ((pedida: boolean) => Promise<Fila | undefined>) | undefined
 
+/** Calls a function after some milliseconds. The process does not wait for the call before it exits. */
+type Delay = (hacer: () => void, ms: number) => void
+const unreferencedTimeout: Delay = (hacer, ms) => void setTimeout(hacer, ms).unref()
+
 /**
  * Cache of the rows that belong to the texts of credentials, so that a request computes no digest. Concurrent requests
  * share a read, and a failed read is not cached. Rounds read all texts in use again, together, before their rows are
@@ -53,20 +57,24 @@ export class Recordadas<Fila> {
   readonly #ahora: () => number
   readonly #buscar: Buscar<Fila>
   readonly #gracia: number
+  readonly #retrasar: Delay
   readonly #conocidas = new Map<string, Leida<Fila>>()
   readonly #otras = new Map<string, Leida<Fila>>()
   /** Texts with a row that the next round examines. */
   readonly #enUso = new Set<string>()
-  #ronda: NodeJS.Timeout | undefined
+  /** True while the next round is scheduled. */
+  #citada = false
 
   /**
    * @param ahora monotonic clock, in milliseconds
    * @param gracia milliseconds for which the last row is believed while the database is unavailable
+   * @param retrasar schedules the rounds
    */
-  constructor(ahora: () => number, buscar: Buscar<Fila>, gracia = 0) {
+  constructor(ahora: () => number, buscar: Buscar<Fila>, gracia = 0, retrasar = unreferencedTimeout) {
     this.#ahora = ahora
     this.#buscar = buscar
     this.#gracia = gracia
+    this.#retrasar = retrasar
   }
 
   /** Reports whether a text had a row when it was last read. */
@@ -150,10 +158,12 @@ export class Recordadas<Fila> {
   }
 
   #citar(): void {
-    this.#ronda ??= setTimeout(() => {
-      this.#ronda = undefined
+    if (this.#citada) return
+    this.#citada = true
+    this.#retrasar(() => {
+      this.#citada = false
       this.#hacerRonda()
-    }, RONDA).unref()
+    }, RONDA)
   }
 
   /** Moves a reading to the cache of texts with or without a row, once its result is known. */
