@@ -57,7 +57,7 @@ describe('POST /api/v1/guias', () => {
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.6349, lng: -90.5069 },
     })
     const conAmbos = await api.guias.crear(unaGuia({ maps_url }))
-    expect(conAmbos).toMatchObject({ maps_url, ubicacion: { origen: 'coordenadas', lat: 14.71889 } })
+    expect(conAmbos).toMatchObject({ maps_url, ubicacion: { origen: 'coordenadas', lat: 14.71889, maps_url: null } })
     const corto = await api.guias.crear({ ...sinDestino(), maps_url: 'https://maps.app.goo.gl/aBcD1234' })
     expect(corto).toMatchObject({
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: null },

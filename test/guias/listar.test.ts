@@ -47,6 +47,13 @@ describe('GET /api/v1/guias', () => {
     expect(todas).toEqual([c.guia, b.guia, a.guia])
   })
 
+  it('finds a guide by its reference in NFD', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFC') }))
+    const { datos } = await api.guias.listar({ external_ref: 'PEDIDÓ-1'.normalize('NFD') })
+    expect(datos.map((una) => una.guia)).toEqual([guia])
+  })
+
   it.each(['Infinity', '1e999', '1e1', '0x10', '+5', ' 5', '5.0', '-0', 'NaN', '101', '0', ''])(
     'refuses limite=%s',
     async (limite) => {
