@@ -74,6 +74,13 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     expect(datos.find(({ tipo }) => tipo === 'guia.en_ruta')).toMatchObject({ forzado: { razon } })
   })
 
+  it('does not mark a departure as forced when the place is confirmed', async () => {
+    const { guia } = await nueva()
+    await registrar(guia, { estado: 'recolectado' })
+    const { status, cuerpo } = await registrar(guia, { estado: 'en_ruta', forzar: { razon: 'Ya sabemos el lugar' } })
+    expect([status, cuerpo.aplicado, cuerpo.forzado]).toEqual([201, true, null])
+  })
+
   it('notes a late scan and never moves the guide back', async () => {
     const { api, guia } = await nueva()
     await registrar(guia, { estado: 'recolectado' })
