@@ -348,6 +348,15 @@ describe('a request’s end', () => {
     revisarHistorial(await leer(comercio, guia))
   })
 
+  it('expires one guide after another guide of the merchant is confirmed', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const [abierta, confirmada] = [await nueva(comercio), await nueva(comercio)]
+    await comercio.api.guias.confirmarUbicacion(confirmada, { lat: 14.6333, lng: -90.6064 })
+    entorno.adelantar(73 * HORA)
+    await esperar(comercio, abierta, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    expect((await leer(comercio, confirmada)).ubicacion.estado).toBe('confirmada')
+  })
+
   it('is no event where it no longer matters', async () => {
     const comercio = await entorno.nuevoComercio()
     const [cancelada, confirmada] = [await nueva(comercio), await nueva(comercio)]
