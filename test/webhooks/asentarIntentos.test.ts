@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestar } from './receptor.ts'
-import { usarWebhooks } from './webhooks.ts'
+import { entregaDe, tras, usarWebhooks } from './webhooks.ts'
 
 const { entorno, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -20,5 +20,17 @@ describe('failures', () => {
     await api.guias.crearLote({ guias: [unaGuia(), unaGuia()] })
     await hasta(async () => (await api.webhooks.entregas(webhook, { estado: 'entregada' })).datos.length === 1)
     expect((await api.webhooks.obtener(webhook)).fallas).toBeNull()
+  })
+
+  it('brake the endpoint from the third on', async () => {
+    const { api, webhook } = await nuevo(contestar(500))
+    const frenos: boolean[] = []
+    for (let intento = 1; intento <= 3; intento++) {
+      const { guia } = await api.guias.crear(unaGuia())
+      await tras(api, webhook, entregaDe(webhook, guia), 1)
+      const { rows } = await entorno.db.pool.query('select freno_vence_en from webhook where webhook = $1', [webhook])
+      frenos.push(rows[0].freno_vence_en !== null)
+    }
+    expect(frenos).toEqual([false, false, true])
   })
 })

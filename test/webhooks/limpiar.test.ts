@@ -10,17 +10,18 @@ const nuevoReceptor = usarReceptores()
 it('housekeeping deletes a batch of what is old at a time, and says whether there is more', async () => {
   const { api, comercio } = await entorno.nuevoComercio()
   const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestar(204))).url })
-  const poner = (dias: number, cuantas: number) =>
+  const poner = (dias: number, cuantas: number, terminadas = dias) =>
     entorno.db.pool.query(
       `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
          creado_en, terminado_en)
        select c.id, 'test', $2, gen_random_uuid(), 1, 'evt_x_1', 'guia.aceptado', 'entregada', 'automatica', now(),
-         now() - make_interval(days => $3), now() - make_interval(days => $3)
+         now() - make_interval(days => $3), now() - make_interval(days => $5)
        from comercio c, generate_series(1, $4) where c.comercio = $1`,
-      [comercio, webhook, dias, cuantas],
+      [comercio, webhook, dias, cuantas, terminadas],
     )
   await poner(400, 4_100)
-  await poner(1, 7)
+  await poner(1, 4)
+  await poner(400, 3, 1) // old deliveries that ended yesterday
   const quedan = async () => {
     const { rows } = await entorno.db.pool.query(
       `select count(*)::int n from webhook_entrega where webhook = $1 and secuencia = 1`,

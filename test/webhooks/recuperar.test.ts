@@ -168,6 +168,13 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     }
   })
 
+  it('ends at the present when its end lies ahead', async () => {
+    const { api, webhook } = await nuevo()
+    const [desde, futuro] = [-HORA, HORA].map((ms) => new Date(ahora() + ms).toISOString())
+    const { hasta, creado_en } = await api.webhooks.recuperar(webhook, { desde: desde!, hasta: futuro! })
+    expect(hasta).toBe(creado_en)
+  })
+
   it('refuses an endpoint that is not active, a second at once, and times that are none', async () => {
     const { api, webhook } = await nuevo()
     const desde = new Date(ahora() - HORA).toISOString()
