@@ -19,4 +19,24 @@ describe('GET /operaciones/v1/comercios/{comercio}/llaves', () => {
     expect(new Set([...primera.datos, ...segunda.datos].map((l) => l.id))).toEqual(ids)
     expect(segunda.cursor_siguiente).toBeNull()
   })
+
+  it('pages through keys of the same instant without gaps', async () => {
+    const { comercio } = await crearComercio()
+    const ids: string[] = []
+    for (const _vez of [1, 2, 3]) ids.push((await crearLlave(comercio)).id)
+    await entorno.db.pool.query(
+      `update llave set creado_en = '2026-01-01Z' where comercio_id = (select id from comercio where comercio = $1)`,
+      [comercio],
+    )
+    const leidas: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { cuerpo } = await entorno.operar(
+        'GET',
+        `/comercios/${comercio}/llaves?limite=1${cursor && `&cursor=${cursor}`}`,
+      )
+      leidas.push(...cuerpo.datos.map(({ id }: { id: string }) => id))
+      cursor = cuerpo.cursor_siguiente
+    }
+    expect(leidas).toEqual(ids.sort().reverse())
+  })
 })
