@@ -28,7 +28,12 @@ describe('personal data', () => {
     const pedida = unaGuia(PERSONALES)
     const { guia } = await api.guias.crear(pedida)
     const viva = await api.guias.crear(unaGuia(PERSONALES))
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Ana no contesta' })
+    await entorno.operar('POST', `/guias/${guia}/eventos`, {
+      tipo: 'guia.nota',
+      descripcion: 'Ana no contesta',
+      lat: 14.71,
+      lng: -90.64,
+    })
     await api.guias.cancelar(guia, { descripcion: 'Ana ya no lo quiere' })
     await olvidarEn(364)
     expect((await api.guias.obtener(guia)).destinatario).toBe('Ana Pérez')
@@ -55,7 +60,7 @@ describe('personal data', () => {
        union all select to_jsonb(e)::text from evento e where comercio_id = $1 and guia = $2`,
       [id, guia],
     )
-    expect(JSON.stringify(rows)).not.toMatch(/Ana|Pérez|5a avenida|Portón|\+502|14\.71/)
+    expect(JSON.stringify(rows)).not.toMatch(/Ana|Pérez|5a avenida|Portón|\+502|14\.71|90\.64/)
     expect(await api.guias.crear(pedida)).toMatchObject({ guia, telefono: null })
     expect(await api.guias.obtener(viva.guia)).toMatchObject({ ...PERSONALES, datos_borrados_en: null })
   })

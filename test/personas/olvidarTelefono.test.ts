@@ -228,6 +228,12 @@ describe('a person', () => {
     expect([codigo, json(salida)]).toMatchObject([1, { guias: 0, entrantes: 0, entrantes_pendientes: 1 }])
   })
 
+  it('includes inbound bodies with the WhatsApp form of a Mexican telephone', async () => {
+    await entrante('{"from":"5215512345678"}', true)
+    const { codigo, salida } = await admin('persona', 'olvidar', '--telefono', '+525512345678', '--si', '--json')
+    expect([codigo, json(salida)]).toMatchObject([0, { entrantes: 1, entrantes_pendientes: 0 }])
+  })
+
   it('is asked for by a telephone that can be one', async () => {
     for (const que of ['exportar', 'olvidar'])
       expect(await admin('persona', que, '--telefono', '+5025', ...(que === 'olvidar' ? ['--si'] : []))).toMatchObject({
