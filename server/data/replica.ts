@@ -25,7 +25,7 @@ const REHECHO = statement<object, { lsn: string }>(
 )
 
 /** Reads a WAL position such as `16/B374D848` as a number. */
-function posicion(lsn: string): bigint {
+export function readLsn(lsn: string): bigint {
   const [alta, baja] = lsn.split('/')
   return BigInt(`0x${alta}${baja!.padStart(8, '0')}`)
 }
@@ -76,9 +76,9 @@ export class Replica implements ReadDb {
     try {
       const en = performance.now()
       const [escrito] = await this.#primaria.consultar(ESCRITO)
-      this.#escritos.push({ en, lsn: posicion(escrito!.lsn) })
+      this.#escritos.push({ en, lsn: readLsn(escrito!.lsn) })
       const [rehecho] = await this.#consultar(REHECHO)
-      this.#juzgar(posicion(rehecho!.lsn))
+      this.#juzgar(readLsn(rehecho!.lsn))
     } catch (err) {
       this.#descansar(err)
     } finally {
