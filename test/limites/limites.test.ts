@@ -324,6 +324,15 @@ describe('the limits', () => {
     expect(admitir).not.toThrow()
   })
 
+  it('count the requests in progress of each mode separately', async () => {
+    const limites = new Limits({ porOperador: 1, porRed: 1 })
+    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
+    for (let enCurso = 0; enCurso < 1_100; enCurso++) limites.admit(operacion, identidad)
+    expect(() => limites.admit(operacion, identidad)).toThrow(/1100 a la vez es el máximo/)
+    const enVivo = { ...identidad, llave: 'OTRA', modo: 'live' as const }
+    expect(() => limites.admit(operacion, enVivo)).not.toThrow()
+  })
+
   it('end a request once, however often its end is told', async () => {
     const limites = new Limits({ porOperador: 1, porRed: 1 })
     const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
