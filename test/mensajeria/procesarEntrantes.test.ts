@@ -74,6 +74,15 @@ describe('statuses', () => {
     expect(await entregas()).toEqual(['ubicacion.solicitada', 'ubicacion.fallida'])
   })
 
+  it('keep a confirmed place when the message fails afterwards', async () => {
+    const esta = await pedida(comercio)
+    await comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.6333, lng: -90.6064 })
+    const error = { code: 131026, title: 'Message undeliverable', detalles: 'No se pudo' }
+    await canal.contar({ statuses: [estado('failed', { wamid: esta.wamid, para: esta.telefono, error })] })
+    expect((await mensajes(esta))[0]!.estado).toBe('fallido')
+    expect((await leer(comercio, esta)).ubicacion).toMatchObject({ estado: 'confirmada', origen: 'comercio' })
+  })
+
   it('of nobody’s message, another number or with ids that aren’t ours are harmless', async () => {
     const esta = await pedida(comercio)
     const datos = { wamid: 'wamid.nadie', para: esta.telefono }
