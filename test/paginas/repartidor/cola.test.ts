@@ -282,6 +282,36 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     })
   })
 
+  it('keeps the later action of a guide behind its failed one', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [guia, otra] = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await enlace('No se pudo entregar').waitFor()
+    await instalado()
+    await contexto.setOffline(true)
+    await enlace('No se pudo entregar').tap()
+    await pagina.getByLabel('No había nadie').check()
+    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
+    await boton('Registrar').tap()
+    await pagina.getByText('Intento fallido (por enviar)').waitFor()
+    await dar(guia, 'Salir a ruta')
+    // The photo does not pass, so the attempt stays on the phone.
+    puente.cortar(/\/archivos/, 1_000)
+    await contexto.setOffline(false)
+    await fallarIntento(otra)
+    await hasta(async () => (await tiposDe(otra)).includes('intento_fallido'))
+    puente.sanar()
+    await inicio()
+    await hasta(async () => {
+      await enviarYa()
+      return (await tiposDe(guia)).length === 5
+    })
+    expect((await tiposDe(guia)).slice(-2)).toEqual(['intento_fallido', 'en_ruta'])
+  })
+
   it('does not wait for a time that the phone’s clock was set back from', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio, repartidor)

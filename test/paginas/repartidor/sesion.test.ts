@@ -13,6 +13,7 @@ import {
   enlace,
   entorno,
   entrar,
+  evaluar,
   fallarIntento,
   inicio,
   instalado,
@@ -141,6 +142,35 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await hasta(async () => (await pruebaDe(guia)).status === 200)
     const { rows } = await entorno.db.pool.query('select autor from evento where guia = $1 order by secuencia', [guia])
     expect(rows.at(-1)).toEqual({ autor: carlos.repartidor })
+  })
+
+  it('leaves the queue of one courier waiting while another sends his', async () => {
+    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
+    const [guia, deBerta] = [
+      await enRuta(entorno, comercio, carlos.repartidor),
+      await enRuta(entorno, comercio, berta.repartidor),
+    ]
+    await abrir()
+    await entrar(carlos.codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').waitFor()
+    await instalado()
+    await contexto.setOffline(true)
+    await fallarIntento(guia)
+    await contexto.clearCookies()
+    await contexto.setOffline(false)
+    await pagina.getByText('Su sesión venció').waitFor()
+    await inicio()
+    await enlace('Entre otra vez para enviar').tap()
+    await entrar(berta.codigo)
+    await fallarIntento(deBerta)
+    await hasta(async () => (await tiposDe(deBerta)).includes('intento_fallido'))
+    const situacion = await evaluar<string>(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
+      abierta.onsuccess = () => { const db = abierta.result
+        const q = db.transaction('acciones').objectStore('acciones').getAll()
+        q.onsuccess = () => { db.close(); resolver(q.result.find((una) => una.guia === '${guia}').situacion) } } })`)
+    expect(situacion).toBe('pendiente')
+    expect(await tiposDe(guia)).not.toContain('intento_fallido')
   })
 
   it('keeps nothing of what is answered when the courier has left', async () => {
