@@ -59,6 +59,7 @@ describe('a delivery gets its document', () => {
     await evento({ estado: 'en_ruta' })
     await evento({ estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Salió la vecina' })
     await evento({ estado: 'en_ruta' })
+    await evento({ estado: 'en_bodega', ocurrido_en: new Date(Date.now() - 60_000).toISOString() })
     const foto = (await subir(entorno, guia)).cuerpo.archivo
     const firma = (await subir(entorno, guia, { tipo: 'firma' })).cuerpo.archivo
     await entorno.operar('POST', `/guias/${guia}/entrega`, {
@@ -89,7 +90,7 @@ describe('a delivery gets its document', () => {
     ])
       expect(texto).toContain(dicho)
     expect(diccionarios).toContain(`${entorno.url}/verificar/${guia}`)
-    expect(texto).not.toMatch(/perro|vecina|\+502|3148/)
+    expect(texto).not.toMatch(/perro|vecina|Lectura recibida tarde|\+502|3148/)
   })
 
   it('with a signed manifest that two other implementations verify', async () => {
