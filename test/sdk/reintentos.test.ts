@@ -172,6 +172,20 @@ describe('what is sent again', () => {
     expect(error.message.includes('pudo haber recibido')).toBe(pudoLlegar)
   })
 
+  it('remembers a failed attempt after another was refused for its rate', async () => {
+    const respuestas = [conProblema(503, 'no_disponible'), conProblema(429, 'demasiadas_solicitudes')]
+    const api = cliente({
+      fetch: async (url, init) => {
+        const respuesta = respuestas.shift()
+        if (!respuesta) throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
+        contestar(respuesta)
+        return fetch(url, init)
+      },
+    })
+    const error = await falla<ErrorConexion>(api.guias.crear(CON))
+    expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, true])
+  })
+
   it('as often as is said, by the client or by the call', async () => {
     contestar(conProblema(500, 'error_interno'))
     expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A'))).intentos).toBe(1)
