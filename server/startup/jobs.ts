@@ -6,13 +6,9 @@ import { barrerArchivos, barrerDesconocidos } from '../domain/archivos/sweep.ts'
 import { linkChains } from '../domain/bitacora/linkChain.ts'
 import type { DepsDeTrabajo } from '../domain/deps.ts'
 import { reencryptCorrections } from '../domain/guias/reencrypt.ts'
+import { adelantarMensajes, mensajesPendientes } from '../domain/mensajeria/due.ts'
 import { enviarMensajes } from '../domain/mensajeria/enviar.ts'
-import {
-  adelantarMensajes,
-  mensajesPendientes,
-  solicitudesVencidas,
-  vencerSolicitudes,
-} from '../domain/mensajeria/mensaje.ts'
+import { solicitudesVencidas, vencerSolicitudes } from '../domain/mensajeria/expire.ts'
 import { entrantesPendientes, procesarEntrantes } from '../domain/mensajeria/procesarEntrantes.ts'
 import { retomarSinSalida } from '../domain/mensajeria/retomar.ts'
 import { olvidarPersonas } from '../domain/personas/olvidar.ts'

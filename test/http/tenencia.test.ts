@@ -186,7 +186,9 @@ describe('the schema', () => {
     // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
     const paraTodos = [
       'server/domain/guias/guia.ts',
-      'server/domain/mensajeria/mensaje.ts',
+      'server/domain/mensajeria/due.ts',
+      'server/domain/mensajeria/mailbox.ts',
+      'server/domain/mensajeria/phoneQuota.ts',
       'server/startup/metrics.ts',
       'server/domain/webhooks/avanzarRecuperacion.ts',
       'server/domain/webhooks/sweeper.ts',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mensajesPendientes } from '../../server/domain/mensajeria/due.ts'
 import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
-import { marcarEnviados, mensajesPendientes } from '../../server/domain/mensajeria/mensaje.ts'
+import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
 import { retomarSinSalida } from '../../server/domain/mensajeria/retomar.ts'
 import { type ClienteDeWhatsapp, crearClienteDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
 import type { Comercio } from '../entorno.ts'

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { inTransaction } from '../../server/data/db.ts'
 import { darPaso } from '../../server/domain/eventos/evento.ts'
 import { buscarGuia } from '../../server/domain/guias/guia.ts'
-import { enviarAlBuzon, type Suyo, vencerSolicitudes } from '../../server/domain/mensajeria/mensaje.ts'
+import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
+import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
+import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
 import { pasoDeLugar } from '../../server/domain/ubicacion/ubicacion.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 
@@ -33,7 +35,7 @@ async function crear(comercio: Comercio, cuantas: number) {
   })
   const guias = resultados.map((uno) => ('guia' in uno ? uno.guia! : ''))
   const filas = await mensajes(comercio)
-  return { guias, suyos: guias.map((guia) => filas.find((fila) => fila.guia === guia)! as Suyo) }
+  return { guias, suyos: guias.map((guia) => filas.find((fila) => fila.guia === guia)! as ClaveDeMensaje) }
 }
 async function pedidas(comercio: Comercio, cuantas: number) {
   const { guias, suyos } = await crear(comercio, cuantas)

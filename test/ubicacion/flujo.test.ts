@@ -1,7 +1,8 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
-import { type Suyo, vencerSolicitudes } from '../../server/domain/mensajeria/mensaje.ts'
+import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
+import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, ESTILO_DE_MARCA, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
@@ -371,7 +372,7 @@ describe('a request’s end', () => {
   it('done twice at once is one event', async () => {
     const comercio = await entorno.nuevoComercio()
     const guias = await Promise.all(Array.from({ length: 20 }, () => nueva(comercio)))
-    const suyos = (await mensajes(comercio)) as unknown as Suyo[]
+    const suyos = (await mensajes(comercio)) as unknown as ClaveDeMensaje[]
     const vencen = Math.max(...(await mensajes(comercio)).map(({ vence_en }) => vence_en.getTime()))
     const deps = {
       db: entorno.db,

@@ -1,6 +1,9 @@
 import type { GuiaIndividual } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { anotar, enviarAlBuzon, type Suyo, vencerSolicitudes } from '../../server/domain/mensajeria/mensaje.ts'
+import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
+import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
+import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
+import { anotar } from '../../server/domain/mensajeria/settle.ts'
 import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
@@ -192,7 +195,7 @@ describe('after the retention', () => {
     await comercio.api.guias.cancelar(guia)
     adelantar((DIAS + 1) * 24 * HORA)
     await olvidar()
-    const [suyo] = (await filas(guia)).mensaje as [Suyo]
+    const [suyo] = (await filas(guia)).mensaje as [ClaveDeMensaje]
     const deps = { db: entorno.db, reloj, secretos: SECRETOS, avisarTrabajo: () => {}, ajustes: ajustesCon() }
     await anotar(deps, suyo, 'leido', reloj(), 'wamid.x')
     await enviarAlBuzon(deps, [suyo])

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { marcarEnviados } from '../../server/domain/mensajeria/mensaje.ts'
+import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
 import { RECOGIDA, sinDestino } from '../fabricas.ts'
 import { depsDeMensajes } from '../mensajeria/canal.ts'
 import { entregaDe, HORA, usarWebhooks } from './webhooks.ts'

@@ -1,14 +1,9 @@
 import type { DepsDeTrabajo } from '../deps.ts'
-import {
-  aplazarMensaje,
-  type DepsDeMensajes,
-  dudar,
-  enviarAlBuzon,
-  fallar,
-  marcarEnviados,
-  type Reclamado,
-  reclamar,
-} from './mensaje.ts'
+import { type Reclamado, reclamar } from './claim.ts'
+import { enviarAlBuzon } from './mailbox.ts'
+import { marcarEnviados } from './markSent.ts'
+import type { DepsDeMensajes } from './row.ts'
+import { aplazarMensaje, dudar, fallar } from './settle.ts'
 import type { ClienteDeWhatsapp, WhatsappResult } from './whatsapp.ts'
 
 /** Dependencies for sending messages. */

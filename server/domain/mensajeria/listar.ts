@@ -2,7 +2,7 @@ import { paginate } from '../../api/lists/page.ts'
 import type { Mensaje } from '../../generado/contrato/tipos/index.ts'
 import { buscarGuia, estadoDeSolicitud, type FilaGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import type { FilaMensaje } from './mensaje.ts'
+import type { FilaMensaje } from './row.ts'
 
 export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quien }, { db, cursores, bitacora }) => {
   const leida = await buscarGuia(db, 'todos', query.guia)

@@ -8,7 +8,9 @@ import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { admiteUbicacion, pasoDeLugar } from '../ubicacion/ubicacion.ts'
 import type { DepsDeEnvio } from './enviar.ts'
-import { anotar, type FilaMensaje, fallar, marcarEnviados } from './mensaje.ts'
+import { marcarEnviados } from './markSent.ts'
+import type { FilaMensaje } from './row.ts'
+import { anotar, fallar } from './settle.ts'
 import { type Entrante, leerEntrantes } from './whatsapp.ts'
 
 type DepsDeEntrantes = DepsDeEnvio & Pick<Deps, 'nuevoId'>

@@ -4,7 +4,7 @@ import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { esSinSalida } from '../guias/guia.ts'
-import { type Cambio, ES_LA_ULTIMA, haceFalta } from './mensaje.ts'
+import { ES_LA_ULTIMA, type ExtraChange, haceFalta } from './requestSql.ts'
 
 /** Maximum guides per transaction. */
 const LOTE = 200
@@ -35,7 +35,7 @@ const APARTAR = statement<{ guias: string }>(
 )
 
 /** SQL of the request in the guide's row: pending on the other channel, or dropped. */
-const RETOMADA: Cambio = (extra) =>
+const RETOMADA: ExtraChange = (extra) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', (coalesce(${extra} -> 'solicitud',
      jsonb_build_object('numero', m.numero, 'creado_en', m.creado_en)) - array['enviado_en', 'vence_en'])
      || jsonb_build_object('canal', m.canal, 'estado', m.estado, 'motivo', m.motivo))`

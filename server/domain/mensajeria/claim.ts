@@ -1,0 +1,116 @@
+import { statement } from '../../data/db.ts'
+import { askByMerchant } from '../../data/spread.ts'
+import type { CanalDeMensaje, Estado } from '../../generado/contrato/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
+import { anotarEnlaces, enlaceDe } from './links.ts'
+import { countOfOtherParts, MAX_POR_TELEFONO, QUEUE_POSITION, SENT_BY_TELEFONO, YA_RECIBIO } from './phoneQuota.ts'
+import { type ExtraChange, haceFalta, withSolicitud } from './requestSql.ts'
+import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
+
+const POSTERGAR: ExtraChange = (extra) =>
+  withSolicitud(
+    extra,
+    `jsonb_build_object('estado', m.estado) || case when m.estado = 'pendiente'
+         then jsonb_build_object('motivo', :motivo::text) else '{}' end`,
+  )
+
+/**
+ * Claims due messages for two minutes. A message over its telephone's quota is postponed in its row instead: by an hour
+ * for each five requests before it, and by a day for each twenty.
+ */
+const RECLAMAR = statement<
+  {
+    reclamados: string
+    /** JSON of the counts ({@link CuentaDeTelefono}) of other parts' merchants for the same telephones. */
+    de_otros: string
+    ahora: Date
+    motivo: string
+    finales: readonly Estado[]
+    canal: CanalDeMensaje
+    kid: string
+    vence_en: Date
+  },
+  Omit<Reclamado, 'token'>
+>(
+  'mensajes.reclamar',
+  `with x as (
+     select * from json_to_recordset(:reclamados::json) as x(id uuid, huella text)
+   ), q as (
+     select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${haceFalta()} as hace_falta
+     from x join mensaje m on m.id = x.id
+     join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
+     where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
+   ), t as materialized (
+     ${SENT_BY_TELEFONO}
+   ), o as (
+     select id, sum(antes) as antes, sum(en_la_hora) as en_la_hora, sum(en_el_dia) as en_el_dia
+     from json_to_recordset(:de_otros::json) as o(id uuid, antes int, en_la_hora int, en_el_dia int) group by id
+   ), s as (
+     select q.*, ${QUEUE_POSITION} + coalesce(o.antes, 0) as lugar, coalesce(t.en_la_hora, 0) + coalesce(o.en_la_hora, 0) as en_la_hora,
+       coalesce(t.en_el_dia, 0) + coalesce(o.en_el_dia, 0) as en_el_dia
+     from q left join t using (telefono, modo, tipo) left join o on o.id = q.id
+   ), c as (
+     select *, tipo = 'solicitud_ubicacion' and hace_falta
+       and (en_la_hora + lugar > ${MAX_POR_TELEFONO.hora} or en_el_dia + lugar > ${MAX_POR_TELEFONO.dia}) as sobra from s
+   ), h as materialized (
+     select *, :ahora::timestamptz + case when sobra then random() * interval '20 minutes'
+         + ((en_el_dia + lugar) / ${MAX_POR_TELEFONO.hora}) * interval '1 hour'
+         + ((en_el_dia + lugar) / ${MAX_POR_TELEFONO.dia}) * interval '20 hours'
+         else interval '2 minutes' end as hasta from c
+   ), m as (
+     update mensaje set
+       estado = case when q.sobra then 'pendiente' when q.hace_falta then 'enviando' else 'descartado' end,
+       abierta = q.hace_falta, intentos = intentos + case when q.sobra then 0 else 1 end, kid = :kid,
+       proximo_en = q.hasta
+     from h q where mensaje.id = q.id returning mensaje.*, q.huella
+   ), l as (
+     insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, :vence_en::timestamptz
+     from m where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (huella) do nothing
+   ), n as (
+     update guia set ubicacion_extra = ${POSTERGAR('guia.ubicacion_extra')}
+     from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+       and guia.modo = m.modo and guia.id = m.guia_id
+   )
+   select m.*, g.municipio, c.nombre as comercio from m
+   join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
+   join comercio c on c.id = m.comercio_id where m.estado = 'enviando'`,
+  { alcance: 'parte' },
+)
+
+/** Message that this process has claimed for sending. Its link already works, and no other process sends it. */
+export type Reclamado = FilaMensaje & { municipio: string; comercio: string; token: string }
+
+/**
+ * Claims the due messages among these for two minutes. Messages that no guide needs any more are dropped; messages over
+ * the quota of their telephone are postponed.
+ */
+export async function reclamar(
+  partes: DepsDeMensajes,
+  canal: CanalDeMensaje,
+  mensajes: readonly ClaveDeMensaje[],
+): Promise<Reclamado[]> {
+  const { db, reloj, secretos } = partes
+  const ahora = reloj()
+  const tokens = new Map(mensajes.map(({ id }) => [id, tokenDe(secretos, id)!.token]))
+  const filas = mensajes.map(({ id, comercio_id }) => ({
+    id,
+    comercio_id,
+    huella: huellaDe(tokens.get(id)!).toString('hex'),
+  }))
+  await anotarEnlaces(db, filas)
+  const reclamados = await askByMerchant(db, filas, async (suya, filas) => {
+    const deOtros = await countOfOtherParts({ db, suya, ahora, canal }, filas)
+    return suya.consultar(RECLAMAR, {
+      reclamados: JSON.stringify(filas),
+      de_otros: JSON.stringify(deOtros),
+      ahora,
+      finales: MAQUINA_DE_ESTADOS.finales,
+      canal,
+      motivo: YA_RECIBIO,
+      ...enlaceDe(partes, ahora),
+    })
+  })
+  return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
+}

@@ -1,0 +1,111 @@
+import { statement } from '../../data/db.ts'
+import { askByMerchant } from '../../data/spread.ts'
+import type { CanalDeMensaje, Estado } from '../../generado/contrato/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
+import { anotarEnlaces, enlaceDe } from './links.ts'
+import {
+  announceChange,
+  ES_LA_ULTIMA,
+  type ExtraChange,
+  haceFalta,
+  isOfGuia,
+  lockGuias,
+  type NuevaEntrega,
+  withSolicitud,
+} from './requestSql.ts'
+import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
+
+const DESCARTAR: ExtraChange = (extra) => withSolicitud(extra, `jsonb_build_object('estado', m.estado)`)
+const ENVIAR: ExtraChange = (extra) =>
+  `case when ${ES_LA_ULTIMA} then ${withSolicitud(
+    extra,
+    `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
+  )} else ${extra} end`
+
+/**
+ * Marks messages as sent, each once: only a message in one of the states `:desde` changes. The same statement activates
+ * the link, increments the guide's sequence, and writes the event and its webhook deliveries. A second message of the
+ * same guide waits for another call. A message that its guide no longer needs is dropped, unless it was already sent.
+ */
+const MARCAR_ENVIADOS = statement<
+  {
+    enviados: string
+    ahora: Date
+    finales: readonly Estado[]
+    vence_en: Date
+    kid: string
+    desde: readonly FilaMensaje['estado'][]
+    canal: CanalDeMensaje
+  },
+  NuevaEntrega
+>(
+  'mensajes.marcarEnviados',
+  `with x as (
+     select * from json_to_recordset(:enviados::json) as x(id uuid, huella text, proveedor_id text)
+   ), p as (
+     ${lockGuias('id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
+   ), q as (
+     select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id, x.huella, x.proveedor_id,
+       ${haceFalta('p')} as hace_falta
+     from p join mensaje m on ${isOfGuia('m')} join x on x.id = m.id
+     where m.estado = any(:desde::text[]) and m.canal = :canal order by m.comercio_id, m.modo, m.guia_id, m.numero
+   ), m as (
+     update mensaje set
+       estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
+       enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
+       vence_en = case when tipo = 'solicitud_ubicacion' then :vence_en::timestamptz end, kid = :kid, codigo = null, motivo = null,
+       abierta = q.hace_falta and tipo <> 'acuse', proveedor_id = coalesce(q.proveedor_id, mensaje.proveedor_id)
+     from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
+   ), l as (
+     insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, vence_en
+     from m where estado = 'enviado' and tipo = 'solicitud_ubicacion'
+     on conflict (huella) do update set vence_en = excluded.vence_en
+   ), n as (
+     update guia set ubicacion_extra = ${DESCARTAR('guia.ubicacion_extra')}
+     from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+       and guia.modo = m.modo and guia.id = m.guia_id
+   ), g as (
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'solicitada',
+       ubicacion_extra = ${ENVIAR('guia.ubicacion_extra')}
+     from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
+       and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
+     returning guia.*
+   ), ${announceChange('ubicacion.solicitada')}`,
+  { alcance: 'parte' },
+)
+
+interface Enviado extends ClaveDeMensaje {
+  proveedor_id?: string | null
+}
+
+/**
+ * Records that a channel accepted these messages. Their links work from now on, and each guide gets an event.
+ * @param desde states in which the messages may be: `pendiente` for a channel that accepts everything at once
+ */
+export async function marcarEnviados(
+  partes: DepsDeMensajes,
+  canal: CanalDeMensaje,
+  desde: readonly FilaMensaje['estado'][],
+  mensajes: readonly Enviado[],
+): Promise<void> {
+  const { db, reloj, secretos, avisarTrabajo } = partes
+  const ahora = reloj()
+  const filas = mensajes.map(({ id, comercio_id, proveedor_id }) => {
+    const { token } = tokenDe(secretos, id)!
+    return { id, comercio_id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
+  })
+  await anotarEnlaces(db, filas)
+  const entregas = await askByMerchant(db, filas, ({ consultar }, filas) =>
+    consultar(MARCAR_ENVIADOS, {
+      enviados: JSON.stringify(filas),
+      ahora,
+      finales: MAQUINA_DE_ESTADOS.finales,
+      ...enlaceDe(partes, ahora),
+      desde,
+      canal,
+    }),
+  )
+  if (entregas.length > 0) avisarTrabajo(entregas)
+}

@@ -1,0 +1,78 @@
+import { type Db, statement } from '../../data/db.ts'
+import { otherParts } from '../../data/spread.ts'
+import type { CanalDeMensaje } from '../../generado/contrato/tipos/index.ts'
+import { type ClaveDeMensaje, type FilaMensaje, idsDe } from './row.ts'
+
+/**
+ * Maximum requests that a telephone gets from all merchants together, per hour and per day. A recipient who waits for
+ * more parcels is asked about the first parcels now and about the others over the day. The limit also keeps merchants
+ * from flooding a stranger's phone.
+ */
+export const MAX_POR_TELEFONO = { hora: 5, dia: 20 }
+export const YA_RECIBIO = `Ese teléfono ya recibió ${MAX_POR_TELEFONO.hora} solicitudes en una hora o ${MAX_POR_TELEFONO.dia} en un día, de todos los comercios. Saldrá más tarde, por sí sola.`
+
+/**
+ * SQL that counts the messages sent within the last hour and day to each telephone of `q`. Each telephone is counted
+ * once, however many rows of `q` share it.
+ */
+export const SENT_BY_TELEFONO = `select o.telefono, o.modo, o.tipo, count(*) as en_el_dia,
+       count(*) filter (where coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 hour') as en_la_hora
+     from mensaje o where o.telefono in (select telefono from q)
+       and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
+       and coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 day'
+     group by o.telefono, o.modo, o.tipo`
+
+/**
+ * SQL of the position of a message of `q` among the requests that are due for its telephone. Position plus sent
+ * requests stays the same while others are sent concurrently, so no lock on the telephone is needed. The count stops at
+ * 500: any later message is postponed for weeks anyway.
+ */
+export const QUEUE_POSITION = `(select count(*) from (
+       select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and o.tipo = q.tipo
+         and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
+         and (o.creado_en, o.id) <= (q.creado_en, q.id) limit 500) antes)`
+
+export interface CuentaDeTelefono {
+  id: string
+  en_la_hora: number
+  en_el_dia: number
+  antes: number
+}
+
+/**
+ * Counts what merchants of another part (shard) have for the telephones of some messages: requests sent, and requests
+ * due before each message. Both counts use one snapshot, so that a request sent meanwhile counts once.
+ */
+const DE_OTROS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, CuentaDeTelefono>(
+  'mensajes.deOtros',
+  `with q as materialized (
+     select * from json_to_recordset(:mensajes::json) as q(id uuid, telefono text, modo text, tipo text, creado_en timestamptz)
+   ), t as materialized (
+     ${SENT_BY_TELEFONO}
+   )
+   select q.id, coalesce(en_la_hora, 0)::int as en_la_hora, coalesce(en_el_dia, 0)::int as en_el_dia, ${QUEUE_POSITION}::int as antes
+   from q left join t using (telefono, modo, tipo)`,
+  { alcance: 'parte' },
+)
+const TELEFONOS = statement<
+  { ids: readonly string[] },
+  Pick<FilaMensaje, 'id' | 'telefono' | 'modo' | 'tipo'> & { creado_en: string }
+>(
+  'mensajes.telefonos',
+  'select id, telefono, modo, tipo, creado_en::text as creado_en from mensaje where id = any(:ids::uuid[])',
+  { alcance: 'parte' },
+)
+
+/** Counts, for messages of one part (shard), what merchants of all other parts have for the same telephones. */
+export async function countOfOtherParts(
+  { db, suya, ahora, canal }: { db: Db; suya: Db; ahora: Date; canal: CanalDeMensaje },
+  mensajes: readonly ClaveDeMensaje[],
+): Promise<CuentaDeTelefono[]> {
+  const otras = otherParts(db, suya)
+  if (otras.length === 0) return []
+  const mensajes_ = JSON.stringify(await suya.consultar(TELEFONOS, { ids: idsDe(mensajes) }))
+  const cuentas = await Promise.all(
+    otras.map(({ consultar }) => consultar(DE_OTROS, { mensajes: mensajes_, ahora, canal })),
+  )
+  return cuentas.flat()
+}

@@ -1,0 +1,25 @@
+import type { RowOf } from '../../data/db.ts'
+import type { mensaje } from '../../generado/contrato/prisma/client.ts'
+import type { CanalDeMensaje, EstadoDeMensaje, Modo, TipoDeMensaje } from '../../generado/contrato/tipos/index.ts'
+import type { Deps } from '../deps.ts'
+
+/** Row of `mensaje`; columns have the contract's names. */
+export type FilaMensaje = RowOf<
+  mensaje,
+  {
+    modo: Modo
+    canal: CanalDeMensaje
+    tipo: TipoDeMensaje
+    /** `enviando`: a process holds the message, with a lease until `proximo_en`. */
+    estado: EstadoDeMensaje | 'enviando'
+  }
+>
+
+/** Key of a message: its id and its merchant. */
+export type ClaveDeMensaje = Pick<FilaMensaje, 'id' | 'comercio_id'>
+
+/** Dependencies for handing messages over to a channel. */
+export type DepsDeMensajes = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'ajustes'>
+
+/** Returns the ids of these messages. */
+export const idsDe = (mensajes: readonly ClaveDeMensaje[]) => mensajes.map(({ id }) => id)

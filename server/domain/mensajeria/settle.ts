@@ -1,0 +1,153 @@
+import { statement } from '../../data/db.ts'
+import { askByMerchant } from '../../data/spread.ts'
+import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import {
+  announceChange,
+  ES_LA_ULTIMA,
+  type ExtraChange,
+  isOfGuia,
+  lockGuias,
+  type NuevaEntrega,
+  withSolicitud,
+} from './requestSql.ts'
+import { type ClaveDeMensaje, type DepsDeMensajes, type FilaMensaje, idsDe } from './row.ts'
+
+const POR_DUDOSO: ExtraChange = (extra) =>
+  withSolicitud(
+    extra,
+    `jsonb_build_object('estado', 'dudoso', 'motivo', :motivo::text, 'vence_en', :vence_en::timestamptz)`,
+  )
+const POR_FALLIDO: ExtraChange = (extra) =>
+  withSolicitud(extra, `jsonb_build_object('estado', 'fallido', 'motivo', :motivo::text)`)
+const SEGUN_PROVEEDOR: ExtraChange = (extra) =>
+  withSolicitud(
+    extra,
+    `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregado_en', m.entregado_en, 'leido_en', m.leido_en))`,
+  )
+
+/** Postpones a claimed message that certainly was not sent, until `proximo_en`. */
+export const aplazarMensaje = (
+  { db }: DepsDeMensajes,
+  { id, comercio_id }: ClaveDeMensaje,
+  proximo_en: Date,
+  codigo: string,
+  motivo: string,
+) =>
+  db.de(comercio_id).prisma.mensaje.updateMany({
+    where: { id, comercio_id, estado: 'enviando' },
+    data: { estado: 'pendiente', proximo_en, codigo, motivo },
+  })
+
+/**
+ * Marks messages as doubtful: they may or may not have been sent. A doubtful message is not sent again; only the
+ * provider's status or a person's action changes it.
+ */
+const DUDAR = statement<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
+  'mensajes.dudar',
+  `with p as (
+     ${lockGuias(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
+   ), m as (
+     update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = :vence_en from p
+     where ${isOfGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
+       and (:hasta::timestamptz is null or proximo_en <= :hasta) returning mensaje.*
+   ), n as (
+     update guia set ubicacion_extra = ${POR_DUDOSO('guia.ubicacion_extra')}
+     from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id and ${ES_LA_ULTIMA}
+   )
+   select id from m`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Marks claimed messages as doubtful, if it is unknown whether they were sent; such messages are not sent again.
+ * @param vencidos true to mark only messages whose sender died, so that their lease has ended
+ */
+export const dudar = (
+  { db, reloj, ajustes }: DepsDeMensajes,
+  mensajes: readonly ClaveDeMensaje[],
+  motivo: string,
+  vencidos = false,
+) => {
+  const ahora = reloj()
+  const vence_en = new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000)
+  const hasta = vencidos ? ahora : null
+  return askByMerchant(db, mensajes, ({ consultar }, claves) =>
+    consultar(DUDAR, { ids: idsDe(claves), motivo, hasta, vence_en }),
+  )
+}
+
+/** Marks a message as failed. If the message is its guide's newest request, the request fails too. */
+const FALLAR = statement<
+  Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
+  NuevaEntrega
+>(
+  'mensajes.fallar',
+  `with p as (
+     ${lockGuias('id = :id::uuid')}
+   ), m as (
+     update mensaje set estado = 'fallido', codigo = :codigo, motivo = :motivo, abierta = false from p
+     where ${isOfGuia('mensaje')} and mensaje.id = :id
+       and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
+   ), g as (
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'fallida',
+       ubicacion_extra = ${POR_FALLIDO('guia.ubicacion_extra')}
+     from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
+       and ${ES_LA_ULTIMA}
+     returning guia.*
+   ), ${announceChange('ubicacion.fallida')}`,
+  { alcance: 'parte' },
+)
+
+/** Ends a message that cannot be delivered. If it is its guide's newest request, the request fails too. */
+export async function fallar(
+  { db, reloj, avisarTrabajo }: DepsDeMensajes,
+  { id, comercio_id }: ClaveDeMensaje,
+  codigo: string | null,
+  motivo: string,
+): Promise<void> {
+  const entregas = await db.de(comercio_id).consultar(FALLAR, {
+    id,
+    codigo,
+    motivo: motivo.slice(0, 500),
+    ahora: reloj(),
+    finales: MAQUINA_DE_ESTADOS.finales,
+  })
+  if (entregas.length > 0) avisarTrabajo(entregas)
+}
+
+/**
+ * Records a status from the provider. The state only advances, in any order of arrival. If the telephone was erased,
+ * the provider's id is not stored, because WhatsApp makes that id from the telephone.
+ */
+const ANOTAR = statement<{ id: string; estado: string; en: Date; proveedor_id: string }>(
+  'mensajes.anotar',
+  `with p as (
+     ${lockGuias('id = :id::uuid')}
+   ), m as (
+     update mensaje set
+       estado = case when :estado = 'leido' or mensaje.estado = 'leido' then 'leido'
+         when :estado = 'entregado' or mensaje.estado = 'entregado' then 'entregado' else 'enviado' end,
+       entregado_en = case when :estado in ('entregado', 'leido') then least(entregado_en, :en::timestamptz)
+         else entregado_en end,
+       leido_en = case when :estado = 'leido' then least(leido_en, :en::timestamptz) else leido_en end,
+       proveedor_id = case when telefono is not null then coalesce(proveedor_id, :proveedor_id) end
+     from p where ${isOfGuia('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
+     returning mensaje.*
+   )
+   update guia set ubicacion_extra = ${SEGUN_PROVEEDOR('guia.ubicacion_extra')}
+   from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+     and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,
+  { alcance: 'parte' },
+)
+
+/** Records the provider's status of a sent message. The state only advances, in any order of arrival. */
+export const anotar = (
+  { db }: DepsDeMensajes,
+  { id, comercio_id }: ClaveDeMensaje,
+  estado: string,
+  en: Date,
+  proveedor_id: string,
+) => db.de(comercio_id).consultar(ANOTAR, { id, estado, en, proveedor_id })
