@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Admission } from '../../server/domain/webhooks/admission.ts'
+import { Admission, IN_FLIGHT_PER_WEBHOOK } from '../../server/domain/webhooks/admission.ts'
 import { readDue } from '../../server/domain/webhooks/due.ts'
 import { Endpoint, type ReadyDelivery, toReady } from '../../server/domain/webhooks/endpoint.ts'
 import { Lease } from '../../server/domain/webhooks/leases.ts'
 import type { Receptor } from '../../server/domain/webhooks/receptor.ts'
+import { FAILURES_TO_BRAKE } from '../../server/domain/webhooks/schedule.ts'
 import { usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 import { depsDeMensajes } from '../mensajeria/canal.ts'
@@ -66,16 +67,67 @@ describe('an event that its own process has just committed', () => {
 
   it('isn’t if a read brought it first: a commit is seen by others before its own process hears of it', () => {
     const endpoint = tomado()
-    endpoint.terminarLectura([evento], 200)
+    endpoint.startRead()
+    endpoint.endRead([evento], 200)
     expect(endpoint.esNuevo(evento, 150)).toBe(false)
     expect(endpoint.esNuevo('evt_00000000000B_1', 150)).toBe(true)
   })
 
   it('isn’t where more than one read was over since, since the one before the last isn’t remembered', () => {
     const endpoint = tomado()
-    endpoint.terminarLectura([evento], 200)
-    endpoint.terminarLectura([], 300)
+    endpoint.startRead()
+    endpoint.endRead([evento], 200)
+    endpoint.startRead()
+    endpoint.endRead([], 300)
     expect(endpoint.esNuevo(evento, 150)).toBe(false)
     expect(endpoint.esNuevo('evt_00000000000B_1', 250)).toBe(true)
+  })
+})
+
+describe('the modes of an endpoint', () => {
+  const nuevo = () =>
+    new Endpoint(
+      new Lease({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
+      new Admission<ReadyDelivery, Endpoint>().abrir(''),
+      0,
+      new Set(),
+    )
+
+  it('is read after a read that no announcement interrupted', () => {
+    const endpoint = nuevo()
+    expect(endpoint.readMode).toBe('unread')
+    endpoint.startRead()
+    expect([endpoint.readMode, endpoint.isReading]).toEqual(['reading', true])
+    endpoint.endRead([], 1)
+    expect([endpoint.readMode, endpoint.isReading]).toEqual(['read', false])
+    endpoint.announce()
+    expect(endpoint.readMode).toBe('unread')
+  })
+
+  it('is read again when deliveries are announced during a read', () => {
+    const endpoint = nuevo()
+    endpoint.startRead()
+    endpoint.announce()
+    expect([endpoint.readMode, endpoint.isReading]).toEqual(['outdated', true])
+    endpoint.endRead([], 1)
+    expect([endpoint.readMode, endpoint.isReading]).toEqual(['unread', false])
+  })
+
+  it('sends one delivery at a time from the last failure that brakes until a success', () => {
+    const endpoint = nuevo()
+    for (let n = 1; n < FAILURES_TO_BRAKE; n++) expect([n, endpoint.anotar(false)]).toEqual([n, false])
+    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
+    expect(endpoint.anotar(false)).toBe(true)
+    expect([endpoint.sendMode, endpoint.limit]).toEqual(['probing', 1])
+    expect(endpoint.anotar(true)).toBe(false)
+    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
+  })
+
+  it('keeps probing while its row counts the failures that brake', () => {
+    const endpoint = nuevo()
+    endpoint.conocer({ fallas: FAILURES_TO_BRAKE } as Receptor, 0)
+    expect([endpoint.sendMode, endpoint.limit]).toEqual(['probing', 1])
+    endpoint.conocer({ fallas: FAILURES_TO_BRAKE - 1 } as Receptor, 0)
+    expect([endpoint.sendMode, endpoint.limit]).toEqual(['open', IN_FLIGHT_PER_WEBHOOK])
   })
 })

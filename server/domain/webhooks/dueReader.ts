@@ -52,7 +52,7 @@ export class DueReader {
 
   /** Announces that an endpoint may have deliveries that are not in memory. They are read as soon as there is room. */
   request(endpoint: Endpoint): void {
-    endpoint.porLeer = true
+    endpoint.announce()
     this.consider(endpoint)
   }
 
@@ -61,8 +61,8 @@ export class DueReader {
    */
   consider(endpoint: Endpoint): void {
     if (this.#porLeer.size > 0) this.#empezar()
-    const { porLeer, leyendo, waiting } = endpoint
-    if (!porLeer || leyendo || waiting.length > READ_THRESHOLD || this.#cerrado) return
+    const { readMode, waiting } = endpoint
+    if (readMode !== 'unread' || waiting.length > READ_THRESHOLD || this.#cerrado) return
     // An endpoint that hangs can send no delivery, so its deliveries would only occupy the places of others.
     if (endpoint.estaColgada(performance.now(), SLOW_AFTER)) return
     this.#porLeer.add(endpoint)
@@ -130,20 +130,20 @@ export class DueReader {
         const suyas = leidas[i]!
         for (const contenido of suyas) this.#poner(endpoint, toReady(contenido, ahora))
         // If the read returned as many deliveries as requested, more may be due.
-        if (suyas.length >= cuantas) endpoint.porLeer = true
+        if (suyas.length >= cuantas) endpoint.announce()
       }
     } catch (error) {
-      for (const { endpoint } of pedidas) endpoint.porLeer = true
+      for (const { endpoint } of pedidas) endpoint.announce()
       throw error
     } finally {
       const ahora = performance.now()
       for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         this.#cupos.liberar(endpoint, cuantas)
         const traidas = leidas[i]?.map(({ entrega }) => entrega.evento) ?? []
-        endpoint.terminarLectura(traidas, ahora)
+        endpoint.endRead(traidas, ahora)
       }
     }
-    for (const { endpoint } of pedidas) if (endpoint.limit > 1) this.consider(endpoint)
+    for (const { endpoint } of pedidas) if (endpoint.sendMode === 'open') this.consider(endpoint)
   }
 
   /**
@@ -157,13 +157,12 @@ export class DueReader {
     for (const endpoint of this.#porLeer) {
       if (pedidas.length === PER_READ || mirar-- === 0) break
       this.#porLeer.delete(endpoint)
-      if (endpoint.leyendo) continue
+      if (endpoint.isReading) continue
       const cuantas = this.#cupos.reservar(endpoint, porEndpoint)
       if (cuantas > 0) {
-        endpoint.leyendo = true
-        endpoint.porLeer = false
+        endpoint.startRead()
         pedidas.push({ endpoint, cuantas })
-      } else if (endpoint.limit > 1) this.#porLeer.add(endpoint)
+      } else if (endpoint.sendMode === 'open') this.#porLeer.add(endpoint)
     }
     return pedidas
   }

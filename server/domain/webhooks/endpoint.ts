@@ -27,7 +27,30 @@ const frena = (hasta: Date, cuando: Date) => hasta > cuando && hasta.getTime() <
 /** Maximum age of an endpoint's data when a delivery is sent to it, in milliseconds. */
 const FRESCO = 1_500
 
-/** Endpoint that this process holds, with its data and its deliveries in memory. */
+/**
+ * State of an endpoint's deliveries in memory, compared with those in the database:
+ * - `unread`: due deliveries may be missing in memory, and no read is in progress. A new endpoint starts in this mode.
+ * - `reading`: a read is in progress and returns all due deliveries announced so far.
+ * - `outdated`: a read is in progress and may miss due deliveries.
+ * - `read`: memory lacks no due delivery that this process knows of.
+ */
+export type ReadMode = 'unread' | 'reading' | 'outdated' | 'read'
+
+/** Mode after an announcement that due deliveries may be missing in memory. */
+const AFTER_ANNOUNCEMENT = { read: 'unread', unread: 'unread', reading: 'outdated', outdated: 'outdated' } as const
+/** Mode after the end of a read. A read ends only if it has started. */
+const AFTER_READ = { read: 'read', unread: 'unread', reading: 'read', outdated: 'unread' } as const
+
+/**
+ * Endpoint that this process holds, with its data and its deliveries in memory. It has two independent modes:
+ *
+ * - {@link ReadMode}: `unread` → `reading` ({@link startRead}) → `read` ({@link endRead}). {@link announce} leads from
+ *   `read` to `unread`, and from `reading` to `outdated`; the read then ends in `unread`.
+ * - {@link sendMode}: `open` sends several deliveries at a time, `probing` one. {@link FAILURES_TO_BRAKE} failures in a
+ *   row lead to `probing`. A success, or a row without these failures, leads back to `open`.
+ *
+ * Neither mode says if due deliveries are accepted. {@link estaActivo} reads that from the endpoint's row and the clock.
+ */
 export class Endpoint extends DeliveryLine<ReadyDelivery> {
   readonly arriendo: Lease
   receptor: Receptor | undefined
@@ -35,9 +58,8 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   #leidoEn = Number.NEGATIVE_INFINITY
   /** Deliveries that wait, are being sent or are not settled yet, by the id of their event. */
   readonly enMemoria: Set<string>
-  /** True if the endpoint may have deliveries that are not in memory. */
-  porLeer = true
-  leyendo = false
+  #readMode: ReadMode = 'unread'
+  #sendMode: 'open' | 'probing' = 'open'
   /** Deliveries settled during a read that may still return them. They are removed from memory after the read. */
   #asentadas: string[] = []
   /** Failures in a row that this process saw since it last knew that the endpoint was healthy. */
@@ -68,13 +90,41 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
     this.#leida = ahora
   }
 
+  get readMode(): ReadMode {
+    return this.#readMode
+  }
+
+  /** True while a read of the endpoint's due deliveries is in progress. */
+  get isReading(): boolean {
+    return this.#readMode === 'reading' || this.#readMode === 'outdated'
+  }
+
+  get sendMode(): 'open' | 'probing' {
+    return this.#sendMode
+  }
+
+  #setSendMode(mode: 'open' | 'probing'): void {
+    this.#sendMode = mode
+    this.limit = mode === 'probing' ? 1 : IN_FLIGHT_PER_WEBHOOK
+  }
+
+  /** Records that due deliveries may be missing in memory. */
+  announce(): void {
+    this.#readMode = AFTER_ANNOUNCEMENT[this.#readMode]
+  }
+
+  /** Records the start of a read of an `unread` endpoint. */
+  startRead(): void {
+    this.#readMode = 'reading'
+  }
+
   /** Stores the present row of the endpoint. @param receptor undefined if the endpoint no longer exists */
   conocer(receptor: Receptor | undefined, ahora: number): void {
     this.receptor = receptor
     this.#leidoEn = ahora
     this.#turbio = this.#fallasSinAsentar > 0
     if (receptor?.fallas === 0) this.#fallas = 0
-    this.limit = Math.max(this.#fallas, receptor?.fallas ?? 0) >= FAILURES_TO_BRAKE ? 1 : IN_FLIGHT_PER_WEBHOOK
+    this.#setSendMode(Math.max(this.#fallas, receptor?.fallas ?? 0) >= FAILURES_TO_BRAKE ? 'probing' : 'open')
   }
 
   esFresco(ahora: number): boolean {
@@ -106,8 +156,10 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
       this.#fallasSinAsentar++
     }
     this.#fallas = bueno ? 0 : this.#fallas + 1
-    this.limit = this.#fallas >= FAILURES_TO_BRAKE ? 1 : bueno ? IN_FLIGHT_PER_WEBHOOK : this.limit
-    return this.#fallas >= FAILURES_TO_BRAKE
+    const brake = this.#fallas >= FAILURES_TO_BRAKE
+    if (brake) this.#setSendMode('probing')
+    else if (bueno) this.#setSendMode('open')
+    return brake
   }
 
   /** Records that an attempt is settled. */
@@ -118,13 +170,13 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
 
   /** Removes a delivery from memory. The delivery may be read again if it is still pending. */
   olvidar(evento: string): void {
-    if (this.leyendo) this.#asentadas.push(evento)
+    if (this.isReading) this.#asentadas.push(evento)
     else this.enMemoria.delete(evento)
   }
 
   /** Records the end of a read. @param traidas ids of the events that the read returned */
-  terminarLectura(traidas: readonly string[], ahora: number): void {
-    this.leyendo = false
+  endRead(traidas: readonly string[], ahora: number): void {
+    this.#readMode = AFTER_READ[this.#readMode]
     this.#antes = this.#leida
     this.#leida = ahora
     this.#traidas = new Set(traidas)

@@ -91,8 +91,7 @@ export class Endpoints {
     if (this.#suyos.size === 0) return
     this.#arriendos.beat(ahora).catch(this.#oyente.alFallar)
     const ociosos = [...this.#suyos.values()].filter(
-      ({ enMemoria, leyendo, porLeer, actividad }) =>
-        enMemoria.size === 0 && !leyendo && !porLeer && actividad < ahora - OCIO,
+      ({ enMemoria, readMode, actividad }) => enMemoria.size === 0 && readMode === 'read' && actividad < ahora - OCIO,
     )
     this.soltar(ociosos).catch(this.#oyente.alFallar)
     if (ahora < this.#proximaToma) return

@@ -119,8 +119,8 @@ export class Pump {
    * guide, and no older delivery may wait to be read. This keeps each guide's deliveries in order.
    */
   #cabe(endpoint: Endpoint, secuencia: number): boolean {
-    const { porLeer, leyendo, limit } = endpoint
-    if (secuencia !== 1 || porLeer || leyendo || limit === 1 || this.#detenida) return false
+    const { readMode, sendMode } = endpoint
+    if (secuencia !== 1 || readMode !== 'read' || sendMode === 'probing' || this.#detenida) return false
     return endpoint.estaActivo(this.#deps.reloj()) && this.#cupos.cabida(endpoint) > 0
   }
 
@@ -257,8 +257,8 @@ export class Pump {
     const nuevas = claves.filter(({ webhook }) => {
       const endpoint = this.#endpoints.de(webhook)
       // An endpoint with deliveries in memory is read again when one of these deliveries ends.
-      if (endpoint) endpoint.porLeer = true
-      return !endpoint || (endpoint.enMemoria.size === 0 && !endpoint.leyendo)
+      endpoint?.announce()
+      return !endpoint || (endpoint.enMemoria.size === 0 && !endpoint.isReading)
     })
     this.look(nuevas)
     if (nuevas.length > 0) this.#deps.hayTrabajo()
@@ -267,7 +267,7 @@ export class Pump {
 
   #olvidar(endpoint: Endpoint, evento: string): void {
     endpoint.olvidar(evento)
-    endpoint.porLeer = true
+    endpoint.announce()
   }
 
   /**
