@@ -46,8 +46,9 @@ export function selectTests(changed: readonly string[], modules: ReadonlyMap<str
     for (const target of importsOf(path, source)) importers.set(target, [...(importers.get(target) ?? []), path])
   const tests = new Set<string>()
   const isTest = (path: string) => path.endsWith('.test.ts')
-  const addBelow = (place: string) => {
-    for (const path of modules.keys()) if (isTest(path) && path.startsWith(place)) tests.add(path)
+  const testsBelow = (place: string) => [...modules.keys()].filter((path) => isTest(path) && path.startsWith(place))
+  const add = (paths: readonly string[]) => {
+    for (const path of paths) tests.add(path)
   }
   /** Adds a test, or the tests that import a helper, also through other helpers. */
   const addUsers = (path: string, seen = new Set<string>()) => {
@@ -58,9 +59,8 @@ export function selectTests(changed: readonly string[], modules: ReadonlyMap<str
   }
   const addDomain = (noun: string, file: string) => {
     const own = `test/${noun}/${file}.test.ts`
-    const folder = [...modules.keys()].filter((path) => isTest(path) && path.startsWith(`test/${noun}/`))
-    if (folder.length > MAX_FOLDER_FILES && modules.has(own)) tests.add(own)
-    else addBelow(`test/${noun}/`)
+    const folder = testsBelow(`test/${noun}/`)
+    add(folder.length > MAX_FOLDER_FILES && modules.has(own) ? [own] : folder)
     tests.add(SMOKE_TEST)
   }
   const shared: string[] = []
@@ -72,7 +72,7 @@ export function selectTests(changed: readonly string[], modules: ReadonlyMap<str
     addUsers(path)
     const [, noun, file] = /^server\/domain\/([^/]+)\/(?:.*\/)?([^/]+?)\.\w+$/.exec(path) ?? []
     if (noun && file) addDomain(noun, file)
-    for (const place of TESTS_OF.find(([pattern]) => pattern.test(path))?.[1] ?? []) addBelow(place)
+    for (const place of TESTS_OF.find(([pattern]) => pattern.test(path))?.[1] ?? []) add(testsBelow(place))
   }
   return { tests: [...tests].sort(), shared }
 }
