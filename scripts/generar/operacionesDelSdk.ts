@@ -24,8 +24,8 @@ function repetible(contrato: Objeto, id: string, definicion: Objeto): boolean | 
 }
 
 /**
- * Returns the source of the SDK's operations: their types by method and path, and a table of the `x-repetible` that the
- * method does not tell.
+ * Returns the source of the SDK's operations: their types by method and path, and the `x-repetible` of operations that
+ * differ from the default of their method.
  * @throws if a path is not below `/api/v1`, or `x-repetible` is invalid
  */
 export function operacionesDelSdk(contrato: Objeto): string {
@@ -43,14 +43,14 @@ export function operacionesDelSdk(contrato: Objeto): string {
     .map(({ clave, dicho }) => `  ${clave}: '${dicho}',`)
   return `import type { ${tipos.join(', ')} } from './types.gen.js'
 
-/** What each operation takes, and what it answers when all is well, by its method and its path below \`/api/v1\`. */
+/** Request and success answer of each operation, by its method and its path below \`/api/v1\`. */
 export interface Operaciones {
 ${operaciones.map(({ tipo, clave }) => `  ${clave}: { datos: ${tipo}Data; salida: ${tipo}Response }`).join('\n')}
 }
 
 /**
- * \`x-repetible\` of each operation for which it is not what the method says: \`false\` for POST and PATCH, \`true\` for
- * the other methods.
+ * \`x-repetible\` of the operations that differ from the default of their method. The default is \`false\` for POST and
+ * PATCH, and \`true\` for the other methods.
  */
 export const REPETIBLES: { readonly [O in keyof Operaciones]?: string } = {
 ${filas.join('\n')}

@@ -52,16 +52,22 @@ function planDe(pais: string) {
 export async function generarTelefonos(salida: URL) {
   const { schemas } = (await leerBundle('operaciones')).components as { schemas: Record<string, Objeto> }
   const planes = (schemas.Pais!.enum as string[]).map(planDe)
-  const texto = `/** A country whose numbering plan is known here, by its ISO 3166-1 code. */
+  const texto = `/** ISO 3166-1 code of a country with a numbering plan in {@link PLANES}. */
 export type PaisConPlan = ${planes.map(({ pais }) => `'${pais}'`).join(' | ')}
 
-/** Patterns of national numbers, what is dialled before these, the lengths of any and those of mobiles. */
+/**
+ * Numbering plan of a country. \`general\`, \`fijo\`, \`movil\` and \`otros\` are regular expressions of national numbers: of
+ * all numbers, landlines, mobiles and the other kinds. \`prefijo\` is one of the digits dialled before a national number.
+ */
 export interface Plan extends Record<'codigo' | 'general' | 'fijo' | 'movil' | 'otros' | 'prefijo', string> {
   pais: PaisConPlan
+  /** Lengths of national numbers, in digits. */
   largos: readonly number[]
+  /** Lengths of mobile numbers, in digits. */
   digitos: readonly number[]
 }
 
+/** Numbering plans of the countries that the service serves. */
 export const PLANES: readonly Plan[] = ${JSON.stringify(planes, null, 2)}
 `
   await escribir('planes.ts', texto)

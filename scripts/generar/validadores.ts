@@ -102,17 +102,20 @@ ${Object.entries(tablas)
     `import type { ValidateFunction } from 'ajv'
 import type { OperationId } from '../../api/contract/contract.ts'
 
-/** SHA-256, in hexadecimal, of the contract that these were compiled of. */
+/** SHA-256, in hexadecimal, of the contract from which the validators were compiled. */
 export declare const CONTRATO_SHA256: string
-/** Validators of JSON bodies. */
+/** Validators of JSON bodies, by operation. */
 export declare const CUERPOS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
-/** Validators of the parameters in an operation's path, as an object. */
+/** Validators of path parameters, by operation. They take an object of all path parameters. */
 export declare const RUTAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
-/** Validators of a query whose values are texts and whole numbers, as an object; they put defaults in. */
+/**
+ * Validators of query parameters, by operation. They take an object of all query parameters and add the defaults. An
+ * operation with a query parameter that is a list or a union has none.
+ */
 export declare const CONSULTAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
-/** Validators of the headers that an operation declares, as the object that Node makes of all. */
+/** Validators of the headers that an operation declares. They take the object of all headers from Node. */
 export declare const CABECERAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
-/** Validators of component schemas. */
+/** Validators of component schemas, by the name of the schema. */
 export declare const ESQUEMAS: Readonly<Record<${ESQUEMAS.map((nombre) => `'${nombre}'`).join(' | ')}, ValidateFunction>>
 `,
   )

@@ -63,7 +63,7 @@ function paraBash(lugares: readonly Lugar[]): string {
   return `${CABECERA('Póngalo en ~/.bashrc:  source <(guias completar bash)')}
 _guias() {
   local actual=\${COMP_WORDS[COMP_CWORD]} previa=\${COMP_WORDS[COMP_CWORD-1]} camino= palabra i
-  # A «=» is a word of its own to bash: --estado=en<TAB>.
+  # bash splits --estado=en into three words: --estado, = and en.
   [[ $actual == = ]] && actual=
   [[ $previa == = ]] && previa=\${COMP_WORDS[COMP_CWORD-2]}
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -100,7 +100,7 @@ ${lugares
   .join('\n')}
   esac
 }
-# Of a list with commas, only what is after the last one is completed.
+# Completes the last element of a list with commas.
 _guias_lista() {
   local antes= palabra
   [[ $actual == *,* ]] && antes=\${actual%,*},
@@ -145,7 +145,7 @@ _guias() {
     esac
     (( i++ ))
   done
-  # What leads here is no argument of the order.
+  # Removes the command's name from the words, so that zsh does not count it as an argument.
   words=(guias "\${(@)words[i,-1]}")
   (( CURRENT -= i - 2 ))
   case $camino in
