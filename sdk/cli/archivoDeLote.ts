@@ -67,10 +67,10 @@ export async function abrirLote(archivo: string, contexto: Contexto): Promise<Or
 }
 
 async function abrirJson(archivo: string): Promise<Origen> {
-  const texto = await readFile(archivo, 'utf8')
+  const contenido = await readFile(archivo)
   let datos: unknown
   try {
-    datos = JSON.parse(texto.replace(/^\uFEFF/, ''))
+    datos = JSON.parse(contenido.toString('utf8').replace(/^\uFEFF/, ''))
   } catch (error) {
     throw new ErrorDeUso(`${archivo} no es JSON: ${(error as Error).message}`)
   }
@@ -86,7 +86,7 @@ async function abrirJson(archivo: string): Promise<Origen> {
       yield conFila(guia, i + 1)
     }
   })()
-  return { filas, recogida, leidos: () => (texto.length * leidas) / guias.length }
+  return { filas, recogida, leidos: () => (contenido.length * leidas) / guias.length }
 }
 
 async function* leerTexto(archivo: string, codificacion: string, alLeer: (bytes: number) => void) {

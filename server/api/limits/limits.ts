@@ -204,15 +204,13 @@ export class Limits {
    * Counts a request as in progress.
    * @returns function that ends the request; only its first call counts
    */
-  #empezar(clave: string, repartidor?: string): () => void {
+  #empezar(clave: string): () => void {
     this.#simultaneas.add(clave)
-    if (repartidor !== undefined) this.#buscan.add(repartidor)
     let abierta = true
     return () => {
       if (!abierta) return
       abierta = false
       this.#simultaneas.subtract(clave)
-      if (repartidor !== undefined) this.#buscan.subtract(repartidor)
     }
   }
 

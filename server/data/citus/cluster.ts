@@ -58,6 +58,9 @@ const MIGRATIONS = 72_707_369
  * exist yet.
  */
 const MOVED = new Set(['55006', '42P01', '3F000', '42883'])
+
+/** Error for a place that no part holds. SQLSTATE 55006, because a look at the cluster may find the part again. */
+const noSuchPart = () => Object.assign(new Error('no part of the cluster holds this place'), { code: '55006' })
 /** Time for which a statement follows a moving part, and pause between two attempts, in milliseconds. */
 const PATIENCE = 6_000
 const REST = 50
@@ -131,7 +134,7 @@ export class Cluster implements Placements {
       'part' in place
         ? this.#parts.find(({ number }) => number === place.part)
         : this.#holderOf(await this.#hash(place.merchant))
-    if (!part) throw Object.assign(new Error('there is no such part'), { code: '55006' })
+    if (!part) throw noSuchPart()
     if (this.#missing.has(part.number)) {
       this.#lookSometime()
       throw this.#missing.get(part.number)
@@ -140,7 +143,9 @@ export class Cluster implements Placements {
   }
 
   async number(merchant: string): Promise<number> {
-    return this.#holderOf(await this.#hash(merchant))!.number
+    const part = this.#holderOf(await this.#hash(merchant))
+    if (!part) throw noSuchPart()
+    return part.number
   }
 
   known(merchant: string): number | undefined {

@@ -4,11 +4,11 @@ import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Pause after a pass that found work, in milliseconds. */
 const PAUSA = 500
-/** Maximum pause between two passes while the search finds nothing, in milliseconds. */
+/** Maximum pause between two passes, in milliseconds. */
 const PAUSA_MAXIMA = 5_000
 /**
- * Minimum ratio of the pause to the duration of the pass, so that at most a tenth of the time is spent searching. Even
- * after a long pass, this rule asks for no more than {@link PAUSA_MAXIMA}.
+ * Minimum ratio of the pause to the duration of the pass, so that at most a tenth of the time is spent searching. Passes
+ * longer than a ninth of {@link PAUSA_MAXIMA} take a larger part of the time, because no pause is longer than that.
  */
 const VECES = 9
 

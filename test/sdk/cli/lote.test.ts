@@ -1,6 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { abrirLote, FILA, tamanoDe } from '../../../sdk/cli/archivoDeLote.ts'
+import type { Contexto } from '../../../sdk/cli/orden.ts'
 import { COMPLETO, hasta, lote100, unaGuia } from '../../fabricas.ts'
 import { CLI, enTerminal, hayTerminal, nuevaRef, RECOGIDA, servir, usarCli } from './correr.ts'
 
@@ -146,6 +148,18 @@ describe('guias lote', () => {
       lat: 14.63,
       lng: -90.6,
     })
+  })
+
+  it('counts the bytes of a JSON file, also of letters that take several bytes', async () => {
+    const archivo = join(cli.carpeta, 'bytes.json')
+    await writeFile(archivo, JSON.stringify([{ nombre: 'Núñez' }, { nombre: 'Ñandú' }]))
+    const { filas, leidos } = await abrirLote(archivo, {} as Contexto)
+    const partes: [fila: number, parte: number][] = []
+    for await (const fila of filas) partes.push([fila[FILA], leidos() / tamanoDe(archivo)])
+    expect(partes).toEqual([
+      [1, 0.5],
+      [2, 1],
+    ])
   })
 
   it('reads JSON and JSON lines, with a pickup for all, and reports in JSON', async () => {
