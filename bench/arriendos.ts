@@ -9,7 +9,7 @@ import { openDb } from '../server/data/db.ts'
 import { MAINTENANCE_SECONDS } from '../server/data/queue/job.ts'
 import { Leases } from '../server/domain/webhooks/leases.ts'
 import { createQueues } from '../server/startup/workers.ts'
-import { servir } from './arnes/hijo.ts'
+import { servirHijo } from './arnes/hijo.ts'
 
 const cuantos = Number(process.argv[2])
 const db = openDb(process.env.DATABASE_URL ?? '', { conexiones: 5, ajustes: { synchronous_commit: 'off' } })
@@ -27,7 +27,7 @@ for (let i = 0; i < cuantos; i++)
   arriendos.request({ comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: `wh_${i}` }, false)
 await arriendos.take()
 
-servir(
+servirHijo(
   (_req, res) => void res.end(`${arriendos.all().length}`),
   () => boss.stop({ graceful: false }),
 )

@@ -2,64 +2,64 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { abrirBanco, type Banco } from './arnes/entorno.ts'
 import {
-  anotar,
+  agregarCorrida,
   caidas,
   carga,
+  corridaDe,
   dibujarHistoria,
-  leer,
+  leerHistoria,
   presentarCarga,
-  type Registro,
-  registrar,
+  type RegistroDeCorrida,
 } from './arnes/historia.ts'
-import { condiciones, type Resultado, tabla } from './arnes/informe.ts'
+import { condiciones, type ResultadoDeMedida, tablaDeInforme } from './arnes/informe.ts'
 import { medirConJuicio } from './arnes/juicio.ts'
 import { terminarTodo } from './arnes/limpieza.ts'
 import { miles } from './arnes/numero.ts'
-import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opciones.ts'
+import { ayuda, ErrorDeOpciones, leerOpciones, type OpcionesDeBench } from './arnes/opciones.ts'
 import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
 import { activos } from './medidas/activos.ts'
 import { bucleDeEventos } from './medidas/bucle.ts'
 import { costos } from './medidas/costos.ts'
-import { crear } from './medidas/crear.ts'
+import { medidasDeCrear } from './medidas/crear.ts'
 import { crecer } from './medidas/crecer.ts'
 import { inundaciones } from './medidas/inundacion.ts'
 import { lectura } from './medidas/leer.ts'
 import { limites } from './medidas/limites.ts'
-import { lote } from './medidas/lote.ts'
+import { medidasDeLote } from './medidas/lote.ts'
 import type { Medida } from './medidas/medida.ts'
 import { nodos } from './medidas/nodos.ts'
-import { partes } from './medidas/particiones.ts'
-import { pooler } from './medidas/pooler.ts'
+import { medidasDeParticiones } from './medidas/particiones.ts'
+import { medidasDePooler } from './medidas/pooler.ts'
 import { proceso } from './medidas/proceso.ts'
 import { procesos } from './medidas/procesos.ts'
 import { simulacion } from './medidas/simulacion.ts'
 import { validacion } from './medidas/validacion.ts'
-import { webhooks } from './medidas/webhooks.ts'
+import { medidasDeWebhooks } from './medidas/webhooks.ts'
 
 const MEDIDAS: readonly Medida[] = [
-  ...crear,
-  ...lote,
+  ...medidasDeCrear,
+  ...medidasDeLote,
   ...lectura,
   ...crecer,
-  ...partes,
+  ...medidasDeParticiones,
   ...costos,
   ...simulacion,
   ...validacion,
-  ...webhooks,
+  ...medidasDeWebhooks,
   ...inundaciones,
   ...limites,
   ...activos,
   ...bucleDeEventos,
   ...proceso,
-  ...pooler,
+  ...medidasDePooler,
   ...procesos,
   ...nodos,
 ]
 
 const decir = (texto: string) => process.stderr.write(`${texto}\n`)
 
-async function correr(opciones: Opciones) {
+async function correr(opciones: OpcionesDeBench) {
   const inicio = new Date()
   const antes = carga()
   const banco = await abrirBanco(opciones)
@@ -67,23 +67,23 @@ async function correr(opciones: Opciones) {
   const elegidas = MEDIDAS.filter(({ clave, aparte }) =>
     opciones.solo.length > 0 ? opciones.solo.includes(clave) : !aparte?.(opciones),
   )
-  const medidas: { medida: Medida; resultado: Resultado }[] = []
+  const medidas: { medida: Medida; resultado: ResultadoDeMedida }[] = []
   const caidos: string[] = []
   for (const medida of elegidas) {
     decir(`${medida.clave}: ${medida.descripcion}…`)
     const juicio = opciones.corto ? await medirConJuicio(medida, banco) : { resultado: await medida.medir(banco) }
     const { resultado } = juicio
     medidas.push({ medida, resultado })
-    decir(`${tabla(resultado.filas)}\n${(resultado.notas ?? []).map((nota) => `  ${nota}`).join('\n')}\n`)
+    decir(`${tablaDeInforme(resultado.filas)}\n${(resultado.notas ?? []).map((nota) => `  ${nota}`).join('\n')}\n`)
     if (!('caidos' in juicio)) continue
     caidos.push(...juicio.caidos)
     for (const cifra of juicio.sinJuzgar) decir(`Sin juzgar, porque otros usaban la máquina: ${cifra}`)
   }
   const filas = medidas.flatMap(({ resultado }) => resultado.filas)
-  const registro = registrar(inicio, antes, opciones.rondas, filas)
-  const historia = leer()
+  const registro = corridaDe(inicio, antes, opciones.rondas, filas)
+  const historia = leerHistoria()
   const bajaron = caidas(registro, historia)
-  if (!opciones.corto) anotar(registro)
+  if (!opciones.corto) agregarCorrida(registro)
   const informe = await escribir(banco, registro, medidas, bajaron)
   process.stdout.write(informe)
   if (caidos.length > 0) throw new ErrorDeCifras(`Por debajo de media marca:\n${caidos.join('\n')}`)
@@ -95,8 +95,8 @@ async function correr(opciones: Opciones) {
  */
 async function escribir(
   banco: Banco,
-  registro: Registro,
-  medidas: readonly { medida: Medida; resultado: Resultado }[],
+  registro: RegistroDeCorrida,
+  medidas: readonly { medida: Medida; resultado: ResultadoDeMedida }[],
   bajaron: readonly string[],
 ): Promise<string> {
   const { solo, rondas, segundos, guias } = banco.opciones
@@ -106,7 +106,7 @@ async function escribir(
   const graficas = medidas.flatMap(({ resultado }) => resultado.graficas ?? [])
   for (const { nombre, grafica } of graficas)
     writeFileSync(new URL(`${fecha}-${nombre}.svg`, carpeta), dibujar(grafica))
-  for (const [i, grafica] of dibujarHistoria(leer()).entries())
+  for (const [i, grafica] of dibujarHistoria(leerHistoria()).entries())
     writeFileSync(new URL(`historia-${i + 1}.svg`, carpeta), dibujar(grafica))
   const notas = medidas.flatMap(({ medida, resultado }) =>
     (resultado.notas ?? []).map((nota) => `- \`${medida.clave}\`: ${nota}`),
@@ -117,7 +117,7 @@ async function escribir(
 Medianas de ${rondas} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
 de las razones de cada ronda. Tabla grande: ${miles(guias)} guías. Solo las razones se comparan entre máquinas.
 
-${tabla(medidas.flatMap(({ resultado }) => resultado.filas))}
+${tablaDeInforme(medidas.flatMap(({ resultado }) => resultado.filas))}
 ${graficas.map(({ nombre, grafica }) => `\n![${grafica.titulo}](${ruta}${fecha}-${nombre}.svg)\n`).join('')}
 ${notas.length > 0 ? `## Detalles\n\n${notas.join('\n')}\n\n` : ''}## Condiciones
 

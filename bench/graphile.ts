@@ -7,8 +7,8 @@ import { Logger, run } from 'graphile-worker'
 import pg from 'pg'
 import { Agent } from 'undici'
 import { createIdGenerator } from '../server/platform/codes/codes.ts'
-import { type Encargo, enviar } from './arnes/encargo.ts'
-import { servir } from './arnes/hijo.ts'
+import { type Encargo, enviarEncargo } from './arnes/encargo.ts'
+import { servirHijo } from './arnes/hijo.ts'
 
 const CONCURRENCIA = 64
 
@@ -30,7 +30,7 @@ const INTENTO = {
 const enviarYAnotar = async (carga: unknown) => {
   const encargo = carga as Encargo
   const { comercio_id, modo, webhook, guia_id, secuencia, url } = encargo
-  const { iniciado_en, status, cabeceras, cuerpo, primer_byte_ms, total_ms } = await enviar(agente, encargo)
+  const { iniciado_en, status, cabeceras, cuerpo, primer_byte_ms, total_ms } = await enviarEncargo(agente, encargo)
   await pool.query({
     ...INTENTO,
     values: [
@@ -56,7 +56,7 @@ const corredor = await run({
   },
 })
 
-servir(
+servirHijo(
   (_req, res) => void res.end(),
   async () => {
     await corredor.stop()

@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { COLUMNAS_DE_EVENTO } from '../server/domain/eventos/evento.ts'
 import { COLUMNAS_DE_ENTREGA } from '../server/domain/webhooks/entrega.ts'
-import { servir } from './arnes/hijo.ts'
+import { servirHijo } from './arnes/hijo.ts'
 
 const comercio = process.argv[2]
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 8 })
@@ -25,7 +25,7 @@ const entregas = (webhook: string, filas: number) => ({
   values: [comercio, webhook],
 })
 
-servir(
+servirHijo(
   async ({ url = '' }, res) => {
     if (url === '/readyz') return void res.end('{}')
     const { pathname, searchParams } = new URL(url, 'http://localhost')

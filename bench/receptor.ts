@@ -1,10 +1,10 @@
 /**
  * Receiver of webhooks. Answers every POST with 204 after reading its body; below `/tras/20`, 20 ms later; below
  * `/colgado`, never. Counts distinct webhook-ids and records the first arrival of each, on the clock that all processes
- * share ({@link ahora}). GET returns these figures.
+ * share ({@link relojMonotono}). GET returns these figures.
  */
-import { ahora } from './arnes/encargo.ts'
-import { servir } from './arnes/hijo.ts'
+import { relojMonotono } from './arnes/encargo.ts'
+import { servirHijo } from './arnes/hijo.ts'
 
 let llegadas = new Map<string, number>()
 let repetidas = 0
@@ -18,11 +18,11 @@ const anotar = (id: string) => {
     repetidas++
     return
   }
-  llegadas.set(id, ahora())
+  llegadas.set(id, relojMonotono())
   for (const espera of esperas) if (llegadas.size >= espera.cuantas) espera.avisar()
 }
 
-servir((req, res) => {
+servirHijo((req, res) => {
   const { pathname, searchParams } = new URL(req.url ?? '/', 'http://receptor')
   if (req.method === 'POST') {
     req.resume()

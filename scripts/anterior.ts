@@ -9,13 +9,13 @@ import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { construir, correr, enlazarPaquetes } from './anterior/construir.ts'
+import { construir, correrEn, enlazarPaquetes } from './anterior/construir.ts'
 import { etiquetaAnterior } from './anterior/etiqueta.ts'
 
 const raiz = fileURLToPath(new URL('../', import.meta.url))
 const DEL_SDK = ['sdk', 'test/sdk']
 
-const node = (carpeta: string, ...args: string[]) => correr(carpeta, process.execPath, ...args)
+const node = (carpeta: string, ...args: string[]) => correrEn(carpeta, process.execPath, ...args)
 
 async function mezclar(antes: string, ahora: string) {
   const ajenas = new Set(['node_modules', '.git', '.datos', 'coverage'])

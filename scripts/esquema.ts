@@ -7,7 +7,7 @@ import { chmod, cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { correr } from './anterior/construir.ts'
+import { correrEn } from './anterior/construir.ts'
 import { anteriorALaMigracion, construirAnterior, MIGRACIONES } from './anterior/migracion.ts'
 
 const raiz = fileURLToPath(new URL('../', import.meta.url))
@@ -35,7 +35,7 @@ async function probar(anterior: string): Promise<void> {
     await conEsquemaPresente(anterior, carpeta)
     const donde = DE_OPERACIONES.map((slice) => `test/${slice}/`)
     const vitest = join(carpeta, 'node_modules/vitest/vitest.mjs')
-    await correr(carpeta, process.execPath, vitest, 'run', '--tags-filter=!completo', ...donde)
+    await correrEn(carpeta, process.execPath, vitest, 'run', '--tags-filter=!completo', ...donde)
   } finally {
     await rm(carpeta, { recursive: true, force: true })
   }

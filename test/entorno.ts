@@ -29,7 +29,7 @@ export interface Comercio {
   api: Guias
 }
 
-export interface Respuesta {
+export interface RespuestaDePrueba {
   status: number
   cabeceras: Headers
   // A test reads what it expects to be there.
@@ -60,9 +60,9 @@ export interface Entorno {
       cabeceras?: Record<string, string>
       crudo?: string | Uint8Array<ArrayBuffer> | ReadableStream
     },
-  ): Promise<Respuesta>
+  ): Promise<RespuestaDePrueba>
   /** A request with an operator's key. */
-  operar(metodo: string, ruta: string, cuerpo?: unknown): Promise<Respuesta>
+  operar(metodo: string, ruta: string, cuerpo?: unknown): Promise<RespuestaDePrueba>
   /** Of all scopes. */
   llaveDeOperacion: string
   /** Another key of the same operator. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual, LoteParaCrear } from '@guias/sdk'
-import type { Ajustes } from '../server/domain/deps.ts'
+import type { ServiceSettings } from '../server/domain/deps.ts'
 import { Front } from '../server/pages/front.ts'
 import { readConfig } from '../server/platform/config/config.ts'
 import { settingsOf } from '../server/startup/buildDeps.ts'
@@ -34,7 +34,7 @@ export function sinDestino(cambios: Partial<GuiaIndividual> = {}) {
 }
 
 /** What a service reads of its configuration: of none, or of that. */
-export const ajustesCon = (env: Record<string, string> = {}): Ajustes =>
+export const ajustesCon = (env: Record<string, string> = {}): ServiceSettings =>
   settingsOf(readConfig(env, '/'), 'https://guias.example.gt')
 
 /** The frame of pages, in the brand of whoever configures none. */

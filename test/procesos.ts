@@ -187,7 +187,7 @@ interface Respuesta {
 }
 
 /** One request over a connection of its own. */
-export function pedir(
+export function pedirAparte(
   url: string,
   opciones: { metodo?: string; llave?: string; cuerpo?: unknown; cabeceras?: Record<string, string> } = {},
 ) {
@@ -221,7 +221,7 @@ export function pedir(
 }
 
 /** The same, or undefined while nobody listens. */
-export const sondear = (url: string) => pedir(url).catch(() => undefined)
+export const sondear = (url: string) => pedirAparte(url).catch(() => undefined)
 
 /** Waits until the console says that the service is ready; returns its address. */
 export const listo = (proceso: Proceso) =>

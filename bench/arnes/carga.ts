@@ -14,7 +14,7 @@ export interface Peticion {
 }
 
 /** Parameters of one load on a server. */
-export interface Carga {
+export interface ParametrosDeCarga {
   url: string
   conexiones: number
   segundos: number
@@ -31,7 +31,7 @@ export interface Carga {
 }
 
 /** Requests of one load, with their rate and latencies. */
-export interface Resultado {
+export interface ResultadoDeCarga {
   total: number
   porSegundo: number
   /** Latency in milliseconds, like `p95` and `p99`. */
@@ -54,7 +54,7 @@ export async function cargar({
   espera,
   ritmo,
   revisar,
-}: Carga): Promise<Resultado> {
+}: ParametrosDeCarga): Promise<ResultadoDeCarga> {
   const latencias: number[] = []
   const inicio = performance.now()
   const fin = inicio + segundos * 1000
@@ -86,14 +86,14 @@ export async function cargar({
 }
 
 /** Answer to a request. `cuerpo` decodes the body on demand. */
-export interface Respuesta {
+export interface RespuestaDeCarga {
   status: number
   cuerpo: () => string
 }
 
 /** One keep-alive connection to a server. */
 export interface Enchufe {
-  pedir(peticion: Peticion): Promise<Respuesta>
+  pedir(peticion: Peticion): Promise<RespuestaDeCarga>
   cerrar(): void
 }
 
@@ -102,7 +102,7 @@ export function abrirEnchufe(url: string): Enchufe {
   const { hostname, port, host } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   let recibido: Buffer<ArrayBufferLike> = Buffer.alloc(0)
-  let espera: PromiseWithResolvers<Respuesta> | undefined
+  let espera: PromiseWithResolvers<RespuestaDeCarga> | undefined
   const fallar = (error: Error) => {
     espera?.reject(error)
     espera = undefined
@@ -145,7 +145,7 @@ export function abrirEnchufe(url: string): Enchufe {
  * Reads one HTTP response; undefined while bytes of it are missing.
  * @throws if the response has no Content-Length
  */
-function leerRespuesta(bytes: Buffer): Respuesta | undefined {
+function leerRespuesta(bytes: Buffer): RespuestaDeCarga | undefined {
   const corte = bytes.indexOf('\r\n\r\n')
   if (corte < 0) return undefined
   const cabeza = bytes.toString('latin1', 0, corte)

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { nuevoCodigoDeWebhook } from '../../server/domain/webhooks/webhook.ts'
 import type { Modo } from '../../server/generado/contrato/tipos/index.ts'
-import type { Destino, Encargo } from './encargo.ts'
-import type { Base, Comercio } from './entorno.ts'
+import type { DestinoDeEntregas, Encargo } from './encargo.ts'
+import type { Base, ComercioDeBench } from './entorno.ts'
 import type { Corrida } from './pgbench.ts'
 
 // The same guide in three forms: a request, a row that pgbench inserts, and a row of the seed. The columns and their
@@ -90,13 +90,13 @@ const FOTO = `'${enJson({
 })}'::jsonb`
 
 /** SQL expression for the merchant of a pgbench client: client n writes for merchant n. */
-const deCliente = (comercios: readonly Comercio[]) =>
+const deCliente = (comercios: readonly ComercioDeBench[]) =>
   comercios.length === 1
     ? `'${comercios[0]!.id}'::uuid`
     : `('{${comercios.map(({ id }) => id).join(',')}}'::uuid[])[:client_id::int + 1]`
 
 /** pgbench script that inserts one guide in a transaction of three inserts. */
-export function guionDeCrear(comercios: readonly Comercio[]): string {
+export function guionDeCrear(comercios: readonly ComercioDeBench[]): string {
   const e = deNumero(':k::bigint', deCliente(comercios))
   return `\\set n :n + 1
 \\set k :base + :n * 64 + :client_id
@@ -121,7 +121,7 @@ const COLUMNAS_EN_JSON = `i int, comercio_id uuid, modo text, id uuid, guia text
  * JSON of a batch, in the service's format. The script replaces its ids, codes and references, so that one text serves
  * all batches.
  */
-const loteEnJson = ({ id }: Comercio, guias: number) =>
+const loteEnJson = ({ id }: ComercioDeBench, guias: number) =>
   JSON.stringify(
     Array.from({ length: guias }, (_, i) => ({
       ...{ i, comercio_id: id, modo: 'live', id: '01990000-0000-7000-8000-000000000000', guia: '0000000000A0' },
@@ -139,7 +139,7 @@ const loteEnJson = ({ id }: Comercio, guias: number) =>
  * pgbench script that inserts `guias` guides in one statement, from one JSON parameter and with ON CONFLICT, as the
  * service does. It leaves out row-level security and deliveries. The event's `foto` is a constant.
  */
-export function guionDeLote(comercio: Comercio, guias: number): Pick<Corrida, 'guion' | 'textos'> {
+export function guionDeLote(comercio: ComercioDeBench, guias: number): Pick<Corrida, 'guion' | 'textos'> {
   const { id, guia, ref } = deNumero('k', 'comercio_id')
   const guion = `\\set n :n + 1
 \\set k :base + (:n * 64 + :client_id) * ${guias}
@@ -158,7 +158,7 @@ insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'a
 }
 
 /** pgbench script that runs the two reads of the guide detail for a random guide. */
-export const guionDeDetalle = (comercio: Comercio, guias: number): string => `\\set k random(1, ${guias})
+export const guionDeDetalle = (comercio: ComercioDeBench, guias: number): string => `\\set k random(1, ${guias})
 select g.*, c.comercio from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id join comercio c on c.id = g.comercio_id where i.guia = ${codigoSembrado(':k::bigint')} and i.comercio_id = '${comercio.id}' and i.modo = 'live' \\gset
 select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :id and secuencia > 0 order by secuencia limit 26;
 `
@@ -189,7 +189,7 @@ export const antesDe = (n: number) => (INICIO + n * 100).toString(16).padStart(1
 
 /** Rows that {@link sembrar} inserts. */
 export interface Siembra {
-  comercio: Comercio
+  comercio: ComercioDeBench
   /** First row, from 1. */
   desde?: number
   /** Last row. */
@@ -251,7 +251,7 @@ export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos
  * Inserts recent deliveries of `cuantas` seeded guides that succeeded at the first attempt, to a new endpoint.
  * @returns the code of the endpoint
  */
-export async function sembrarEntregasHechas(url: string, comercio: Comercio, cuantas: number): Promise<string> {
+export async function sembrarEntregasHechas(url: string, comercio: ComercioDeBench, cuantas: number): Promise<string> {
   const webhook = nuevoCodigoDeWebhook()
   const cliente = new pg.Client(url)
   await cliente.connect()
@@ -311,7 +311,7 @@ const tomar = (cuantas: number) => {
  */
 export async function sembrarEntregasDeWebhook(
   url: string,
-  destinos: readonly Destino[],
+  destinos: readonly DestinoDeEntregas[],
   cuantas: number,
 ): Promise<void> {
   const cliente = new pg.Client(url)
@@ -345,7 +345,7 @@ export async function sembrarEntregasDeWebhook(
  * Returns the requests that a reference sends instead: `cuantos` bodies of the same size, to the same endpoints, with
  * unique ids.
  */
-export function nuevosEncargos(destinos: readonly Destino[], cuantos: number): Encargo[] {
+export function nuevosEncargos(destinos: readonly DestinoDeEntregas[], cuantos: number): Encargo[] {
   const { primera } = tomar(cuantos)
   return Array.from({ length: cuantos }, (_, i) => {
     const { comercio, webhook, url, clave, ejemplo } = destinos[i % destinos.length]!

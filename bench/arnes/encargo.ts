@@ -1,14 +1,14 @@
 import type { Agent } from 'undici'
 import { webhookHeaders } from '../../server/domain/webhooks/headers.ts'
 import { signingKeyOf, signWebhook } from '../../server/domain/webhooks/signature.ts'
-import type { Comercio } from './entorno.ts'
+import type { ComercioDeBench } from './entorno.ts'
 
 // The references send the same POST as the service, without the service's safeguards. It has no checks of addresses, no
 // limit of the response size, and no connections per endpoint.
 
 /** Endpoint registered for a merchant, with an address at the receiver. */
-export interface Destino {
-  comercio: Comercio
+export interface DestinoDeEntregas {
+  comercio: ComercioDeBench
   webhook: string
   url: string
   /** Bytes of the endpoint's secret. */
@@ -33,13 +33,13 @@ export interface Encargo {
 }
 
 /** Milliseconds of the monotonic clock that all processes of a machine share. */
-export const ahora = () => Number(process.hrtime.bigint()) / 1e6
+export const relojMonotono = () => Number(process.hrtime.bigint()) / 1e6
 
 /**
  * Signs a delivery and sends it.
  * @throws if the status of the answer is not 2xx
  */
-export async function enviar(agente: Agent, { evento, url, clave, cuerpo }: Encargo) {
+export async function enviarEncargo(agente: Agent, { evento, url, clave, cuerpo }: Encargo) {
   const inicio = performance.now()
   const iniciado_en = new Date()
   const firma = signWebhook(evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, [

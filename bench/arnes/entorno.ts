@@ -15,13 +15,13 @@ import { guardarLlave } from '../../server/domain/llaves/llave.ts'
 import type { Modo, RitmosDeComercio } from '../../server/generado/contrato/tipos/index.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { prepareDatabase } from '../../server/startup/migrations.ts'
-import { alTerminar, lanzar, type Proceso } from './limpieza.ts'
-import type { Opciones } from './opciones.ts'
+import { alTerminar, lanzar, type ProcesoHijo } from './limpieza.ts'
+import type { OpcionesDeBench } from './opciones.ts'
 import { esperarReposo } from './proceso.ts'
 
 const enRaiz = (ruta: string) => fileURLToPath(new URL(`../../${ruta}`, import.meta.url))
 /** Root folder of the repository, with a final slash. */
-export const RAIZ = enRaiz('')
+export const RUTA_RAIZ = enRaiz('')
 
 const { scripts } = JSON.parse(readFileSync(enRaiz('package.json'), 'utf8')) as {
   scripts: Record<'start' | 'worker', string>
@@ -33,7 +33,7 @@ export const FLAGS = flagsDe('start')
 
 /** Resources that all measurements of a run share. */
 export interface Banco {
-  opciones: Opciones
+  opciones: OpcionesDeBench
   /** True if pgbench is installed. */
   pgbench: boolean
   /** Process id of PostgreSQL's postmaster. */
@@ -51,7 +51,7 @@ export interface Banco {
 }
 
 /** Merchant with an API key. */
-export interface Comercio {
+export interface ComercioDeBench {
   id: string
   modo: Modo
   llave: string
@@ -65,7 +65,7 @@ export interface Base {
    * Creates merchants.
    * @param ritmos rate limits; by default 100,000 requests and guides, as if an operator had raised the limits
    */
-  crearComercios(cuantos: number, modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio[]>
+  crearComercios(cuantos: number, modo?: Modo, ritmos?: RitmosDeComercio): Promise<ComercioDeBench[]>
   /**
    * Starts the service as `npm start` does, with additional environment variables. Resolves when the program is ready
    * and idle, like `worker` and `programa`.
@@ -93,7 +93,7 @@ interface Arranque {
 }
 
 /** Starts the PostgreSQL server of the run and returns the resources that measurements share. */
-export async function abrirBanco(opciones: Opciones): Promise<Banco> {
+export async function abrirBanco(opciones: OpcionesDeBench): Promise<Banco> {
   const carpeta = mkdtempSync(join(tmpdir(), 'guias-bench-'))
   chmodSync(carpeta, 0o711) // as root, the user of PostgreSQL must be able to traverse this folder
   const urlDePostgres = await iniciarPostgres(carpeta)
@@ -201,13 +201,13 @@ export async function iniciarPrograma(
   carpeta: string,
   { grupo = false, variable = 'PORT' }: { grupo?: boolean; variable?: 'PORT' | 'METRICS_PORT' } = {},
 ): Promise<Programa> {
-  const puerto = await puertoLibre()
+  const puerto = await puertoLibreAhora()
   const url = `http://127.0.0.1:${puerto}`
   const bitacora = join(carpeta, `programa-${puerto}.log`)
   const salida = openSync(bitacora, 'a')
   const inicio = performance.now()
   const proceso = lanzar(programa, args, {
-    cwd: RAIZ,
+    cwd: RUTA_RAIZ,
     // With npm's variable set, the service stops when its parent dies. It therefore does not outlive a killed bench.
     env: {
       ...process.env,
@@ -230,7 +230,7 @@ export async function iniciarPrograma(
   return { url, pid: proceso.pid, segundosHastaListo: (performance.now() - inicio) / 1000, terminar: proceso.terminar }
 }
 
-async function esperarListo(url: string, { hijo }: Proceso) {
+async function esperarListo(url: string, { hijo }: ProcesoHijo) {
   for (const limite = performance.now() + 60_000; performance.now() < limite; await dormir(5)) {
     if (hijo.exitCode !== null || hijo.signalCode !== null)
       throw new Error(`${hijo.spawnargs.join(' ')} terminó antes de estar listo`)
@@ -250,7 +250,7 @@ export function contesta(url: string): Promise<boolean> {
 }
 
 /** Returns a TCP port that is free on 127.0.0.1 at the moment. */
-export function puertoLibre(): Promise<number> {
+export function puertoLibreAhora(): Promise<number> {
   return new Promise((resolve, reject) => {
     const sonda = createServer().once('error', reject)
     sonda.listen(0, '127.0.0.1', () => {
@@ -265,10 +265,10 @@ async function crearComercios(
   cuantos: number,
   modo: Modo = 'live',
   ritmos = { solicitudes: 100_000, guias: 100_000 },
-): Promise<Comercio[]> {
+): Promise<ComercioDeBench[]> {
   const nuevoId = createIdGenerator(() => new Date())
   const { prisma } = db
-  const comercios: Comercio[] = []
+  const comercios: ComercioDeBench[] = []
   for (let i = 0; i < cuantos; i++) {
     const fila = await prisma.comercio.create({
       data: {

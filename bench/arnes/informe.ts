@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { Db } from '../../server/data/db.ts'
-import { FLAGS, RAIZ } from './entorno.ts'
-import { numero } from './numero.ts'
+import { FLAGS, RUTA_RAIZ } from './entorno.ts'
+import { formatearNumero } from './numero.ts'
 import type { Serie } from './rondas.ts'
 import type { Grafica } from './svg.ts'
 
@@ -17,7 +17,7 @@ export interface Marca {
 }
 
 /** Row of the report: one figure of the service, with its reference, ratio and mark if it has them. */
-export interface Fila {
+export interface FilaDeInforme {
   medida: string
   unidad: string
   programa: Serie
@@ -27,17 +27,18 @@ export interface Fila {
 }
 
 /** Rows, notes and charts of one measurement. */
-export interface Resultado {
-  filas: Fila[]
+export interface ResultadoDeMedida {
+  filas: FilaDeInforme[]
   /** Notes in Spanish that explain the figures. */
   notas?: string[]
   graficas?: { nombre: string; grafica: Grafica }[]
 }
 
-const serie = ({ mediana, min, max }: Serie) => `**${numero(mediana)}** (${numero(min)}–${numero(max)})`
+const serie = ({ mediana, min, max }: Serie) =>
+  `**${formatearNumero(mediana)}** (${formatearNumero(min)}–${formatearNumero(max)})`
 
 /** Tells if a row meets its mark; undefined if it has no mark or no ratio. */
-export function cumple({ programa, referencia, razon, marca }: Fila): boolean | undefined {
+export function cumple({ programa, referencia, razon, marca }: FilaDeInforme): boolean | undefined {
   const juzgada = marca?.absoluta ? programa : razon
   if (!marca || !juzgada) return undefined
   if (marca.holgura && referencia && programa.mediana <= referencia.serie.mediana + marca.holgura) return true
@@ -49,13 +50,13 @@ const SENAL = new Map([
   [false, '**no**'],
 ])
 
-const marcaEnTexto = ({ unidad, marca }: Fila) =>
+const marcaEnTexto = ({ unidad, marca }: FilaDeInforme) =>
   marca
-    ? `${marca.sentido} ${numero(marca.valor)} ${marca.absoluta ? unidad : '×'}${marca.holgura ? ` o + ${marca.holgura} ${unidad}` : ''}`
+    ? `${marca.sentido} ${formatearNumero(marca.valor)} ${marca.absoluta ? unidad : '×'}${marca.holgura ? ` o + ${marca.holgura} ${unidad}` : ''}`
     : ''
 
 /** Returns the rows as a Markdown table in Spanish. */
-export function tabla(filas: readonly Fila[]): string {
+export function tablaDeInforme(filas: readonly FilaDeInforme[]): string {
   const lineas = filas.map((fila) =>
     [
       fila.medida,
@@ -91,11 +92,13 @@ export async function condiciones(db: Db): Promise<string[]> {
     [AJUSTES],
   )
   const leer = (paquete: string) =>
-    JSON.parse(readFileSync(`${RAIZ}${paquete}`, 'utf8')) as Record<string, Record<string, string>>
+    JSON.parse(readFileSync(`${RUTA_RAIZ}${paquete}`, 'utf8')) as Record<string, Record<string, string>>
   const versiones = { ...leer('package.json').dependencies, ...leer('bench/package.json').devDependencies }
   const de = (nombre: string) => `${nombre} ${versiones[nombre]}`
   const pgbench = spawnSync('pgbench', ['--version'], { encoding: 'utf8' }).stdout?.trim()
-  const commit = spawnSync('git', ['-C', RAIZ, 'describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout?.trim()
+  const commit = spawnSync('git', ['-C', RUTA_RAIZ, 'describe', '--always', '--dirty'], {
+    encoding: 'utf8',
+  }).stdout?.trim()
   return [
     `Máquina: ${cpus()[0]?.model ?? 'CPU desconocida'}, ${cpus().length} núcleos, ${Math.round(totalmem() / 2 ** 30)} GB, ${type()} ${release()}`,
     `Node ${process.version} (${FLAGS.join(' ')}); ${['express', 'express-openapi-validator', 'pg', 'pg-boss', 'undici', 'fastify', 'graphile-worker'].map(de).join(', ')}; ${pgbench || 'sin pgbench'}`,

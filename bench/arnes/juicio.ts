@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Medida } from '../medidas/medida.ts'
 import type { Banco } from './entorno.ts'
 import { cifrasDe, desplomes } from './historia.ts'
-import type { Resultado } from './informe.ts'
+import type { ResultadoDeMedida } from './informe.ts'
 
 /**
  * Minimum share of the cores for a decisive attempt. Below it other programs use the machine, and figures are not
@@ -42,7 +42,7 @@ export function juzgar(intentos: readonly Intento[]): readonly string[] | undefi
 export async function medirConJuicio(
   medida: Medida,
   banco: Banco,
-): Promise<{ resultado: Resultado; caidos: readonly string[]; sinJuzgar: readonly string[] }> {
+): Promise<{ resultado: ResultadoDeMedida; caidos: readonly string[]; sinJuzgar: readonly string[] }> {
   const intentos: Intento[] = []
   for (;;) {
     const antes = await parteLibre()

@@ -29,7 +29,7 @@ export async function terminarTodo(): Promise<void> {
 }
 
 /** Child process of the run. */
-export interface Proceso {
+export interface ProcesoHijo {
   hijo: ChildProcess
   pid: number
   terminar(): Promise<void>
@@ -40,7 +40,7 @@ export interface Proceso {
  * go to its whole process group (npm and the processes that npm starts).
  * @throws if the run is being stopped
  */
-export function lanzar(programa: string, args: readonly string[], opciones: SpawnOptions): Proceso {
+export function lanzar(programa: string, args: readonly string[], opciones: SpawnOptions): ProcesoHijo {
   if (terminando) throw new Error('the run is being stopped')
   const hijo = spawn(programa, args, opciones)
   const fin = new Promise<void>((resolve) => hijo.once('error', () => resolve()).once('exit', () => resolve()))

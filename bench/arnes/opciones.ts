@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 /** Options of the command line. */
-export interface Opciones {
+export interface OpcionesDeBench {
   /** Keys of the measurements to run. Empty runs all except those that must be requested. */
   solo: readonly string[]
   rondas: number
@@ -53,7 +53,7 @@ const CORTO = [
  * Reads the command line. Returns undefined for `--help`.
  * @throws {ErrorDeOpciones} if an option or a measurement is unknown or a number is invalid
  */
-export function leerOpciones(args: readonly string[], claves: readonly string[]): Opciones | undefined {
+export function leerOpciones(args: readonly string[], claves: readonly string[]): OpcionesDeBench | undefined {
   const { values } = interpretar(args.includes('--corto') ? [...CORTO, ...args] : args)
   if (values.help) return undefined
   const entero = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimo: number) => {

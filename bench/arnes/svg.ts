@@ -1,4 +1,4 @@
-import { numero } from './numero.ts'
+import { formatearNumero } from './numero.ts'
 import type { Serie } from './rondas.ts'
 
 /** Line of a chart. */
@@ -41,7 +41,7 @@ export function dibujar({ titulo, ejeX, ejeY, lineas, logaritmica = false }: Gra
     .map(
       (y) =>
         `<line x1="${MARGEN.izquierda}" x2="${ANCHO - MARGEN.derecha}" y1="${py(y)}" y2="${py(y)}" stroke="#ddd"/>` +
-        texto(MARGEN.izquierda - 8, py(y) + 4, numero(y), 'text-anchor="end"'),
+        texto(MARGEN.izquierda - 8, py(y) + 4, formatearNumero(y), 'text-anchor="end"'),
     )
   const visibles = logaritmica || xs.length <= 8 ? xs : xs.filter((_, i) => i % Math.ceil(xs.length / 8) === 0)
   const marcas = visibles.map((x) => texto(px(x), ALTO - MARGEN.abajo + 18, corto(x), 'text-anchor="middle"'))

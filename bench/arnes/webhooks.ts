@@ -9,8 +9,8 @@ import { newSecret, secretBytes } from '../../server/domain/webhooks/signature.t
 import { nuevoCodigoDeWebhook } from '../../server/domain/webhooks/webhook.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { nuevaGuia } from './datos.ts'
-import type { Destino } from './encargo.ts'
-import type { Banco, Base, Comercio } from './entorno.ts'
+import type { DestinoDeEntregas } from './encargo.ts'
+import type { Banco, Base, ComercioDeBench } from './entorno.ts'
 
 interface Resumen {
   distintas: number
@@ -25,7 +25,7 @@ interface Resumen {
 }
 
 /** Running receiver (`bench/receptor.ts`). */
-export interface Receptor {
+export interface ReceptorDeBench {
   url: string
   pid: number
   /** Forgets all arrivals. */
@@ -50,7 +50,7 @@ function pedir<T>(url: string): Promise<T> {
 }
 
 /** Starts a receiver. */
-export async function abrirReceptor(base: Base): Promise<Receptor> {
+export async function lanzarReceptor(base: Base): Promise<ReceptorDeBench> {
   const { url, pid } = await base.programa('receptor.ts')
   return {
     url,
@@ -84,14 +84,14 @@ export function mandar(url: string): Promise<void> {
 }
 
 /** Registers one active endpoint for each merchant, subscribed to all event types. */
-export async function registrar(
+export async function registrarEndpoints(
   { masterKeys }: Banco,
   { db }: Base,
-  comercios: readonly Comercio[],
+  comercios: readonly ComercioDeBench[],
   urlDe: (i: number) => string,
-): Promise<Destino[]> {
+): Promise<DestinoDeEntregas[]> {
   const secretos = createSecrets(masterKeys)
-  const destinos: Destino[] = []
+  const destinos: DestinoDeEntregas[] = []
   for (const [i, comercio] of comercios.entries()) {
     const webhook = nuevoCodigoDeWebhook()
     const url = urlDe(i)
@@ -113,7 +113,7 @@ export async function registrar(
 }
 
 /** Returns the body that the service sends for a new guide with the code `GUIA_EJEMPLO`. */
-function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
+function cuerpoDeEjemplo({ id: comercio_id, modo }: ComercioDeBench): string {
   const datos = normalizar(JSON.parse(nuevaGuia()), { pais: null })
   const creado_en = new Date()
   const guia = guiaNueva(datos, { comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, creado_en })

@@ -1,7 +1,7 @@
 import { setTimeout as dormir } from 'node:timers/promises'
-import type { Carga } from '../arnes/carga.ts'
-import type { Banco, Comercio } from '../arnes/entorno.ts'
-import { miles, numero } from '../arnes/numero.ts'
+import type { ParametrosDeCarga } from '../arnes/carga.ts'
+import type { Banco, ComercioDeBench } from '../arnes/entorno.ts'
+import { formatearNumero, miles } from '../arnes/numero.ts'
 import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import { calentar, fila, medidor } from './crear.ts'
@@ -20,8 +20,8 @@ const muchasLlaves = (banco: Banco) =>
   banco.conBase(async (base) => {
     const comercios = await base.crearComercios(COMERCIOS)
     const programa = await base.servicio({ WORKERS: '0' })
-    const lado = (cuales: readonly Comercio[]) => {
-      const carga: Carga = {
+    const lado = (cuales: readonly ComercioDeBench[]) => {
+      const carga: ParametrosDeCarga = {
         url: programa.url,
         conexiones: CONEXIONES,
         ritmo: RITMO / CONEXIONES,
@@ -45,7 +45,7 @@ const muchasLlaves = (banco: Banco) =>
       }
     const valores = await intercalar(banco.opciones.rondas, { programa: cpu(todos), referencia: cpu(uno) })
     const mediana = (de: typeof todos, parte: 'servidor' | 'postgres') =>
-      numero(resumir(de.medidor.cargas.map((carga) => carga.cpu[parte])).mediana)
+      formatearNumero(resumir(de.medidor.cargas.map((carga) => carga.cpu[parte])).mediana)
     const nombre = `${miles(COMERCIOS)} llaves`
     return {
       filas: [

@@ -1,9 +1,9 @@
 import sharp from 'sharp'
 import { guardarOperadorConLlave } from '../../server/domain/operadores/operador.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
-import { type Carga, cargar } from '../arnes/carga.ts'
+import { cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
 import { nuevoLote } from '../arnes/datos.ts'
-import { type Banco, type Base, type Comercio, puertoLibre } from '../arnes/entorno.ts'
+import { type Banco, type Base, type ComercioDeBench, puertoLibreAhora } from '../arnes/entorno.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import type { Medida } from './medida.ts'
 
@@ -13,7 +13,7 @@ const GUIAS = 100
 interface Escena {
   url: string
   metricas: string
-  comercio: Comercio
+  comercio: ComercioDeBench
   /** Path of a signed link to a hundred labels. */
   etiquetas: string
   /** Guides for the uploads. A hundred, because each guide accepts only a few pictures. */
@@ -25,7 +25,7 @@ interface Escena {
 }
 
 async function montar({ db, servicio, crearComercios }: Base): Promise<Escena> {
-  const puerto = await puertoLibre()
+  const puerto = await puertoLibreAhora()
   const [comercio] = await crearComercios(1)
   const { llave } = await guardarOperadorConLlave({ db, nuevoId: createIdGenerator(() => new Date()) }, 'Banco')
   const { url } = await servicio({ METRICS_PORT: `${puerto}` })
@@ -59,7 +59,7 @@ async function montar({ db, servicio, crearComercios }: Base): Promise<Escena> {
   }
 }
 
-const deEtiquetas = ({ url, comercio, etiquetas }: Escena, segundos: number): Carga => ({
+const deEtiquetas = ({ url, comercio, etiquetas }: Escena, segundos: number): ParametrosDeCarga => ({
   url,
   conexiones: 2,
   segundos,
@@ -67,7 +67,7 @@ const deEtiquetas = ({ url, comercio, etiquetas }: Escena, segundos: number): Ca
   siguiente: () => ({ metodo: 'GET', ruta: etiquetas, llave: comercio.llave }),
 })
 
-const deLotes = ({ url, comercio }: Escena, segundos: number): Carga => ({
+const deLotes = ({ url, comercio }: Escena, segundos: number): ParametrosDeCarga => ({
   url,
   conexiones: 2,
   segundos,
@@ -75,7 +75,7 @@ const deLotes = ({ url, comercio }: Escena, segundos: number): Carga => ({
   siguiente: () => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: nuevoLote(GUIAS) }),
 })
 
-const dePaginas = ({ url, comercio }: Escena, segundos: number): Carga => ({
+const dePaginas = ({ url, comercio }: Escena, segundos: number): ParametrosDeCarga => ({
   url,
   conexiones: 2,
   segundos,

@@ -1,9 +1,9 @@
 import { guardarOperadorConLlave } from '../../server/domain/operadores/operador.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
-import type { Carga } from '../arnes/carga.ts'
+import type { ParametrosDeCarga } from '../arnes/carga.ts'
 import { guiasAlAzar, nuevaGuia, nuevoLote } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import type { Fila } from '../arnes/informe.ts'
+import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
+import type { FilaDeInforme } from '../arnes/informe.ts'
 import { miles } from '../arnes/numero.ts'
 import { resumir } from '../arnes/rondas.ts'
 import { analizar, medidor } from './crear.ts'
@@ -18,7 +18,7 @@ interface Caso {
   nombre: string
   /** Counted items per request, for example guides per batch. */
   cuantas: number
-  peticion: () => ReturnType<Carga['siguiente']>
+  peticion: () => ReturnType<ParametrosDeCarga['siguiente']>
   espera: number
 }
 
@@ -30,17 +30,23 @@ async function leerDisco({ db }: Base) {
   return rows[0]!
 }
 
-const enFila = (medida: string, unidad: string, valores: readonly number[]): Fila => ({
+const enFila = (medida: string, unidad: string, valores: readonly number[]): FilaDeInforme => ({
   medida,
   unidad,
   programa: resumir(valores),
 })
 
 /** Measures the CPU of the service and of PostgreSQL, the WAL and the disk space of one item, in each round. */
-async function medirCaso(banco: Banco, base: Base, programa: Programa, caso: Caso): Promise<Fila[]> {
+async function medirCaso(banco: Banco, base: Base, programa: Programa, caso: Caso): Promise<FilaDeInforme[]> {
   const { rondas, segundos } = banco.opciones
   const { nombre, cuantas, espera } = caso
-  const carga: Carga = { url: programa.url, conexiones: CONEXIONES, segundos, espera, siguiente: caso.peticion }
+  const carga: ParametrosDeCarga = {
+    url: programa.url,
+    conexiones: CONEXIONES,
+    segundos,
+    espera,
+    siguiente: caso.peticion,
+  }
   await medidor(banco, programa, carga).medir()
   // After a checkpoint, the first change of a page writes a full page image. The next load writes these images before
   // the measured rounds.
@@ -76,7 +82,7 @@ const ESTADOS = ['recolectado', 'en_ruta', 'entregado'] as const
  * Returns a case with the state changes of the merchant's guides: all guides are picked up, then sent out, then
  * delivered.
  */
-async function eventosDe(base: Base, { id }: Comercio): Promise<Caso> {
+async function eventosDe(base: Base, { id }: ComercioDeBench): Promise<Caso> {
   const nuevoId = createIdGenerator(() => new Date())
   const { llave } = await guardarOperadorConLlave({ db: base.db, nuevoId }, 'Banco')
   const { rows } = await base.db.pool.query<{ guia: string }>('select guia from guia where comercio_id = $1', [id])
@@ -100,7 +106,7 @@ async function eventosDe(base: Base, { id }: Comercio): Promise<Caso> {
 
 const direccion = () => `10.${[1, 2, 3].map(() => Math.floor(Math.random() * 250)).join('.')}`
 
-function casosDe({ llave }: Comercio, guias: () => string): Caso[] {
+function casosDe({ llave }: ComercioDeBench, guias: () => string): Caso[] {
   const leer = (nombre: string, ruta: () => string, cabeceras = () => ({})): Caso => ({
     nombre,
     cuantas: 1,
@@ -134,7 +140,7 @@ function casosDe({ llave }: Comercio, guias: () => string): Caso[] {
 }
 
 /** Measures the cost of a webhook delivery for the sending process and PostgreSQL, without the cost of the receiver. */
-async function deEntregas(banco: Banco, base: Base): Promise<Fila[]> {
+async function deEntregas(banco: Banco, base: Base): Promise<FilaDeInforme[]> {
   const lado = await levantarLado(banco, base, WEBHOOKS)
   const medidas: { suyo: number; postgres: number; porSegundo: number; wal: number; disco: number }[] = []
   for (let n = 0; n < banco.opciones.rondas; n++) {
@@ -157,7 +163,7 @@ async function deEntregas(banco: Banco, base: Base): Promise<Fila[]> {
 
 const medir = (banco: Banco) =>
   banco.conBase(async (base) => {
-    const [comercio] = (await base.crearComercios(1)) as [Comercio]
+    const [comercio] = (await base.crearComercios(1)) as [ComercioDeBench]
     const programa = await base.servicio({ WORKERS: '0', TRUST_PROXY: '1', WEBHOOKS_LOOPBACK: '0' })
     let guias: string[] = []
     const [crear, lote, ...lecturas] = casosDe(comercio, () => guias[Math.floor(Math.random() * guias.length)]!)

@@ -1,9 +1,9 @@
 import pg from 'pg'
-import { type Carga, type Resultado as Cargada, cargar } from '../arnes/carga.ts'
+import { type ResultadoDeCarga as Cargada, cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
 import { guionDeCrear, nuevaGuia } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import type { Fila, Marca, Resultado } from '../arnes/informe.ts'
-import { numero } from '../arnes/numero.ts'
+import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
+import type { FilaDeInforme, Marca, ResultadoDeMedida } from '../arnes/informe.ts'
+import { formatearNumero } from '../arnes/numero.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
@@ -12,10 +12,10 @@ import type { Medida } from './medida.ts'
 /** Returns a load that creates guides. Connection n uses the key of merchant n, modulo the number of merchants. */
 export const cargaDeCrear = (
   url: string,
-  comercios: readonly Comercio[],
+  comercios: readonly ComercioDeBench[],
   conexiones: number,
   segundos: number,
-): Carga => ({
+): ParametrosDeCarga => ({
   url,
   conexiones,
   segundos,
@@ -32,7 +32,7 @@ export const cargaDeCrear = (
  * Returns a function that runs a load and returns its rate. Records the CPU of each process per request, in
  * microseconds.
  */
-export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Carga) {
+export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: ParametrosDeCarga) {
   const cargas: (Cargada & { cpu: Record<'servidor' | 'postgres' | 'generador', number> })[] = []
   const leer = () => ({
     servidor: cpuDe(programa.pid) ?? Number.NaN,
@@ -53,7 +53,7 @@ export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Car
       return cargada.porSegundo
     },
     nota(nombre: string): string {
-      const mediana = (de: (una: (typeof cargas)[number]) => number) => numero(resumir(cargas.map(de)).mediana)
+      const mediana = (de: (una: (typeof cargas)[number]) => number) => formatearNumero(resumir(cargas.map(de)).mediana)
       return (
         `${nombre}: p50 ${mediana(({ p50 }) => p50)} ms, p99 ${mediana(({ p99 }) => p99)} ms; CPU por solicitud: servidor ` +
         `${mediana(({ cpu }) => cpu.servidor)} µs, PostgreSQL ${mediana(({ cpu }) => cpu.postgres)} µs, generador ${mediana(({ cpu }) => cpu.generador)} µs`
@@ -67,7 +67,7 @@ export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Car
  * does within a minute. Without statistics, PostgreSQL may check foreign keys through an index that scans all guides of
  * the merchant.
  */
-export async function calentar(banco: Banco, { url }: Base, carga: Carga): Promise<void> {
+export async function calentar(banco: Banco, { url }: Base, carga: ParametrosDeCarga): Promise<void> {
   await cargar({ ...carga, segundos: 2 * banco.opciones.segundos })
   await analizar(url)
 }
@@ -109,10 +109,10 @@ async function comparar(
   banco: Banco,
   base: Base,
   { medida, conexiones, marca }: Caso,
-  comercios: readonly Comercio[],
+  comercios: readonly ComercioDeBench[],
   nombre: string,
   referencia: { medir: () => Promise<number>; nota?: (nombre: string) => string },
-): Promise<Resultado> {
+): Promise<ResultadoDeMedida> {
   const servicio = await base.servicio()
   const carga = cargaDeCrear(servicio.url, comercios, conexiones, banco.opciones.segundos)
   await calentar(banco, base, carga)
@@ -135,7 +135,7 @@ export function fila(
   nombre: string,
   valores: { programa: number[]; referencia: number[] },
   marca?: Marca,
-): Fila {
+): FilaDeInforme {
   const { programa, referencia } = valores
   return {
     medida,
@@ -148,7 +148,7 @@ export function fila(
   }
 }
 
-export const crear: Medida[] = [
+export const medidasDeCrear: Medida[] = [
   {
     clave: 'crear32',
     descripcion: 'crear, 32 conexiones, un comercio, contra pgbench',

@@ -1,7 +1,7 @@
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
 import { codigoSembrado, sembrar } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import type { Fila } from '../arnes/informe.ts'
+import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
+import type { FilaDeInforme } from '../arnes/informe.ts'
 import { miles } from '../arnes/numero.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
@@ -21,7 +21,7 @@ const VARIANTES = 500
 export interface Lado {
   programa: Programa
   base: Base
-  comercio: Comercio
+  comercio: ComercioDeBench
   rutas: Record<string, readonly string[]>
 }
 
@@ -45,7 +45,7 @@ export async function rutasDe({ db }: Base, guias: number): Promise<Lado['rutas'
 }
 
 async function abrir(base: Base): Promise<Omit<Lado, 'rutas'>> {
-  const [comercio] = (await base.crearComercios(1)) as [Comercio]
+  const [comercio] = (await base.crearComercios(1)) as [ComercioDeBench]
   await sembrar(base.url, { comercio, hasta: PEQUENA, eventos: EVENTOS })
   const programa = await base.servicio()
   return { base, comercio, programa }
@@ -91,7 +91,7 @@ export async function comparar(
   banco: Banco,
   lados: readonly [Lado, Lado],
   { de, referencia }: { de: string; referencia: string },
-): Promise<Fila[]> {
+): Promise<FilaDeInforme[]> {
   const { rondas, segundos } = banco.opciones
   const vueltas = segundos * LECTURAS_POR_SEGUNDO
   await ronda(lados, vueltas)
@@ -116,7 +116,7 @@ const crecerA = (banco: Banco, tamanos: readonly number[]) =>
     banco.conBase(async (grande) => {
       const fijo = { ...(await abrir(pequena)), rutas: await rutasDe(pequena, PEQUENA) }
       const crecido = await abrir(grande)
-      const filas: Fila[] = []
+      const filas: FilaDeInforme[] = []
       const curvas = new Map<string, { x: number; y: ReturnType<typeof resumir> }[]>()
       let sembradas = PEQUENA
       for (const guias of tamanos) {

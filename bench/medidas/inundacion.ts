@@ -2,7 +2,7 @@ import { cargar } from '../arnes/carga.ts'
 import { guiaFaltosa, nuevaGuia } from '../arnes/datos.ts'
 import type { Banco } from '../arnes/entorno.ts'
 import type { Medida } from './medida.ts'
-import { CONEXIONES, medirVecinos, RITMO, VECINOS } from './vecinos.ts'
+import { CONEXIONES, medirVecinos, RITMO_DE_VECINOS, VECINOS } from './vecinos.ts'
 
 /** Guides of the flood, as a multiple of the guides of all neighbours together. */
 const VECES = 10
@@ -47,7 +47,7 @@ const inundacion =
         preparar:
           async () =>
           async ({ url }, segundos) => {
-            const ritmo = (VECES * VECINOS * RITMO) / guias / CONEXIONES
+            const ritmo = (VECES * VECINOS * RITMO_DE_VECINOS) / guias / CONEXIONES
             const siguiente = () => ({ metodo: 'POST', llave: inundador!.llave, ...peticion() }) as const
             return (await cargar({ url, conexiones: CONEXIONES, segundos, espera, ritmo, siguiente })).porSegundo
           },
@@ -55,7 +55,7 @@ const inundacion =
       return {
         filas,
         notas: [
-          `los vecinos, ${VECINOS * RITMO} creaciones/s; la inundación, ${inundacion} solicitudes/s (${VECES} veces las guías de todos ellos)`,
+          `los vecinos, ${VECINOS * RITMO_DE_VECINOS} creaciones/s; la inundación, ${inundacion} solicitudes/s (${VECES} veces las guías de todos ellos)`,
         ],
       }
     })

@@ -2,7 +2,7 @@ import { createCursors } from '../../server/api/lists/cursor.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
 import { ESTADOS_RAROS, guiasAlAzar, guionDeDetalle, sembrar, sembrarEntregasHechas } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
+import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
 import { miles } from '../arnes/numero.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
@@ -20,7 +20,7 @@ const [RARO] = ESTADOS_RAROS
 
 interface Lugar {
   nombre: string
-  comercio: Comercio
+  comercio: ComercioDeBench
   /** Position of the page: listed guides that are newer than its first guide. */
   profundidad: number
   /** States of the filter, in alphabetical order as the cursor requires. */
@@ -63,7 +63,7 @@ async function leer(enchufe: Enchufe, llave: string, ruta: string): Promise<numb
 const paginas = (banco: Banco) =>
   banco.conBase(async (base) => {
     const { rondas, segundos, guias } = banco.opciones
-    const [comercio, pequeno] = (await base.crearComercios(2)) as [Comercio, Comercio]
+    const [comercio, pequeno] = (await base.crearComercios(2)) as [ComercioDeBench, ComercioDeBench]
     await sembrar(base.url, { comercio: pequeno, hasta: 2 * PAGINA })
     await sembrar(base.url, { comercio, hasta: guias })
     // A cursor at this depth still has one full page of guides after it.
@@ -136,12 +136,13 @@ interface Lectura {
  * @param valor minimum ratio to the reference
  */
 const contraReferencia =
-  (valor: number, preparar: (base: Base, comercio: Comercio, guias: number) => Promise<Lectura>) => (banco: Banco) =>
+  (valor: number, preparar: (base: Base, comercio: ComercioDeBench, guias: number) => Promise<Lectura>) =>
+  (banco: Banco) =>
     banco.conBase(async (base) => {
       const { rondas, segundos } = banco.opciones
       const guias = Math.min(banco.opciones.guias, 100_000)
       const conexiones = 32
-      const [comercio] = (await base.crearComercios(1)) as [Comercio]
+      const [comercio] = (await base.crearComercios(1)) as [ComercioDeBench]
       await sembrar(base.url, { comercio, hasta: guias, eventos: 2 })
       const { medida, rutas, guion } = await preparar(base, comercio, guias)
       const cargaDe = ({ url }: Programa) => {

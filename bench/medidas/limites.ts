@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
-import { type Carga, cargar, type Peticion } from '../arnes/carga.ts'
+import { cargar, type ParametrosDeCarga, type Peticion } from '../arnes/carga.ts'
 import { guiaFaltosa, nuevaGuia, nuevoLote } from '../arnes/datos.ts'
-import { type Banco, type Base, type Comercio, type Programa, RAIZ } from '../arnes/entorno.ts'
+import { type Banco, type Base, type ComercioDeBench, type Programa, RUTA_RAIZ } from '../arnes/entorno.ts'
 import { lanzar } from '../arnes/limpieza.ts'
-import { registrar } from '../arnes/webhooks.ts'
+import { registrarEndpoints } from '../arnes/webhooks.ts'
 import type { Medida } from './medida.ts'
 import { CONEXIONES, medirVecinos, VECINOS } from './vecinos.ts'
 
@@ -19,7 +19,7 @@ interface Escena {
   banco: Banco
   servicio: Programa
   /** Merchant that floods, with the default rate limits. */
-  inundador: Comercio
+  inundador: ComercioDeBench
   guias: readonly string[]
 }
 
@@ -50,7 +50,12 @@ const INUNDACIONES: readonly Inundacion[] = [
     nombre: 'ensayos de recuperar',
     porSegundo: 50,
     async preparar({ base, banco, inundador }) {
-      const [{ webhook } = { webhook: '' }] = await registrar(banco, base, [inundador], () => 'http://127.0.0.1:9/x')
+      const [{ webhook } = { webhook: '' }] = await registrarEndpoints(
+        banco,
+        base,
+        [inundador],
+        () => 'http://127.0.0.1:9/x',
+      )
       const cuerpo = JSON.stringify({ desde: new Date(Date.now() - 3_600_000), ensayo: true, todas: true })
       return () => ({ metodo: 'POST', ruta: `/api/v1/webhooks/${webhook}/recuperar`, cuerpo })
     },
@@ -113,7 +118,7 @@ const medir = (inundar: (escena: Escena) => Promise<Inundar>, nombre: string) =>
     return { filas, notas: [`la inundación: ${inundacion} por segundo`] }
   })
 
-async function crearGuias({ url }: Programa, { llave }: Comercio): Promise<string[]> {
+async function crearGuias({ url }: Programa, { llave }: ComercioDeBench): Promise<string[]> {
   const codigos: string[] = []
   const headers = { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' }
   while (codigos.length < GUIAS) {
@@ -132,7 +137,7 @@ const porPeticiones =
   async (escena: Escena) => {
     const peticion = await preparar(escena)
     return async ({ url }: Programa, segundos: number) => {
-      const carga: Carga = {
+      const carga: ParametrosDeCarga = {
         url,
         segundos,
         conexiones: CONEXIONES,
@@ -192,7 +197,7 @@ const porDesconocido =
   async () =>
   async ({ url }: Programa, segundos: number) => {
     const args = [url, desde, porSegundo, seguidas, segundos].map(String)
-    const { hijo } = lanzar(process.execPath, [`${RAIZ}bench/inundador.ts`, ...args], {
+    const { hijo } = lanzar(process.execPath, [`${RUTA_RAIZ}bench/inundador.ts`, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     let enviadas = 0

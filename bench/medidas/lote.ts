@@ -1,7 +1,7 @@
-import { type Carga, cargar } from '../arnes/carga.ts'
+import { cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
 import { guionDeLote, nuevoLote } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
-import type { Fila } from '../arnes/informe.ts'
+import type { Banco, Base, ComercioDeBench } from '../arnes/entorno.ts'
+import type { FilaDeInforme } from '../arnes/informe.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { intercalar } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
@@ -11,7 +11,12 @@ import type { Medida } from './medida.ts'
 export const GUIAS = 100
 
 /** Returns a load that creates batches of {@link GUIAS} guides and requires that all are created. */
-export const cargaDeLotes = (url: string, comercio: Comercio, conexiones: number, segundos: number): Carga => ({
+export const cargaDeLotes = (
+  url: string,
+  comercio: ComercioDeBench,
+  conexiones: number,
+  segundos: number,
+): ParametrosDeCarga => ({
   url,
   conexiones,
   segundos,
@@ -20,9 +25,12 @@ export const cargaDeLotes = (url: string, comercio: Comercio, conexiones: number
   revisar: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
 })
 
-const guiasPorSegundo = async (carga: Carga) => (await cargar(carga)).porSegundo * GUIAS
+const guiasPorSegundo = async (carga: ParametrosDeCarga) => (await cargar(carga)).porSegundo * GUIAS
 
-const conServicio = (banco: Banco, medir: (base: Base, comercio: Comercio, url: string) => Promise<Fila[]>) =>
+const conServicio = (
+  banco: Banco,
+  medir: (base: Base, comercio: ComercioDeBench, url: string) => Promise<FilaDeInforme[]>,
+) =>
   banco.conBase(async (base) => {
     const [comercio] = await base.crearComercios(1)
     const { url } = await base.servicio()
@@ -62,7 +70,7 @@ const contraIndividuales = (banco: Banco) =>
     ]
   })
 
-export const lote: Medida[] = [
+export const medidasDeLote: Medida[] = [
   {
     clave: 'lote',
     descripcion: 'lotes de 100, 8 conexiones, contra pgbench con las 100 filas en una sentencia y un JSON',

@@ -1,5 +1,5 @@
 import type { Banco } from '../arnes/entorno.ts'
-import type { Resultado } from '../arnes/informe.ts'
+import type { ResultadoDeMedida } from '../arnes/informe.ts'
 
 /** Measurement that `--solo` selects by its `clave`. */
 export interface Medida {
@@ -7,5 +7,5 @@ export interface Medida {
   descripcion: string
   /** Returns true if the measurement runs only when `--solo` names it. */
   aparte?: (banco: Banco['opciones']) => boolean
-  medir: (banco: Banco) => Promise<Resultado>
+  medir: (banco: Banco) => Promise<ResultadoDeMedida>
 }

@@ -1,13 +1,13 @@
 import pg from 'pg'
 import { isDistributed } from '../../server/data/db.ts'
-import { type Carga, cargar } from '../arnes/carga.ts'
+import { cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
 import { nuevaGuia, nuevoLote } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import type { Fila, Marca, Resultado } from '../arnes/informe.ts'
+import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
+import type { FilaDeInforme, Marca, ResultadoDeMedida } from '../arnes/informe.ts'
 import { ErrorDeOpciones } from '../arnes/opciones.ts'
 import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
 import { intercalar, razones, resumir, type Serie } from '../arnes/rondas.ts'
-import { abrirReceptor, registrar, vaciar } from '../arnes/webhooks.ts'
+import { lanzarReceptor, registrarEndpoints, vaciar } from '../arnes/webhooks.ts'
 import { analizar } from './crear.ts'
 import type { Medida } from './medida.ts'
 import { SIN_ENVIAR } from './webhooks.ts'
@@ -23,7 +23,7 @@ type Parte = 'servicio' | 'coordinador' | 'workers'
 interface Lado {
   base: Base
   programa: Programa
-  comercios: readonly Comercio[]
+  comercios: readonly ComercioDeBench[]
   coordinador: readonly number[]
   workers: readonly number[]
   /** CPU per measured item, in microseconds, one entry per cell. */
@@ -37,7 +37,7 @@ interface Caso {
   /** Counted items per request, for example guides per batch. */
   cuantas?: number
   marca?: Marca
-  siguiente: (lado: Lado, conexion: number) => ReturnType<Carga['siguiente']>
+  siguiente: (lado: Lado, conexion: number) => ReturnType<ParametrosDeCarga['siguiente']>
   /** Waits until the service has finished all work that the requests of a cell caused. */
   acabar?: (lado: Lado) => Promise<void>
 }
@@ -89,7 +89,7 @@ async function medir(lado: Lado, { conexiones, espera, cuantas = 1, siguiente, a
 const delCaso = (lado: Lado, parte: Parte): Serie => resumir(lado.costos.map((costo) => costo[parte]))
 
 /** Measures a case on both sides in turns, and the CPU of each process. */
-async function comparar({ opciones }: Banco, cluster: Lado, uno: Lado, caso: Caso): Promise<Fila[]> {
+async function comparar({ opciones }: Banco, cluster: Lado, uno: Lado, caso: Caso): Promise<FilaDeInforme[]> {
   for (const lado of [cluster, uno]) {
     await medir(lado, caso, CALENTAMIENTO)
     await analizar(lado.base.url)
@@ -100,7 +100,7 @@ async function comparar({ opciones }: Banco, cluster: Lado, uno: Lado, caso: Cas
     referencia: () => medir(uno, caso, opciones.segundos),
   })
   const { nombre, marca } = caso
-  const en = (que: string, programa: Serie, mas: Partial<Fila> = {}): Fila => ({
+  const en = (que: string, programa: Serie, mas: Partial<FilaDeInforme> = {}): FilaDeInforme => ({
     medida: `${nombre}: CPU ${que}`,
     unidad: 'µs',
     programa,
@@ -185,11 +185,11 @@ async function detalles(lados: readonly Lado[]): Promise<Caso> {
  * settled. The merchants are in test mode, because its endpoints may use http.
  */
 async function conWebhooks(banco: Banco, lados: readonly Lado[]): Promise<Caso> {
-  const suyos = new Map<Lado, readonly Comercio[]>()
+  const suyos = new Map<Lado, readonly ComercioDeBench[]>()
   for (const lado of lados) {
     const comercios = await lado.base.crearComercios(COMERCIOS, 'test')
-    const { url } = await abrirReceptor(lado.base)
-    await registrar(banco, lado.base, [...comercios, ...comercios], (i) => `${url}/r/${i}`)
+    const { url } = await lanzarReceptor(lado.base)
+    await registrarEndpoints(banco, lado.base, [...comercios, ...comercios], (i) => `${url}/r/${i}`)
     suyos.set(lado, comercios)
   }
   const caso = creaciones(16)
@@ -223,7 +223,7 @@ async function juntar({ url }: Base, cuantos: number): Promise<void> {
 }
 
 /** Measures the CPU of a creation for each number of workers. */
-async function porWorkers({ opciones }: Banco, cluster: Lado): Promise<Resultado> {
+async function porWorkers({ opciones }: Banco, cluster: Lado): Promise<ResultadoDeMedida> {
   const caso = creaciones(16)
   const puntos: { x: number; total: Serie; coordinador: Serie }[] = []
   for (let cuantos = 1; cuantos <= cluster.workers.length; cuantos++) {

@@ -1,5 +1,5 @@
 import { antesDe, sembrar, sembrarEntregasHechas } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
+import type { Banco, Base, ComercioDeBench } from '../arnes/entorno.ts'
 import { miles } from '../arnes/numero.ts'
 import { intercalar } from '../arnes/rondas.ts'
 import { fila } from './crear.ts'
@@ -39,7 +39,7 @@ const TABLAS = ['evento', 'webhook_entrega', 'webhook_intento']
 
 /** Starts a service over {@link GUIAS} guides, in whole or in partitioned tables. */
 async function abrir(base: Base, enPartes: boolean): Promise<Lado> {
-  const [comercio] = (await base.crearComercios(1)) as [Comercio]
+  const [comercio] = (await base.crearComercios(1)) as [ComercioDeBench]
   const cortes = Array.from({ length: PARTES }, (_, i) => antesDe(1 + Math.floor((i * GUIAS) / PARTES)))
   if (enPartes) for (const tabla of TABLAS) await partir(base, tabla, cortes)
   await sembrar(base.url, { comercio, hasta: GUIAS, eventos: EVENTOS })
@@ -71,7 +71,7 @@ const particiones = (banco: Banco) =>
     }),
   )
 
-export const partes: Medida[] = [
+export const medidasDeParticiones: Medida[] = [
   {
     clave: 'particiones',
     descripcion:

@@ -1,10 +1,10 @@
 import { levantarPooler, PGBOUNCER } from '../../test/pooler.ts'
-import type { Carga } from '../arnes/carga.ts'
+import type { ParametrosDeCarga } from '../arnes/carga.ts'
 import { guiasAlAzar, sembrar } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
-import type { Fila, Resultado } from '../arnes/informe.ts'
+import type { Banco, Base, ComercioDeBench } from '../arnes/entorno.ts'
+import type { FilaDeInforme, ResultadoDeMedida } from '../arnes/informe.ts'
 import { alTerminar } from '../arnes/limpieza.ts'
-import { miles, numero } from '../arnes/numero.ts'
+import { formatearNumero, miles } from '../arnes/numero.ts'
 import { cpuDe } from '../arnes/proceso.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila, medidor } from './crear.ts'
@@ -31,9 +31,12 @@ type Preparar = (banco: Banco, base: Base, env: Readonly<Record<string, string>>
  * @param por items per request
  */
 const conCarga =
-  (cargaDe: (url: string, comercio: Comercio, base: Base, segundos: number) => Promise<Carga>, por = 1): Preparar =>
+  (
+    cargaDe: (url: string, comercio: ComercioDeBench, base: Base, segundos: number) => Promise<ParametrosDeCarga>,
+    por = 1,
+  ): Preparar =>
   async (banco, base, env) => {
-    const [comercio] = (await base.crearComercios(1)) as [Comercio]
+    const [comercio] = (await base.crearComercios(1)) as [ComercioDeBench]
     const servicio = await base.servicio({ ...env, WORKERS: '0' })
     const carga = await cargaDe(servicio.url, comercio, base, banco.opciones.segundos)
     await calentar(banco, base, carga)
@@ -41,7 +44,12 @@ const conCarga =
     return { medir: async () => (await lado.medir()) * por, nota: lado.nota }
   }
 
-const deDetalle = async (url: string, comercio: Comercio, base: Base, segundos: number): Promise<Carga> => {
+const deDetalle = async (
+  url: string,
+  comercio: ComercioDeBench,
+  base: Base,
+  segundos: number,
+): Promise<ParametrosDeCarga> => {
   await sembrar(base.url, { comercio, hasta: SEMBRADAS, eventos: 2 })
   const guias = await guiasAlAzar(base.db, 20_000)
   let n = 0
@@ -87,7 +95,7 @@ async function comparar(banco: Banco, { medida, unidad, preparar }: (typeof CASO
     const pooler = await levantarPooler(directa.url, SESIONES)
     const bajar = alTerminar(() => pooler.bajar())
     try {
-      return await banco.conBase(async (suya): Promise<{ fila: Fila; notas: string[] }> => {
+      return await banco.conBase(async (suya): Promise<{ fila: FilaDeInforme; notas: string[] }> => {
         const env = { DATABASE_POOLER_URL: pooler.url(suya.url), DATABASE_PREPARED: '0' }
         const lados = { programa: await preparar(banco, suya, env), referencia: await preparar(banco, directa, {}) }
         const cpu: number[] = []
@@ -103,7 +111,7 @@ async function comparar(banco: Banco, { medida, unidad, preparar }: (typeof CASO
         return {
           fila: fila(`${medida}, por PgBouncer sin sentencias con nombre`, unidad, 'sin pooler', valores),
           notas: [
-            `${medida}: PgBouncer ${numero(resumir(cpu).mediana)} % de un núcleo`,
+            `${medida}: PgBouncer ${formatearNumero(resumir(cpu).mediana)} % de un núcleo`,
             lados.programa.nota('por PgBouncer'),
             lados.referencia.nota('sin pooler'),
           ],
@@ -115,11 +123,11 @@ async function comparar(banco: Banco, { medida, unidad, preparar }: (typeof CASO
   })
 }
 
-export const pooler: Medida[] = [
+export const medidasDePooler: Medida[] = [
   {
     clave: 'pooler',
     descripcion: 'crear, detalle, lotes y webhooks por PgBouncer en modo de transacción, contra lo mismo sin él',
-    async medir(banco): Promise<Resultado> {
+    async medir(banco): Promise<ResultadoDeMedida> {
       if (!PGBOUNCER) return { filas: [], notas: ['no hay PgBouncer: no se mide'] }
       const hechos: Awaited<ReturnType<typeof comparar>>[] = []
       for (const caso of CASOS) hechos.push(await comparar(banco, caso))

@@ -1,13 +1,22 @@
 import { availableParallelism } from 'node:os'
 import { cargar } from '../arnes/carga.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import type { Resultado } from '../arnes/informe.ts'
+import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
+import type { ResultadoDeMedida } from '../arnes/informe.ts'
 import { miles } from '../arnes/numero.ts'
 import { intercalar } from '../arnes/rondas.ts'
-import { abrirReceptor, registrar, vaciar } from '../arnes/webhooks.ts'
+import { lanzarReceptor, registrarEndpoints, vaciar } from '../arnes/webhooks.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
 import type { Medida } from './medida.ts'
-import { crearAlRitmo, cronometro, destinosEnMarcha, deWorker, PLAZO, RITMO, SIN_ENVIAR, tiempos } from './webhooks.ts'
+import {
+  crearAlRitmo,
+  cronometro,
+  destinosEnMarcha,
+  deWorker,
+  PLAZO,
+  RITMO_DE_EVENTOS,
+  SIN_ENVIAR,
+  tiempos,
+} from './webhooks.ts'
 
 const WEBHOOKS = 8_000
 
@@ -37,7 +46,7 @@ const crear = (banco: Banco) => async (base: Base, cuantos: number) => {
 }
 
 const enviar = (banco: Banco) => async (base: Base, cuantos: number) => {
-  const receptor = await abrirReceptor(base)
+  const receptor = await lanzarReceptor(base)
   const destinos = await destinosEnMarcha(banco, base, receptor)
   const { workers } = await levantar(base, cuantos)
   const lado = cronometro(banco, receptor, deWorker(base, destinos, workers[0]))
@@ -52,9 +61,9 @@ const enviar = (banco: Banco) => async (base: Base, cuantos: number) => {
 const avisar =
   (banco: Banco, alMedir: (cuantos: number, p99: number) => void) => async (base: Base, cuantos: number) => {
     const { segundos } = banco.opciones
-    const receptor = await abrirReceptor(base)
-    const [comercio] = (await base.crearComercios(1, 'test')) as [Comercio]
-    await registrar(banco, base, [comercio], () => `${receptor.url}/r`)
+    const receptor = await lanzarReceptor(base)
+    const [comercio] = (await base.crearComercios(1, 'test')) as [ComercioDeBench]
+    await registrarEndpoints(banco, base, [comercio], () => `${receptor.url}/r`)
     const { api } = await levantar(base, cuantos)
     const medir = async (duracion: number) => {
       await receptor.reiniciar()
@@ -79,11 +88,11 @@ export const procesos: Medida[] = [
   {
     clave: 'procesos',
     descripcion: 'dos procesos de la API y dos workers contra uno de cada: crear, enviar y de confirmado a recibido',
-    async medir(banco): Promise<Resultado> {
+    async medir(banco): Promise<ResultadoDeMedida> {
       const deDos = 'dos API y dos workers'
       const p99 = { programa: [] as number[], referencia: [] as number[] }
       const anotar = (cuantos: number, ms: number) => void p99[cuantos === 2 ? 'programa' : 'referencia'].push(ms)
-      const lapso = `${deDos}: de confirmado a recibido, ${RITMO} eventos/s`
+      const lapso = `${deDos}: de confirmado a recibido, ${RITMO_DE_EVENTOS} eventos/s`
       return {
         filas: [
           fila(`${deDos}: crear, 32 conexiones`, 'guías/s', NOMBRE, await comparar(banco, crear(banco))),

@@ -1,9 +1,9 @@
 import { IN_FLIGHT } from '../../server/domain/webhooks/admission.ts'
 import type { Banco } from '../arnes/entorno.ts'
-import type { Fila } from '../arnes/informe.ts'
-import { miles, numero } from '../arnes/numero.ts'
+import type { FilaDeInforme } from '../arnes/informe.ts'
+import { formatearNumero, miles } from '../arnes/numero.ts'
 import { resumir } from '../arnes/rondas.ts'
-import type { Costos, Respuesta } from '../simulacion/bomba.ts'
+import type { Comportamiento, Costos } from '../simulacion/bomba.ts'
 import { type Caso, cuelga, enPunto, simular, tras } from '../simulacion/simulacion.ts'
 import { fila } from './crear.ts'
 import { EVENTOS } from './crecer.ts'
@@ -55,7 +55,7 @@ const comprobar = (banco: Banco, { nombre, comercios, tras: ms, webhooks }: Esce
   })
 
 const contraLoMedido = async (banco: Banco) => {
-  const filas: Fila[] = []
+  const filas: FilaDeInforme[] = []
   for (const escena of ESCENAS) filas.push(await comprobar(banco, escena))
   return { filas }
 }
@@ -77,7 +77,7 @@ const HOLGURA = 0.6
  * Returns the receiver of an endpoint. Of a hundred endpoints two hang, one takes two seconds, and the others answer in
  * 20 to about 400 ms.
  */
-const receptores = (endpoint: number): Respuesta => {
+const receptores = (endpoint: number): Comportamiento => {
   if (endpoint % 100 < 2) return cuelga
   if (endpoint % 100 === 2) return tras(2_000)
   return (azar) => ({ ms: 20 - Math.log(1 - azar()) * (MEDIA - 20), buena: azar() < 0.999 })
@@ -91,7 +91,7 @@ const procesosPara = (porSegundo: number) =>
   Math.max(2, Math.ceil((porSegundo * MEDIA) / 1_000 / (IN_FLIGHT * HOLGURA)))
 
 async function escala() {
-  const filas: Fila[] = []
+  const filas: FilaDeInforme[] = []
   const notas: string[] = []
   for (const guias of GUIAS_AL_DIA) {
     const porSegundo = (guias * EVENTOS * ENTREGAS * PICO) / 86_400
@@ -113,12 +113,12 @@ async function escala() {
     }
     const corridas = [1, 2, 3].map((semilla) => simular({ ...caso, semilla }))
     const de = (cual: 'p50' | 'p99') => resumir(corridas.map((corrida) => corrida[cual]))
-    const nombre = `${miles(guias)} guías al día, ${numero(porSegundo)} entregas/s en la hora punta`
+    const nombre = `${miles(guias)} guías al día, ${formatearNumero(porSegundo)} entregas/s en la hora punta`
     for (const cual of ['p50', 'p99'] as const)
       filas.push({ medida: `${nombre}: ${cual} de los receptores sanos`, unidad: 'ms', programa: de(cual) })
     notas.push(
       `${nombre}: ${procesos} procesos que envían, ${postgres} núcleos de PostgreSQL, ocupados al ` +
-        `${numero(100 * resumir(corridas.map(({ ocupacion }) => ocupacion)).mediana)} %, ${miles(endpoints)} endpoints`,
+        `${formatearNumero(100 * resumir(corridas.map(({ ocupacion }) => ocupacion)).mediana)} %, ${miles(endpoints)} endpoints`,
     )
   }
   return { filas, notas }

@@ -1,5 +1,5 @@
 import type { Banco } from '../arnes/entorno.ts'
-import type { Fila, Marca } from '../arnes/informe.ts'
+import type { FilaDeInforme, Marca } from '../arnes/informe.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, medidor } from './crear.ts'
 import type { Medida } from './medida.ts'
@@ -36,7 +36,7 @@ const medir = (banco: Banco) =>
       porRondas(sin, 'servidor'),
       porRondas(con, 'postgres'),
     ]
-    const filaDe = (de: string, total: (ronda: number) => number, marca?: Marca): Fila => ({
+    const filaDe = (de: string, total: (ronda: number) => number, marca?: Marca): FilaDeInforme => ({
       medida: `validación por contrato: parte del tiempo de CPU de una creación, ${de}`,
       unidad: '%',
       programa: resumir(node.map((costo, i) => ((costo - sinValidar[i]!) / total(i)) * 100)),

@@ -1,20 +1,20 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { cargar } from '../arnes/carga.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import type { Fila } from '../arnes/informe.ts'
-import { numero } from '../arnes/numero.ts'
+import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
+import type { FilaDeInforme } from '../arnes/informe.ts'
+import { formatearNumero } from '../arnes/numero.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
 
 /** Merchants that create guides at their usual rate (VECINOS), and requests per second of each (RITMO). */
 export const VECINOS = 8
-export const RITMO = 20
+export const RITMO_DE_VECINOS = 20
 /** Connections of the flood. */
 export const CONEXIONES = 32
 
 interface Partes {
   servicio: Programa
-  vecinos: readonly Comercio[]
+  vecinos: readonly ComercioDeBench[]
   /** Status with which a bare server answers the same flood, as reference. `referencia` is its name in the report. */
   status: number
   referencia: string
@@ -36,10 +36,10 @@ export async function medirVecinos(
   banco: Banco,
   base: Base,
   { servicio, vecinos, status, referencia, de, preparar }: Partes,
-): Promise<{ filas: Fila[]; inundacion: string }> {
+): Promise<{ filas: FilaDeInforme[]; inundacion: string }> {
   const { segundos, rondas } = banco.opciones
   const desnudo = await base.programa('desnudo.ts', [`${status}`])
-  const deVecinos = { ...cargaDeCrear(servicio.url, vecinos, VECINOS, segundos), ritmo: RITMO }
+  const deVecinos = { ...cargaDeCrear(servicio.url, vecinos, VECINOS, segundos), ritmo: RITMO_DE_VECINOS }
   await calentar(banco, base, { ...deVecinos, ritmo: 100 })
   const inundar = await preparar()
   const enviadas: number[] = []
@@ -57,6 +57,6 @@ export async function medirVecinos(
   const marca = { sentido: '≤' as const, valor: 1.25, holgura: 10 }
   return {
     filas: [fila(`p95 de ${VECINOS} comercios, otro inunda de ${de}`, 'ms', referencia, valores, marca)],
-    inundacion: numero(resumir(enviadas).mediana),
+    inundacion: formatearNumero(resumir(enviadas).mediana),
   }
 }

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { abrirEnchufe, type Enchufe } from '../arnes/carga.ts'
 import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarEntregasDeWebhook } from '../arnes/datos.ts'
-import { ahora, type Destino, type Encargo } from '../arnes/encargo.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import type { Resultado } from '../arnes/informe.ts'
-import { miles, numero } from '../arnes/numero.ts'
+import { type DestinoDeEntregas, type Encargo, relojMonotono } from '../arnes/encargo.ts'
+import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
+import type { ResultadoDeMedida } from '../arnes/informe.ts'
+import { formatearNumero, miles } from '../arnes/numero.ts'
 import { cpuConHijos, cpuDe, cpuDelHilo, memoriaDe } from '../arnes/proceso.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
-import { abrirReceptor, alRitmo, mandar, type Receptor, registrar, vaciar } from '../arnes/webhooks.ts'
+import { alRitmo, lanzarReceptor, mandar, type ReceptorDeBench, registrarEndpoints, vaciar } from '../arnes/webhooks.ts'
 import { fila } from './crear.ts'
 import type { Medida } from './medida.ts'
 
 const ENDPOINTS = 20
 const MUCHOS = 2_000
 /** Events per second of the delay measurements. */
-export const RITMO = 200
+export const RITMO_DE_EVENTOS = 200
 /** Maximum wait for webhooks, in milliseconds. */
 export const PLAZO = 300_000
 
@@ -41,7 +41,7 @@ interface Lado {
  * Returns a function that measures deliveries per second, from the first to the last reception. Records the CPU of each
  * process per delivery, in microseconds.
  */
-export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
+export function cronometro({ pidDePostgres }: Banco, receptor: ReceptorDeBench, lado: Lado) {
   const costos: { suyo: number; hilo: number; postgres: number; receptor: number; demora: number }[] = []
   let repetidas = 0
   const leer = () => ({
@@ -74,7 +74,7 @@ export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: L
     olvidar: () => void costos.splice(0),
     nota(): string {
       const mediana = (parte: keyof (typeof costos)[number]) =>
-        numero(resumir(costos.map((costo) => costo[parte])).mediana)
+        formatearNumero(resumir(costos.map((costo) => costo[parte])).mediana)
       return (
         `${lado.nombre}: CPU por webhook: su proceso ${mediana('suyo')} µs, PostgreSQL ${mediana('postgres')} µs, receptor ` +
         `${mediana('receptor')} µs${repetidas > 0 ? `; ${repetidas} llegaron más de una vez` : ''}`
@@ -95,16 +95,16 @@ interface Destinos {
 export async function destinosEnMarcha(
   banco: Banco,
   base: Base,
-  receptor: Receptor,
+  receptor: ReceptorDeBench,
   { cuantos = ENDPOINTS, comercios = Math.min(cuantos, 200), ruta = '/r' }: Destinos = {},
-): Promise<Destino[]> {
+): Promise<DestinoDeEntregas[]> {
   const suyos = await base.crearComercios(comercios, 'test')
   const duenos = Array.from({ length: cuantos }, (_, i) => suyos[i % suyos.length]!)
-  return registrar(banco, base, duenos, (i) => `${receptor.url}${ruta}/${i}`)
+  return registrarEndpoints(banco, base, duenos, (i) => `${receptor.url}${ruta}/${i}`)
 }
 
 /** Returns a side that sends deliveries with a worker of the service. */
-export const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
+export const deWorker = (base: Base, destinos: readonly DestinoDeEntregas[], { pid }: Programa): Lado => ({
   nombre: 'servicio',
   pid,
   poner: (cuantas) => sembrarEntregasDeWebhook(base.url, destinos, cuantas),
@@ -118,7 +118,7 @@ export async function levantarLado(
   cuantas: number,
   { env, ...destinos }: Destinos & { env?: Readonly<Record<string, string>> } = {},
 ) {
-  const receptor = await abrirReceptor(base)
+  const receptor = await lanzarReceptor(base)
   const suyos = await destinosEnMarcha(banco, base, receptor, destinos)
   const lado = cronometro(banco, receptor, deWorker(base, suyos, await base.worker(env)))
   await lado.medir(cuantas)
@@ -126,7 +126,7 @@ export async function levantarLado(
   return lado
 }
 
-const deGraphile = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
+const deGraphile = (base: Base, destinos: readonly DestinoDeEntregas[], { pid }: Programa): Lado => ({
   nombre: 'graphile-worker',
   pid,
   async poner(cuantas) {
@@ -149,7 +149,7 @@ const deGraphile = (base: Base, destinos: readonly Destino[], { pid }: Programa)
   acabar: () => vaciar(base, SIN_TRABAJAR),
 })
 
-const deUndici = (carpeta: string, destinos: readonly Destino[], { url, pid }: Programa): Lado => {
+const deUndici = (carpeta: string, destinos: readonly DestinoDeEntregas[], { url, pid }: Programa): Lado => {
   let enviando: Promise<void> | undefined
   const archivo = join(carpeta, 'encargos.json')
   return {
@@ -168,8 +168,8 @@ const deUndici = (carpeta: string, destinos: readonly Destino[], { url, pid }: P
 }
 
 const rendimiento = (banco: Banco) =>
-  banco.conBase(async (base): Promise<Resultado> => {
-    const receptor = await abrirReceptor(base)
+  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
+    const receptor = await lanzarReceptor(base)
     const destinos = await destinosEnMarcha(banco, base, receptor)
     const lados = {
       programa: cronometro(banco, receptor, deWorker(base, destinos, await base.worker())),
@@ -181,7 +181,7 @@ const rendimiento = (banco: Banco) =>
       await lado.medir(3_000)
       lado.olvidar()
     }
-    const filas: Resultado['filas'] = []
+    const filas: ResultadoDeMedida['filas'] = []
     for (const cuantas of [3_000, 8_000]) {
       const { programa, graphile, undici } = await intercalar(banco.opciones.rondas, {
         programa: () => lados.programa.medir(cuantas),
@@ -198,8 +198,8 @@ const rendimiento = (banco: Banco) =>
 
 /** Measures two deliveries to each of many endpoints, for the cost of an endpoint. */
 const muchos = (banco: Banco) =>
-  banco.conBase(async (base): Promise<Resultado> => {
-    const receptor = await abrirReceptor(base)
+  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
+    const receptor = await lanzarReceptor(base)
     const destinos = await destinosEnMarcha(banco, base, receptor, { cuantos: MUCHOS })
     const lados = {
       programa: cronometro(banco, receptor, deWorker(base, destinos, await base.worker())),
@@ -223,7 +223,7 @@ const muchos = (banco: Banco) =>
 
 /** Measures deliveries per second by the number of pending deliveries. */
 const atraso = (banco: Banco) =>
-  banco.conBase(async (base): Promise<Resultado> => {
+  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
     const lado = await levantarLado(banco, base, 3_000)
     const tamanos = [1_000, 10_000, 100_000]
     const valores = await intercalar(
@@ -256,9 +256,9 @@ const atraso = (banco: Banco) =>
 
 /** Measures the memory of a worker with 200,000 pending deliveries to 4,000 endpoints. */
 const memoria = (banco: Banco) =>
-  banco.conBase(async (base): Promise<Resultado> => {
+  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
     const [endpoints, cuantas] = [4_000, 200_000]
-    const receptor = await abrirReceptor(base)
+    const receptor = await lanzarReceptor(base)
     const destinos = await destinosEnMarcha(banco, base, receptor, { cuantos: endpoints })
     const worker = await base.worker()
     const lado = cronometro(banco, receptor, deWorker(base, destinos, worker))
@@ -276,7 +276,7 @@ const memoria = (banco: Banco) =>
           referencia: { nombre: 'tras los primeros 3,000', serie: resumir([antes]) },
         },
       ],
-      notas: [`se enviaron a ${numero(ritmo)} webhooks/s`],
+      notas: [`se enviaron a ${formatearNumero(ritmo)} webhooks/s`],
     }
   })
 
@@ -306,7 +306,7 @@ export function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: Read
  * Creates guides at a steady pace, for the merchants in turn.
  * @returns by event, the instant at which the answer to its creation arrived
  */
-export async function crearAlRitmo(url: string, comercios: readonly Comercio[], segundos: number) {
+export async function crearAlRitmo(url: string, comercios: readonly ComercioDeBench[], segundos: number) {
   const confirmadas = new Map<string, number>()
   const libres: Enchufe[] = []
   const todos: Enchufe[] = []
@@ -316,7 +316,7 @@ export async function crearAlRitmo(url: string, comercios: readonly Comercio[], 
     return nuevo
   }
   try {
-    await alRitmo(RITMO, segundos, async (i) => {
+    await alRitmo(RITMO_DE_EVENTOS, segundos, async (i) => {
       const enchufe = libres.pop() ?? abrir()
       const { llave } = comercios[i % comercios.length]!
       const { status, cuerpo } = await enchufe.pedir({
@@ -325,7 +325,7 @@ export async function crearAlRitmo(url: string, comercios: readonly Comercio[], 
         llave,
         cuerpo: nuevaGuia(),
       })
-      const cuando = ahora()
+      const cuando = relojMonotono()
       libres.push(enchufe)
       if (status !== 201) throw new Error(`POST /api/v1/guias: ${status} ${cuerpo().slice(0, 1000)}`)
       const { guia } = JSON.parse(cuerpo()) as { guia: string }
@@ -341,10 +341,10 @@ export async function crearAlRitmo(url: string, comercios: readonly Comercio[], 
  * Inserts the rows of a guide and the job of its delivery in one transaction, at a steady pace.
  * @returns by event, the instant at which the COMMIT returned
  */
-async function trabajosAlRitmo({ db }: Base, destinos: readonly Destino[], segundos: number) {
+async function trabajosAlRitmo({ db }: Base, destinos: readonly DestinoDeEntregas[], segundos: number) {
   const confirmadas = new Map<string, number>()
-  const encargos = nuevosEncargos(destinos, RITMO * segundos)
-  await alRitmo(RITMO, segundos, async (i) => {
+  const encargos = nuevosEncargos(destinos, RITMO_DE_EVENTOS * segundos)
+  await alRitmo(RITMO_DE_EVENTOS, segundos, async (i) => {
     const encargo: Encargo = encargos[i]!
     const cliente = await db.pool.connect()
     try {
@@ -360,7 +360,7 @@ async function trabajosAlRitmo({ db }: Base, destinos: readonly Destino[], segun
         values: [JSON.stringify(encargo)],
       })
       await cliente.query('commit')
-      confirmadas.set(encargo.evento, ahora())
+      confirmadas.set(encargo.evento, relojMonotono())
     } finally {
       cliente.release()
     }
@@ -373,13 +373,13 @@ async function trabajosAlRitmo({ db }: Base, destinos: readonly Destino[], segun
  * @param aparte if true, a worker sends the webhooks of events that the API commits in another process
  */
 const latencia = (aparte: boolean) => (banco: Banco) =>
-  banco.conBase(async (base): Promise<Resultado> => {
+  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
     const { rondas, segundos } = banco.opciones
-    const receptor = await abrirReceptor(base)
+    const receptor = await lanzarReceptor(base)
     const [suyo, ajeno] = await base.crearComercios(2, 'test')
     // The merchant of the reference has no endpoint in the service, so the service sends nothing for this merchant.
-    const [destino] = await registrar(banco, base, [suyo!], () => `${receptor.url}/r`)
-    const deReferencia: Destino = { ...destino!, comercio: ajeno! }
+    const [destino] = await registrarEndpoints(banco, base, [suyo!], () => `${receptor.url}/r`)
+    const deReferencia: DestinoDeEntregas = { ...destino!, comercio: ajeno! }
     const { url } = await base.servicio(aparte ? { WORKERS: '0' } : {})
     if (aparte) await base.worker()
     await base.programa('graphile.ts')
@@ -408,7 +408,7 @@ const latencia = (aparte: boolean) => (banco: Banco) =>
     const donde = aparte ? 'de la API a un worker' : 'en un proceso'
     const filaDe = (percentil: string, valores: typeof p99, marca: Parameters<typeof fila>[4]) =>
       fila(
-        `de confirmado a recibido, ${RITMO} eventos/s, ${donde}, ${percentil}`,
+        `de confirmado a recibido, ${RITMO_DE_EVENTOS} eventos/s, ${donde}, ${percentil}`,
         'ms',
         'graphile-worker',
         valores,
@@ -426,7 +426,7 @@ const latencia = (aparte: boolean) => (banco: Banco) =>
   })
 
 /** Measures the effect of an endpoint that never answers, with 100,000 pending deliveries, on the other endpoints. */
-async function vecino(banco: Banco): Promise<Resultado> {
+async function vecino(banco: Banco): Promise<ResultadoDeMedida> {
   const { rondas } = banco.opciones
   // Longer than the timeout of an attempt, so that the first attempts fail and the probes after them are measured too.
   const segundos = Math.max(20, banco.opciones.segundos)
@@ -436,9 +436,9 @@ async function vecino(banco: Banco): Promise<Resultado> {
   const p50: Record<'con' | 'sin', number[]> = { con: [], sin: [] }
   const celda = (lado: 'con' | 'sin') => () =>
     banco.conBase(async (base) => {
-      const [receptor, mudo] = [await abrirReceptor(base), await abrirReceptor(base)]
+      const [receptor, mudo] = [await lanzarReceptor(base), await lanzarReceptor(base)]
       const comercios = await base.crearComercios(ENDPOINTS, 'test')
-      const [enfermo, ...sanos] = await registrar(banco, base, comercios, (i) =>
+      const [enfermo, ...sanos] = await registrarEndpoints(banco, base, comercios, (i) =>
         i === 0 ? `${mudo.url}/colgado` : `${receptor.url}/r/${i}`,
       )
       const suyos = sanos.map(({ comercio }) => comercio)
@@ -464,7 +464,7 @@ async function vecino(banco: Banco): Promise<Resultado> {
     })
   const { con, sin } = await intercalar(rondas, { con: celda('con'), sin: celda('sin') })
   const p99 = fila(
-    `un endpoint de ${ENDPOINTS} no responde: de confirmado a recibido de los demás, ${RITMO} eventos/s, p99`,
+    `un endpoint de ${ENDPOINTS} no responde: de confirmado a recibido de los demás, ${RITMO_DE_EVENTOS} eventos/s, p99`,
     'ms',
     'sin él',
     { programa: con, referencia: sin },
@@ -481,13 +481,13 @@ async function vecino(banco: Banco): Promise<Resultado> {
       p99,
     ],
     notas: [
-      `p50 ${numero(resumir(p50.con).mediana)} ms, sin él ${numero(resumir(p50.sin).mediana)} ms (razón ` +
-        `${numero(razones(p50.con, p50.sin).mediana)}); el que no responde recibió ${numero(resumir(colgadas).mediana)} intentos en ${segundos} s.`,
+      `p50 ${formatearNumero(resumir(p50.con).mediana)} ms, sin él ${formatearNumero(resumir(p50.sin).mediana)} ms (razón ` +
+        `${formatearNumero(razones(p50.con, p50.sin).mediana)}); el que no responde recibió ${formatearNumero(resumir(colgadas).mediana)} intentos en ${segundos} s.`,
     ],
   }
 }
 
-export const webhooks: Medida[] = [
+export const medidasDeWebhooks: Medida[] = [
   {
     clave: 'webhooks',
     descripcion: 'webhooks por segundo, contra graphile-worker y undici sin base de datos',

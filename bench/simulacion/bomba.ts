@@ -20,7 +20,7 @@ import {
 import type { Hilo, Maquina, Tiempo } from './tiempo.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */
-export interface Entrega extends Waiting {
+export interface EntregaSimulada extends Waiting {
   readonly creada: number
   intentos: number
   /** First arrival at the receiver that the receiver accepted, in milliseconds of virtual time. */
@@ -34,15 +34,15 @@ export interface Entrega extends Waiting {
  * Behaviour of a receiver: milliseconds until it answers, and if the answer is a success. More milliseconds than
  * {@link EXCHANGE_TIMEOUT} mean that it never answers.
  */
-export type Respuesta = (azar: () => number, ahora: number) => { ms: number; buena: boolean }
+export type Comportamiento = (azar: () => number, ahora: number) => { ms: number; buena: boolean }
 
 /** Simulated endpoint as the database has it: its due deliveries and its failures. */
 export interface Punto {
   readonly comercio: string
   readonly anfitrion: string
-  readonly responder: Respuesta
+  readonly responder: Comportamiento
   /** Due deliveries that no process has read, oldest first. */
-  readonly vencidas: Entrega[]
+  readonly vencidas: EntregaSimulada[]
   fallas: number
   frenadoHasta: number
   /** True after the first failed attempt. */
@@ -70,10 +70,10 @@ export interface Mundo {
   /** Returns the connection of PostgreSQL with the shortest queue. */
   postgres: () => Hilo
   receptor: Hilo
-  alRecibir: (entrega: Entrega, punto: Punto) => void
+  alRecibir: (entrega: EntregaSimulada, punto: Punto) => void
 }
 
-class Fila extends DeliveryLine<Entrega> {
+class Fila extends DeliveryLine<EntregaSimulada> {
   porLeer = true
   leyendo = false
   readonly punto: Punto
@@ -92,13 +92,13 @@ export class Bomba {
   readonly #mundo: Mundo
   readonly #hilo: Hilo
   readonly #ayudantes: Hilo
-  readonly #cupos = new Admission<Entrega, Fila>()
+  readonly #cupos = new Admission<EntregaSimulada, Fila>()
   readonly #anfitriones: Hosts<Fila>
   readonly #filas = new Map<Punto, Fila>()
   readonly #porLeer = new Set<Fila>()
   /** Deliveries that the process has read and not settled. */
-  readonly #tenidas = new Map<Entrega, Punto>()
-  readonly #resultados: { fila: Fila; entrega: Entrega; buena: boolean }[] = []
+  readonly #tenidas = new Map<EntregaSimulada, Punto>()
+  readonly #resultados: { fila: Fila; entrega: EntregaSimulada; buena: boolean }[] = []
   #lecturas = 0
   #grupos = 0
   #asentando = 0
@@ -189,7 +189,7 @@ export class Bomba {
     })
   }
 
-  #traer(fila: Fila, cuantas: number, leidas: readonly Entrega[]): void {
+  #traer(fila: Fila, cuantas: number, leidas: readonly EntregaSimulada[]): void {
     this.#cupos.liberar(fila, cuantas)
     fila.leyendo = false
     if (leidas.length >= cuantas) fila.porLeer = true
@@ -216,7 +216,7 @@ export class Bomba {
     return { anfitrion: punto.anfitrion, comercio: punto.comercio, comprobado: true, esPrueba: false }
   }
 
-  #mandar(turno: AdmissionTurn<Entrega, Fila>): void {
+  #mandar(turno: AdmissionTurn<EntregaSimulada, Fila>): void {
     const { tiempo, azar, costos, receptor, alRecibir } = this.#mundo
     const { ms, buena } = turno.linea.punto.responder(azar, tiempo.ahora)
     const tarda = Math.min(ms, EXCHANGE_TIMEOUT)
@@ -235,7 +235,7 @@ export class Bomba {
     tiempo.tras(camino, () => receptor.hacer(costos.receptor, recibir))
   }
 
-  #terminar(turno: AdmissionTurn<Entrega, Fila>, buena: boolean): void {
+  #terminar(turno: AdmissionTurn<EntregaSimulada, Fila>, buena: boolean): void {
     const { linea: fila, entrega } = turno
     const { tiempo } = this.#mundo
     if (!this.viva) return
@@ -282,7 +282,7 @@ export class Bomba {
     }
   }
 
-  #cerrar(fila: Fila, entrega: Entrega, buena: boolean): void {
+  #cerrar(fila: Fila, entrega: EntregaSimulada, buena: boolean): void {
     const { tiempo, azar } = this.#mundo
     this.#tenidas.delete(entrega)
     entrega.intentos++

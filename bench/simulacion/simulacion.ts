@@ -1,7 +1,8 @@
 import { PUMP_LIFE_SECONDS } from '../../server/domain/webhooks/pumps.ts'
 import { EXCHANGE_TIMEOUT } from '../../server/domain/webhooks/sender.ts'
-import { Bomba, type Costos, type Entrega, type Punto, type Respuesta } from './bomba.ts'
-import { azarDe, Maquina, Tiempo } from './tiempo.ts'
+import { azarDe } from '../../test/azar.ts'
+import { Bomba, type Comportamiento, type Costos, type EntregaSimulada, type Punto } from './bomba.ts'
+import { Maquina, Tiempo } from './tiempo.ts'
 
 /** Connections to PostgreSQL of one sending process. */
 const CONEXIONES = 4
@@ -19,7 +20,7 @@ export interface Caso {
   endpoints: number
   comercios: number
   costos: Costos
-  responder: (endpoint: number) => Respuesta
+  responder: (endpoint: number) => Comportamiento
   /** Selects the endpoints whose waits count for the percentiles. Default: all. */
   cuenta?: (endpoint: number) => boolean
   /** Deliveries of each guide, in sequence. Default: 6. */
@@ -36,7 +37,7 @@ export interface Caso {
 }
 
 /** Result of a simulation. `p50` and `p99` are waits from creation to first arrival, in milliseconds. */
-export interface Informe {
+export interface InformeDeSimulacion {
   /** Distinct deliveries received per second, from the first arrival to the last. */
   porSegundo: number
   p50: number
@@ -56,7 +57,7 @@ export interface Informe {
 }
 
 /** Runs a simulation to its end. The same seed gives the same report. */
-export function simular(caso: Caso): Informe {
+export function simular(caso: Caso): InformeDeSimulacion {
   const tiempo = new Tiempo()
   const azar = azarDe(caso.semilla)
   const comun = new Maquina(tiempo, caso.aparte?.postgres ?? caso.nucleos)
@@ -71,11 +72,11 @@ export function simular(caso: Caso): Informe {
     haFallado: false,
   }))
   const { eventos = 6 } = caso
-  const todas: Entrega[] = []
-  const delPunto = new Map<Entrega, number>()
+  const todas: EntregaSimulada[] = []
+  const delPunto = new Map<EntregaSimulada, number>()
   const deLaGuia = new Map<string, number>()
   let desordenadas = 0
-  const alRecibir = ({ guia_id, secuencia, veces }: Entrega, { haFallado }: Punto) => {
+  const alRecibir = ({ guia_id, secuencia, veces }: EntregaSimulada, { haFallado }: Punto) => {
     const ultima = deLaGuia.get(guia_id) ?? 0
     if (veces === 1 && !haFallado && secuencia < ultima) desordenadas++
     deLaGuia.set(guia_id, Math.max(ultima, secuencia))
@@ -135,13 +136,16 @@ export function simular(caso: Caso): Informe {
 }
 
 interface Jugada {
-  todas: readonly Entrega[]
-  delPunto: ReadonlyMap<Entrega, number>
+  todas: readonly EntregaSimulada[]
+  delPunto: ReadonlyMap<EntregaSimulada, number>
   desordenadas: number
   usado: number
 }
 
-function informar({ endpoints, cuenta = () => true }: Caso, { todas, delPunto, desordenadas, usado }: Jugada): Informe {
+function informar(
+  { endpoints, cuenta = () => true }: Caso,
+  { todas, delPunto, desordenadas, usado }: Jugada,
+): InformeDeSimulacion {
   const recibidas = todas.filter(({ recibida }) => recibida !== undefined)
   const instantes = recibidas.map(({ recibida }) => recibida!)
   const [primera, ultima] = [
@@ -158,7 +162,7 @@ function informar({ endpoints, cuenta = () => true }: Caso, { todas, delPunto, d
     const i = delPunto.get(entrega)!
     porPunto[i] = Math.max(porPunto[i]!, entrega.recibida! - entrega.creada)
   }
-  const cuantas = (fin: Entrega['terminada']) => todas.filter(({ terminada }) => terminada === fin).length
+  const cuantas = (fin: EntregaSimulada['terminada']) => todas.filter(({ terminada }) => terminada === fin).length
   return {
     porSegundo: ((recibidas.length - 1) * 1_000) / (ultima - primera),
     p50: percentil(0.5),
@@ -175,7 +179,7 @@ function informar({ endpoints, cuenta = () => true }: Caso, { todas, delPunto, d
 
 /** Receiver that answers after `ms` milliseconds, always with success. */
 export const tras =
-  (ms: number): Respuesta =>
+  (ms: number): Comportamiento =>
   () => ({ ms, buena: true })
 
 /**
@@ -183,8 +187,8 @@ export const tras =
  * answers coincide.
  */
 export const enPunto =
-  (ms: number): Respuesta =>
+  (ms: number): Comportamiento =>
   (_azar, ahora) => ({ ms: Math.ceil(ahora + ms - 0.5) - ahora, buena: true })
 
 /** Receiver that reads requests and never answers. */
-export const cuelga: Respuesta = () => ({ ms: EXCHANGE_TIMEOUT, buena: false })
+export const cuelga: Comportamiento = () => ({ ms: EXCHANGE_TIMEOUT, buena: false })

@@ -50,17 +50,6 @@ export class Tiempo {
 
 const antes = (a: Cita, b: Cita) => a.en < b.en || (a.en === b.en && a.orden < b.orden)
 
-/** Returns a generator of pseudorandom numbers from 0 to 1, determined by the seed (mulberry32). */
-export function azarDe(semilla: number): () => number {
-  let estado = semilla >>> 0
-  return () => {
-    estado = (estado + 0x6d2b79f5) >>> 0
-    let x = Math.imul(estado ^ (estado >>> 15), 1 | estado)
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** Simulated machine whose threads share its cores. */
 export class Maquina {
   readonly #tiempo: Tiempo

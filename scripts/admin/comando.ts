@@ -26,18 +26,18 @@ export const OPCIONES = [
   'carpeta',
 ] as const
 /** Option of the console. All take a value except `si`. */
-export type Opcion = (typeof OPCIONES)[number] | 'si'
-export type Opciones = Partial<Record<Opcion, string>>
+export type OpcionDeConsola = (typeof OPCIONES)[number] | 'si'
+export type OpcionesDeConsola = Partial<Record<OpcionDeConsola, string>>
 
 /** Command of the console: its options and its function. */
 export interface Comando {
-  exige: readonly Opcion[]
-  admite?: readonly Opcion[]
+  exige: readonly OpcionDeConsola[]
+  admite?: readonly OpcionDeConsola[]
   /** Option that a positional argument may give: `llaves revocar llave_…` equals `llaves revocar --llave llave_…`. */
-  objeto?: Opcion
-  ejecutar: (deps: DepsDeOperacion, opciones: Opciones) => Promise<unknown>
+  objeto?: OpcionDeConsola
+  ejecutar: (deps: DepsDeOperacion, opciones: OpcionesDeConsola) => Promise<unknown>
   /** Question that the operator must confirm before the command runs, unless `--si` is given. In Spanish. */
-  pregunta?: (opciones: Opciones) => string
+  pregunta?: (opciones: OpcionesDeConsola) => string
   /** Opens the file storage (local folder or S3) for the command. */
   conArchivos?: true
   /** Prints the result as indented JSON even without `--json`. */
@@ -52,7 +52,7 @@ export interface Comando {
  * Request context of the console, which acts as an operator with all scopes. Commands call the handlers of the
  * operations with this context, so that console and API cannot differ.
  */
-export const CONSOLA = {
+export const CONTEXTO_DE_CONSOLA = {
   path: undefined,
   query: undefined,
   body: undefined,

@@ -34,7 +34,7 @@ import type {
 import { problemOfFaults } from '../../server/platform/errors.ts'
 
 import { readInstant } from '../../server/platform/time/instant.ts'
-import { CONSOLA, type Comando, type Opciones } from './comando.ts'
+import { CONTEXTO_DE_CONSOLA, type Comando, type OpcionesDeConsola } from './comando.ts'
 import { COMANDOS_DE_PERSONA } from './personas.ts'
 
 /** Reads all pages of a list. */
@@ -55,7 +55,7 @@ async function todas<Dato>(
  * Returns a merchant's settings as the operation expects them. Passes invalid values on, because the operation reports
  * them.
  */
-const leerAjustes = ({ pais, estricto, ritmos }: Pick<Opciones, 'pais' | 'estricto' | 'ritmos'>) => ({
+const leerAjustes = ({ pais, estricto, ritmos }: Pick<OpcionesDeConsola, 'pais' | 'estricto' | 'ritmos'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
   ...(estricto === undefined ? {} : { estricto: ({ sí: true, si: true, no: false }[estricto] ?? estricto) as boolean }),
   ...(ritmos === undefined ? {} : { ritmos: leerRitmos(ritmos) }),
@@ -74,16 +74,20 @@ const nueva = ({ creado_en: _1, revocado_en: _2, usado_en: _3, ...llave }: Llave
  * Returns the members common to requests for merchant and operator keys. Passes empty values on, because the operation
  * rejects them.
  */
-const leerOpcionesDeLlave = <A>({ alcances, vence, redes }: Pick<Opciones, 'alcances' | 'vence' | 'redes'>) => ({
+const leerOpcionesDeLlave = <A>({
+  alcances,
+  vence,
+  redes,
+}: Pick<OpcionesDeConsola, 'alcances' | 'vence' | 'redes'>) => ({
   ...(alcances === undefined ? {} : { alcances: alcances.split(',').map((a) => a.trim()) as A[] }),
   ...(vence === undefined ? {} : { vence_en: vence }),
   ...(redes === undefined ? {} : { redes: redes.split(',').map((r) => r.trim()) }),
 })
 
-async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opciones: Opciones) {
+async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opciones: OpcionesDeConsola) {
   const body = leerOpcionesDeLlave<AlcanceDeOperacion>(opciones)
   await deps.validacion.exigirCuerpo('crearLlaveDeOperador', body)
-  const creada = await crearLlaveDeOperador({ ...CONSOLA, path: { operador }, body }, deps)
+  const creada = await crearLlaveDeOperador({ ...CONTEXTO_DE_CONSOLA, path: { operador }, body }, deps)
   return nueva(creada.body as LlaveDeOperadorCreada)
 }
 
@@ -112,7 +116,7 @@ export const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { nombre = '', ...ajustes }) {
       const body = { nombre, ...leerAjustes(ajustes) }
       await deps.validacion.exigirCuerpo('crearComercio', body)
-      return (await crearComercio({ ...CONSOLA, body }, deps)).body
+      return (await crearComercio({ ...CONTEXTO_DE_CONSOLA, body }, deps)).body
     },
   },
   'bitacora listar': {
@@ -121,7 +125,7 @@ export const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { desde, hasta, ...filtros }) {
       const instantes = { ...(desde && { creado_desde: desde }), ...(hasta && { creado_hasta: hasta }) }
       const query = { limite: 100, ...filtros, ...instantes }
-      const { body } = await buscarEnBitacora({ ...CONSOLA, query }, deps)
+      const { body } = await buscarEnBitacora({ ...CONTEXTO_DE_CONSOLA, query }, deps)
       return (body as PaginaDeBitacoraDeOperacion).datos
     },
     resumir: resumirLinea,
@@ -143,12 +147,12 @@ export const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { comercio = '', nombre, ...ajustes }) {
       const body = { ...(nombre === undefined ? {} : { nombre }), ...leerAjustes(ajustes) }
       await deps.validacion.exigirCuerpo('cambiarComercio', body)
-      return (await cambiarComercio({ ...CONSOLA, path: { comercio }, body }, deps)).body
+      return (await cambiarComercio({ ...CONTEXTO_DE_CONSOLA, path: { comercio }, body }, deps)).body
     },
   },
   'comercios listar': {
     exige: [],
-    ejecutar: (deps) => todas((query) => listarComercios({ ...CONSOLA, query }, deps)),
+    ejecutar: (deps) => todas((query) => listarComercios({ ...CONTEXTO_DE_CONSOLA, query }, deps)),
   },
   'llaves crear': {
     exige: ['comercio', 'modo'],
@@ -156,7 +160,7 @@ export const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { comercio = '', modo, ...opciones }) {
       const body = { modo: modo as Modo, ...leerOpcionesDeLlave<Alcance>(opciones) }
       await deps.validacion.exigirCuerpo('crearLlave', body)
-      return nueva((await crearLlave({ ...CONSOLA, path: { comercio }, body }, deps)).body as LlaveCreada)
+      return nueva((await crearLlave({ ...CONTEXTO_DE_CONSOLA, path: { comercio }, body }, deps)).body as LlaveCreada)
     },
   },
   'llaves crear --operador': {
@@ -168,12 +172,12 @@ export const COMANDOS: Record<string, Comando> = {
     exige: ['comercio'],
     objeto: 'comercio',
     ejecutar: (deps, { comercio = '' }) =>
-      todas((query) => listarLlaves({ ...CONSOLA, path: { comercio }, query }, deps)),
+      todas((query) => listarLlaves({ ...CONTEXTO_DE_CONSOLA, path: { comercio }, query }, deps)),
   },
   'llaves listar --operador': {
     exige: ['operador'],
     ejecutar: (deps, { operador = '' }) =>
-      todas((query) => listarLlavesDeOperador({ ...CONSOLA, path: { operador }, query }, deps)),
+      todas((query) => listarLlavesDeOperador({ ...CONTEXTO_DE_CONSOLA, path: { operador }, query }, deps)),
   },
   'llaves rotar': {
     exige: ['llave'],
@@ -183,13 +187,16 @@ export const COMANDOS: Record<string, Comando> = {
       const horas = /^\d{1,6}$/.test(solapamiento ?? '') ? Number(solapamiento) : (solapamiento as unknown as number)
       const body = solapamiento === undefined ? {} : { solapamiento_horas: horas }
       await deps.validacion.exigirCuerpo('rotarLlave', body)
-      return nueva((await rotarLlave({ ...CONSOLA, path: { llave }, body }, deps)).body as LlaveCualquieraCreada)
+      return nueva(
+        (await rotarLlave({ ...CONTEXTO_DE_CONSOLA, path: { llave }, body }, deps)).body as LlaveCualquieraCreada,
+      )
     },
   },
   'llaves revocar': {
     exige: ['llave'],
     objeto: 'llave',
-    ejecutar: async (deps, { llave = '' }) => (await revocarLlave({ ...CONSOLA, path: { llave } }, deps)).body,
+    ejecutar: async (deps, { llave = '' }) =>
+      (await revocarLlave({ ...CONTEXTO_DE_CONSOLA, path: { llave } }, deps)).body,
   },
   'operadores crear': {
     exige: ['nombre'],
@@ -201,18 +208,19 @@ export const COMANDOS: Record<string, Comando> = {
       await deps.validacion.exigirCuerpo('crearLlaveDeOperador', leerOpcionesDeLlave(opciones))
       leerVencimiento(opciones.vence, deps.reloj())
       leerRedes(leerOpcionesDeLlave(opciones).redes)
-      const { operador, creado_en } = (await crearOperador({ ...CONSOLA, body }, deps)).body as Operador
+      const { operador, creado_en } = (await crearOperador({ ...CONTEXTO_DE_CONSOLA, body }, deps)).body as Operador
       return { ...body, creado_en, ...(await nuevaLlaveDeOperador(deps, operador, opciones)) }
     },
   },
   'operadores listar': {
     exige: [],
-    ejecutar: (deps) => todas((query) => listarOperadores({ ...CONSOLA, query }, deps)),
+    ejecutar: (deps) => todas((query) => listarOperadores({ ...CONTEXTO_DE_CONSOLA, query }, deps)),
   },
   'operadores revocar': {
     exige: ['operador'],
     objeto: 'operador',
-    ejecutar: async (deps, { operador = '' }) => (await revocarOperador({ ...CONSOLA, path: { operador } }, deps)).body,
+    ejecutar: async (deps, { operador = '' }) =>
+      (await revocarOperador({ ...CONTEXTO_DE_CONSOLA, path: { operador } }, deps)).body,
   },
   'repartidores crear': {
     exige: ['nombre'],
@@ -220,24 +228,24 @@ export const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { nombre = '', telefono }) {
       const body = { nombre: nombre.normalize('NFC'), ...(telefono === undefined ? {} : { telefono }) }
       await deps.validacion.exigirCuerpo('crearRepartidor', body)
-      return (await crearRepartidor({ ...CONSOLA, body }, deps)).body
+      return (await crearRepartidor({ ...CONTEXTO_DE_CONSOLA, body }, deps)).body
     },
   },
   'repartidores listar': {
     exige: [],
-    ejecutar: (deps) => todas((query) => listarRepartidores({ ...CONSOLA, query }, deps)),
+    ejecutar: (deps) => todas((query) => listarRepartidores({ ...CONTEXTO_DE_CONSOLA, query }, deps)),
   },
   'repartidores codigo': {
     exige: ['repartidor'],
     objeto: 'repartidor',
     ejecutar: async (deps, { repartidor = '' }) =>
-      (await renovarCodigo({ ...CONSOLA, path: { repartidor } }, deps)).body,
+      (await renovarCodigo({ ...CONTEXTO_DE_CONSOLA, path: { repartidor } }, deps)).body,
   },
   'repartidores desactivar': {
     exige: ['repartidor'],
     objeto: 'repartidor',
     ejecutar: async (deps, { repartidor = '' }) =>
-      (await desactivarRepartidor({ ...CONSOLA, path: { repartidor } }, deps)).body,
+      (await desactivarRepartidor({ ...CONTEXTO_DE_CONSOLA, path: { repartidor } }, deps)).body,
   },
   ...COMANDOS_DE_PERSONA,
 }

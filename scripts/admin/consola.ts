@@ -15,8 +15,8 @@ import { MasterKeysError } from '../../server/startup/masterKeys.ts'
 import { MigrationError } from '../../server/startup/migrations.ts'
 import { openDatabase } from '../../server/startup/resources.ts'
 import { Teardown } from '../../server/startup/teardown.ts'
-import type { Opcion } from './comando.ts'
-import { AYUDA, ErrorDeUso, leerLinea } from './linea.ts'
+import type { OpcionDeConsola } from './comando.ts'
+import { AYUDA, ErrorDeLinea, leerLinea } from './linea.ts'
 
 type Entorno = Readonly<Record<string, string | undefined>>
 
@@ -49,7 +49,7 @@ export async function correrLinea(args: string[], env: Entorno, consola: Console
  * @throws {ErrorDeUso} if standard input is not a terminal; `--si` is then required
  */
 async function confirmar(pregunta: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new ErrorDeUso('Falta --si: aquí no hay a quién preguntar.')
+  if (!process.stdin.isTTY) throw new ErrorDeLinea('Falta --si: aquí no hay a quién preguntar.')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return /^s[ií]$/i.test((await terminal.question(`${pregunta}\n¿Continuar? (sí/no) `)).trim())
@@ -66,8 +66,8 @@ function mostrar(resultado: unknown, json: boolean, consola: Console) {
 }
 
 /** Option of the console by field of the operation, if their names differ. */
-const DE_CAMPO: Record<string, Opcion> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
-const DE_CODIGO: Record<string, Opcion> = {
+const DE_CAMPO: Record<string, OpcionDeConsola> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
+const DE_CODIGO: Record<string, OpcionDeConsola> = {
   comercio_desconocido: 'comercio',
   llave_desconocida: 'llave',
   llave_inactiva: 'llave',
@@ -115,7 +115,7 @@ async function conDeps<T>(
 }
 
 function explicar(error: unknown): { texto: string; codigo: number } {
-  if (error instanceof ErrorDeUso) return { texto: `${error.message}\n\n${AYUDA}`, codigo: 2 }
+  if (error instanceof ErrorDeLinea) return { texto: `${error.message}\n\n${AYUDA}`, codigo: 2 }
   if (error instanceof Problema) {
     const fallas = (error.detalles.errores ?? []).map(({ campo, mensaje }) => {
       const [, nombre = ''] = campo.split('/')

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { OPCIONES, type Opcion, type Opciones } from './comando.ts'
+import { OPCIONES, type OpcionDeConsola, type OpcionesDeConsola } from './comando.ts'
 import { COMANDOS } from './comandos.ts'
 
 /** Help text of the console, in Spanish. */
@@ -35,7 +35,7 @@ Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), est
 --alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea. --si: sin preguntar.`
 
 /** Error in the command line. The console prints it with the help text and exits with 2. */
-export class ErrorDeUso extends Error {}
+export class ErrorDeLinea extends Error {}
 
 /**
  * Parses and checks a command line, without access to the database. Returns undefined for `--help` or an empty line.
@@ -47,17 +47,17 @@ export function leerLinea(args: string[]) {
   if (values.help || values.ayuda || grupo === '') return undefined
   const deOperador = values.operador === undefined ? undefined : COMANDOS[`${grupo} ${verbo} --operador`]
   const comando = deOperador ?? COMANDOS[`${grupo} ${verbo}`]
-  if (!comando) throw new ErrorDeUso(`No existe el comando «${`${grupo} ${verbo}`.trim()}».`)
+  if (!comando) throw new ErrorDeLinea(`No existe el comando «${`${grupo} ${verbo}`.trim()}».`)
   const { json, ayuda: _1, help: _2, si, ...dadas } = values
-  const opciones: Opciones = { ...dadas, ...(si && { si: 'sí' }) }
+  const opciones: OpcionesDeConsola = { ...dadas, ...(si && { si: 'sí' }) }
   if (comando.objeto && objetos.length === 1 && opciones[comando.objeto] === undefined)
     opciones[comando.objeto] = objetos.pop()!
-  if (objetos.length > 0) throw new ErrorDeUso(`Sobra «${objetos.join(' ')}».`)
-  for (const opcion of Object.keys(opciones) as Opcion[]) {
+  if (objetos.length > 0) throw new ErrorDeLinea(`Sobra «${objetos.join(' ')}».`)
+  for (const opcion of Object.keys(opciones) as OpcionDeConsola[]) {
     if (![...comando.exige, ...(comando.admite ?? [])].includes(opcion))
-      throw new ErrorDeUso(`«${grupo} ${verbo}» no lleva --${opcion}.`)
+      throw new ErrorDeLinea(`«${grupo} ${verbo}» no lleva --${opcion}.`)
   }
-  for (const opcion of comando.exige) if (opciones[opcion] === undefined) throw new ErrorDeUso(`Falta --${opcion}.`)
+  for (const opcion of comando.exige) if (opciones[opcion] === undefined) throw new ErrorDeLinea(`Falta --${opcion}.`)
   return { comando, opciones, json: json === true }
 }
 
@@ -73,8 +73,8 @@ function separar(args: string[]) {
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     const [opcion = '?'] = /--?[\w-]+/.exec(message) ?? []
-    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ErrorDeUso(`No existe ${opcion}.`)
-    if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw new ErrorDeUso(`El valor de ${opcion} falta o sobra.`)
+    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ErrorDeLinea(`No existe ${opcion}.`)
+    if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw new ErrorDeLinea(`El valor de ${opcion} falta o sobra.`)
     throw error
   }
 }

@@ -7,7 +7,7 @@ import type { DepsDeOperacion } from '../../server/domain/deps.ts'
 import { exportarPersona } from '../../server/domain/personas/exportar.ts'
 import { type Olvidada, olvidarTelefono } from '../../server/domain/personas/olvidarTelefono.ts'
 import { leerDeQuien } from '../../server/domain/personas/persona.ts'
-import { CONSOLA, type Comando } from './comando.ts'
+import { CONTEXTO_DE_CONSOLA, type Comando } from './comando.ts'
 
 /** Copies the files of a person's guides into a folder, each under its code. */
 async function copiarArchivos({ almacen }: DepsDeOperacion, archivos: readonly string[], carpeta: string) {
@@ -24,7 +24,7 @@ export const COMANDOS_DE_PERSONA: Record<string, Comando> = {
     conArchivos: true,
     documento: true,
     async ejecutar(deps, { telefono = '', comercio, carpeta }) {
-      const exportada = await exportarPersona(deps, CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
+      const exportada = await exportarPersona(deps, CONTEXTO_DE_CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
       const archivos = exportada.guias.flatMap((guia) => guia.archivos)
       if (carpeta !== undefined) await copiarArchivos(deps, archivos, carpeta)
       return exportada
@@ -37,7 +37,7 @@ export const COMANDOS_DE_PERSONA: Record<string, Comando> = {
     pregunta: ({ telefono }) =>
       `Se borra para siempre lo que hay de ${telefono} en las guías terminadas, también pruebas de entrega y fotos.`,
     async ejecutar(deps, { telefono = '', comercio }) {
-      const olvidada = await olvidarTelefono(deps, CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
+      const olvidada = await olvidarTelefono(deps, CONTEXTO_DE_CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
       // This also deletes files that an earlier run left behind.
       await barrerArchivos(deps)
       return olvidada

@@ -12,7 +12,7 @@ const raiz = fileURLToPath(new URL('../../', import.meta.url))
  * this repository there.
  * @throws if the exit status is not 0
  */
-export async function correr(carpeta: string, programa: string, ...args: string[]): Promise<void> {
+export async function correrEn(carpeta: string, programa: string, ...args: string[]): Promise<void> {
   const PATH = join(carpeta, 'node_modules/.bin') + delimiter + (process.env.PATH ?? '')
   const hijo = spawn(programa, args, { cwd: carpeta, stdio: 'inherit', env: { ...process.env, PATH } })
   const [status] = await once(hijo, 'exit')
@@ -39,6 +39,6 @@ export async function construir(version: string, carpeta: string): Promise<void>
   await extraer(version, carpeta)
   const cerrojo = (donde: string) => readFile(join(donde, 'package-lock.json'), 'utf8')
   if ((await cerrojo(carpeta)) === (await cerrojo(raiz))) await enlazarPaquetes(carpeta)
-  else await correr(carpeta, 'npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline')
-  await correr(carpeta, process.execPath, 'scripts/generar.ts')
+  else await correrEn(carpeta, 'npm', 'ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline')
+  await correrEn(carpeta, process.execPath, 'scripts/generar.ts')
 }

@@ -2,10 +2,10 @@
  * Flattens the members of a schema into a list. The name of a nested member contains its path: `recogida.lat`,
  * `guias[].telefono`.
  */
-import { type Json, type Objeto, seguir } from './contrato.ts'
+import { type Json, type Objeto, seguirRef } from './contrato.ts'
 
 /** Member of a schema, with its path, type and description for readers. */
-export interface Campo {
+export interface CampoDocumentado {
   nombre: string
   tipo: string
   obligatorio: boolean
@@ -28,7 +28,7 @@ const TIPOS: Readonly<Record<string, string>> = {
 
 /** Returns a schema merged with the schemas of its `allOf`. */
 function entero(contrato: Objeto, valor: Json | undefined): Objeto {
-  const { allOf = [], ...propio } = seguir(contrato, valor)
+  const { allOf = [], ...propio } = seguirRef(contrato, valor)
   const partes = [...(allOf as Json[]).map((parte) => entero(contrato, parte)), propio]
   return {
     ...Object.assign({}, ...partes),
@@ -65,23 +65,25 @@ const valoresDe = (esquema: Objeto) => {
 }
 
 /** Lists the members of a schema and of its nested schemas. The first of several members with the same path is kept. */
-export function camposDe(contrato: Objeto, valor: Json | undefined, prefijo = '', nivel = 0): Campo[] {
+export function camposDe(contrato: Objeto, valor: Json | undefined, prefijo = '', nivel = 0): CampoDocumentado[] {
   const esquema = entero(contrato, valor)
   const dentro = [
     ...(esquema.items ? camposDe(contrato, esquema.items, `${prefijo}[]`, nivel) : []),
     ...(variantes(esquema) ?? []).flatMap((una) => camposDe(contrato, una, prefijo, nivel)),
   ]
-  const propios = Object.entries((esquema.properties ?? {}) as Objeto).flatMap(([clave, miembro]): Campo[] => {
-    const nombre = [prefijo, clave].filter(Boolean).join('.')
-    const suyo = entero(contrato, miembro)
-    const campo = {
-      nombre,
-      tipo: tipoDe(contrato, miembro),
-      obligatorio: ((esquema.required ?? []) as Json[]).includes(clave),
-      descripcion: `${String(suyo.description ?? '').trim()}${valoresDe(suyo)}`.trim(),
-    }
-    return [campo, ...(nivel < HONDO ? camposDe(contrato, miembro, nombre, nivel + 1) : [])]
-  })
+  const propios = Object.entries((esquema.properties ?? {}) as Objeto).flatMap(
+    ([clave, miembro]): CampoDocumentado[] => {
+      const nombre = [prefijo, clave].filter(Boolean).join('.')
+      const suyo = entero(contrato, miembro)
+      const campo = {
+        nombre,
+        tipo: tipoDe(contrato, miembro),
+        obligatorio: ((esquema.required ?? []) as Json[]).includes(clave),
+        descripcion: `${String(suyo.description ?? '').trim()}${valoresDe(suyo)}`.trim(),
+      }
+      return [campo, ...(nivel < HONDO ? camposDe(contrato, miembro, nombre, nivel + 1) : [])]
+    },
+  )
   const vistos = new Set<string>()
   return [...propios, ...dentro].filter(({ nombre }) => !vistos.has(nombre) && vistos.add(nombre))
 }

@@ -2,7 +2,7 @@
  * Exports the operations as a collection for Postman, Bruno and compatible tools. Each example of a body becomes a
  * request.
  */
-import { ejemplosDe, type Objeto, type Operacion, operacionesDe, parametrosDe } from './contrato.ts'
+import { ejemplosDe, type Objeto, type OperacionDeContrato, operacionesDe, parametrosDe } from './contrato.ts'
 import { consultaDe } from './muestras.ts'
 
 const ESQUEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
@@ -17,7 +17,7 @@ const clase = clases[String(hecho.id).replace(/_.*/, '_')]
 if (clase) pm.collectionVariables.set(clase, hecho.id)
 if (typeof hecho.guia === 'string') pm.collectionVariables.set('guia', hecho.guia)`
 
-function direccion(contrato: Objeto, operacion: Operacion): Objeto {
+function direccion(contrato: Objeto, operacion: OperacionDeContrato): Objeto {
   const camino = operacion.ruta.slice(1).replace(/\{(\w+)\}/g, '{{$1}}')
   const parametros = parametrosDe(contrato, operacion).filter((uno) => uno.in === 'query')
   const propios = consultaDe(parametros)
@@ -39,7 +39,7 @@ function direccion(contrato: Objeto, operacion: Operacion): Objeto {
   }
 }
 
-function solicitudes(contrato: Objeto, operacion: Operacion): Objeto[] {
+function solicitudes(contrato: Objeto, operacion: OperacionDeContrato): Objeto[] {
   const { metodo, definicion } = operacion
   const request = {
     method: metodo.toUpperCase(),

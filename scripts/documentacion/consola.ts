@@ -1,6 +1,6 @@
 /** Operations for the documentation's API console: each with its parameters and the contract's own examples. */
 import type { ConsoleParameter, Ejemplo, OperacionDeConsola } from '../../server/pages/consola/browser/operacion.ts'
-import { ejemplosDe, type Json, type Objeto, operacionesDe, parametrosDe, pideLlave, seguir } from './contrato.ts'
+import { ejemplosDe, type Json, type Objeto, operacionesDe, parametrosDe, pideLlave, seguirRef } from './contrato.ts'
 import { enDireccion, sinMarcas } from './guia.ts'
 
 /**
@@ -18,7 +18,7 @@ function parametros(contrato: Objeto, suyos: readonly Objeto[]): ConsoleParamete
       en,
       obligatorio: required === true,
       ejemplo: String([example as Json].flat()[0] ?? ''),
-      descripcion: sinMarcas(String(description ?? seguir(contrato, schema).description ?? '')),
+      descripcion: sinMarcas(String(description ?? seguirRef(contrato, schema).description ?? '')),
     }
   })
 }

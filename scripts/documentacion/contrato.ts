@@ -3,7 +3,7 @@ export type Json = null | boolean | number | string | Json[] | { [clave: string]
 export type Objeto = { [clave: string]: Json }
 
 /** Operation of a contract. */
-export interface Operacion {
+export interface OperacionDeContrato {
   id: string
   metodo: string
   /** Path as the contract writes it, such as `/api/v1/guias/{guia}`. */
@@ -14,7 +14,7 @@ export interface Operacion {
 const METODOS = new Set(['get', 'post', 'put', 'patch', 'delete'])
 
 /** Lists the operations of a contract, in its order. */
-export const operacionesDe = (contrato: Objeto): Operacion[] =>
+export const operacionesDe = (contrato: Objeto): OperacionDeContrato[] =>
   Object.entries(contrato.paths as Record<string, Objeto>).flatMap(([ruta, porMetodo]) =>
     Object.entries(porMetodo)
       .filter(([metodo]) => METODOS.has(metodo))
@@ -34,11 +34,11 @@ export const pideLlave = (contrato: Objeto, definicion: Objeto) =>
 export const esquemasDe = (contrato: Objeto) => (contrato.components as Objeto).schemas as Record<string, Objeto>
 
 /** Returns an object, or the target of its `$ref`. */
-export function seguir(contrato: Objeto, valor: Json | undefined): Objeto {
+export function seguirRef(contrato: Objeto, valor: Json | undefined): Objeto {
   const objeto = (valor ?? {}) as Objeto
   if (typeof objeto.$ref !== 'string') return objeto
   const partes = objeto.$ref.slice(2).split('/')
-  return seguir(
+  return seguirRef(
     contrato,
     partes.reduce<Json>((dentro, parte) => (dentro as Objeto)[parte.replaceAll('~1', '/')] ?? null, contrato),
   )
@@ -46,10 +46,10 @@ export function seguir(contrato: Objeto, valor: Json | undefined): Objeto {
 
 /** Returns the named examples of a body; none if the body is not JSON. */
 export function ejemplosDe(contrato: Objeto, cuerpo: Json | undefined): [nombre: string, ejemplo: Objeto][] {
-  const json = ((seguir(contrato, cuerpo).content ?? {}) as Objeto)['application/json'] as Objeto | undefined
-  return Object.entries((json?.examples ?? {}) as Objeto).map(([nombre, uno]) => [nombre, seguir(contrato, uno)])
+  const json = ((seguirRef(contrato, cuerpo).content ?? {}) as Objeto)['application/json'] as Objeto | undefined
+  return Object.entries((json?.examples ?? {}) as Objeto).map(([nombre, uno]) => [nombre, seguirRef(contrato, uno)])
 }
 
 /** Returns the parameters of an operation, with references resolved. */
-export const parametrosDe = (contrato: Objeto, { definicion }: Operacion): Objeto[] =>
-  ((definicion.parameters ?? []) as Json[]).map((uno) => seguir(contrato, uno))
+export const parametrosDe = (contrato: Objeto, { definicion }: OperacionDeContrato): Objeto[] =>
+  ((definicion.parameters ?? []) as Json[]).map((uno) => seguirRef(contrato, uno))

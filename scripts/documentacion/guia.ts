@@ -73,7 +73,7 @@ function partir(texto: string, marca: string): { titulo: string; texto: string }
 }
 
 /** Reads the guide from a bundled contract, with all fragments replaced. */
-export function leerGuia(contrato: Objeto): { introduccion: string; capitulos: Capitulo[] } {
+export function leerGuiaDelContrato(contrato: Objeto): { introduccion: string; capitulos: Capitulo[] } {
   const [primera, ...siguientes] = partir(String((contrato.info as Objeto).description), '#')
   const capitulos = siguientes.map(({ titulo, texto }) => {
     const nombre = enDireccion(titulo)

@@ -2,7 +2,7 @@
 import type { SearchPart } from '../../server/pages/docs/browser/buscar.ts'
 import { camposDe } from './campos.ts'
 import { esquemasDe, type Objeto, operacionesDe, parametrosDe } from './contrato.ts'
-import { enDireccion, leerGuia, sinMarcas } from './guia.ts'
+import { enDireccion, leerGuiaDelContrato, sinMarcas } from './guia.ts'
 import { OBJETOS } from './lectura.ts'
 
 /** Other words for a chapter that users of other services search for. */
@@ -19,7 +19,7 @@ const TAMBIEN: Readonly<Record<string, string>> = {
 }
 
 const deLaGuia = (contrato: Objeto): SearchPart[] =>
-  leerGuia(contrato).capitulos.flatMap(({ titulo, nombre, lugar, texto, partes }) => [
+  leerGuiaDelContrato(contrato).capitulos.flatMap(({ titulo, nombre, lugar, texto, partes }) => [
     { clase: 'Capítulo', titulo, lugar: `/${lugar}`, claves: TAMBIEN[nombre] ?? '', texto: sinMarcas(texto) },
     ...partes.map(
       (parte): SearchPart => ({

@@ -4,7 +4,7 @@
  */
 import { DIRECCION } from '../../server/pages/docs/direccion.ts'
 import { type Json, type Objeto, operacionesDe } from './contrato.ts'
-import { leerGuia } from './guia.ts'
+import { leerGuiaDelContrato } from './guia.ts'
 
 /** Name of the schemas' group in the menu and in addresses. */
 export const OBJETOS = 'Objetos'
@@ -26,7 +26,7 @@ function conHerramientas(contrato: Objeto) {
 
 /** Returns the guide with a link to the Markdown of each chapter. */
 function guiaConEnlaces(contrato: Objeto): string {
-  const { introduccion, capitulos } = leerGuia(contrato)
+  const { introduccion, capitulos } = leerGuiaDelContrato(contrato)
   return [
     introduccion,
     ...capitulos.flatMap(({ titulo, nombre, texto, partes }) => [

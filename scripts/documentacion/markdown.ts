@@ -4,9 +4,17 @@
  */
 import { DIRECCION } from '../../server/pages/docs/direccion.ts'
 import { camposDe, tipoDe } from './campos.ts'
-import { ejemplosDe, type Json, type Objeto, type Operacion, operacionesDe, parametrosDe, seguir } from './contrato.ts'
+import {
+  ejemplosDe,
+  type Json,
+  type Objeto,
+  type OperacionDeContrato,
+  operacionesDe,
+  parametrosDe,
+  seguirRef,
+} from './contrato.ts'
 import { tabla } from './fragmentos.ts'
-import { type Capitulo, leerGuia, sinMarcas } from './guia.ts'
+import { type Capitulo, leerGuiaDelContrato, sinMarcas } from './guia.ts'
 
 /** Contents of files by their paths in the service, such as `docs/guia/lotes.md`. */
 export type Textos = Map<string, string>
@@ -61,19 +69,19 @@ function tablaDeCampos(contrato: Objeto, esquema: Json | undefined): string {
   return filas.length > 0 ? tabla(['campo', 'tipo', 'qué es'], filas) : ''
 }
 
-function parametros(contrato: Objeto, operacion: Operacion): string | undefined {
+function parametros(contrato: Objeto, operacion: OperacionDeContrato): string | undefined {
   const DONDE: Readonly<Record<string, string>> = { path: 'ruta', query: 'consulta', header: 'cabecera' }
   const filas = parametrosDe(contrato, operacion).map((uno) => [
     `\`${uno.name}\``,
     DONDE[String(uno.in)] ?? '',
     [tipoDe(contrato, uno.schema), ...(uno.required ? ['obligatorio'] : [])].join(', '),
-    enCelda(String(uno.description ?? seguir(contrato, uno.schema).description ?? '')),
+    enCelda(String(uno.description ?? seguirRef(contrato, uno.schema).description ?? '')),
   ])
   return filas.length > 0 ? `## Parámetros\n\n${tabla(['nombre', 'dónde', 'tipo', 'qué es'], filas)}` : undefined
 }
 
-function cuerpo(contrato: Objeto, { definicion }: Operacion): string | undefined {
-  const json = ((seguir(contrato, definicion.requestBody).content ?? {}) as Objeto)['application/json'] as Objeto
+function cuerpo(contrato: Objeto, { definicion }: OperacionDeContrato): string | undefined {
+  const json = ((seguirRef(contrato, definicion.requestBody).content ?? {}) as Objeto)['application/json'] as Objeto
   if (!json) return undefined
   const ejemplos = ejemplosDe(contrato, definicion.requestBody).map(
     ([, { summary, value }]) => `Ejemplo: ${summary}.\n\n${enJson(value)}`,
@@ -81,9 +89,9 @@ function cuerpo(contrato: Objeto, { definicion }: Operacion): string | undefined
   return ['## Cuerpo', tablaDeCampos(contrato, json.schema), ...ejemplos].join('\n\n')
 }
 
-function respuestas(contrato: Objeto, { definicion }: Operacion): string {
+function respuestas(contrato: Objeto, { definicion }: OperacionDeContrato): string {
   const todas = Object.entries(definicion.responses as Objeto).map(([status, una]) => {
-    const respuesta = seguir(contrato, una)
+    const respuesta = seguirRef(contrato, una)
     const [primero] = ejemplosDe(contrato, una)
     const esquema = (((respuesta.content ?? {}) as Objeto)['application/json'] as Objeto | undefined)?.schema
     const titulo = `### ${status}\n\n${String(respuesta.description).trim()}`
@@ -104,7 +112,7 @@ function respuestas(contrato: Objeto, { definicion }: Operacion): string {
   ].join('\n\n')
 }
 
-function deOperacion(contrato: Objeto, operacion: Operacion): string {
+function deOperacion(contrato: Objeto, operacion: OperacionDeContrato): string {
   const { metodo, ruta, definicion } = operacion
   const muestras = (definicion['x-codeSamples'] as Record<string, string>[]).map(
     ({ label, lang, source }) => `### ${label}\n\n${bloque(lang!.toLowerCase(), source!)}`,
@@ -161,7 +169,7 @@ function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: 
 
 /** Returns all Markdown files of the documentation. */
 export function enMarkdown(contrato: Objeto): Textos {
-  const { introduccion, capitulos } = leerGuia(contrato)
+  const { introduccion, capitulos } = leerGuiaDelContrato(contrato)
   const textos = [
     ['llms.txt', indice(contrato, capitulos, introduccion)],
     ...capitulos.map((uno) => [`docs/guia/${uno.nombre}.md`, deCapitulo(uno)]),

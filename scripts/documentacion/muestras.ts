@@ -7,11 +7,11 @@ import {
   ejemplosDe,
   type Json,
   type Objeto,
-  type Operacion,
+  type OperacionDeContrato,
   operacionesDe,
   parametrosDe,
   pideLlave,
-  seguir,
+  seguirRef,
 } from './contrato.ts'
 
 const CARPETA = new URL('../../openapi/comercios/muestras/', import.meta.url)
@@ -32,9 +32,9 @@ const entreComillas = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
  * Returns the file extension of a successful response that is not JSON, so that curl does not print the file on the
  * terminal.
  */
-function archivoDe(contrato: Objeto, { definicion }: Operacion): string | undefined {
+function archivoDe(contrato: Objeto, { definicion }: OperacionDeContrato): string | undefined {
   for (const [status, respuesta] of Object.entries(definicion.responses as Objeto)) {
-    const [tipo] = Object.keys((seguir(contrato, respuesta).content ?? {}) as Objeto)
+    const [tipo] = Object.keys((seguirRef(contrato, respuesta).content ?? {}) as Objeto)
     if (status.startsWith('2') && tipo && tipo !== 'application/json') return tipo.split('/')[1]
   }
   return undefined
@@ -44,7 +44,7 @@ function archivoDe(contrato: Objeto, { definicion }: Operacion): string | undefi
  * Returns the parts of a sample request, from the operation's own examples, for the generators of each language.
  * @throws if the operation has a body without an example
  */
-function llamadaDe(contrato: Objeto, operacion: Operacion) {
+function llamadaDe(contrato: Objeto, operacion: OperacionDeContrato) {
   const { id, metodo, ruta, definicion } = operacion
   const parametros = parametrosDe(contrato, operacion)
   const camino = ruta.replace(/\{(\w+)\}/g, (_, nombre) =>
@@ -67,7 +67,7 @@ function llamadaDe(contrato: Objeto, operacion: Operacion) {
 }
 
 /** Returns the curl sample of an operation. */
-export function muestraDeCurl(contrato: Objeto, operacion: Operacion): string {
+export function muestraDeCurl(contrato: Objeto, operacion: OperacionDeContrato): string {
   const { metodo, conLlave, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
   const verbo = metodo === 'GET' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo} `
   return [
@@ -84,7 +84,7 @@ export function muestraDeCurl(contrato: Objeto, operacion: Operacion): string {
 const rutaConConsulta = ({ camino, consulta }: ReturnType<typeof llamadaDe>) =>
   consulta.length > 0 ? `${camino}?${new URLSearchParams(consulta)}` : camino
 
-function muestraDePython(contrato: Objeto, operacion: Operacion): string {
+function muestraDePython(contrato: Objeto, operacion: OperacionDeContrato): string {
   const llamada = llamadaDe(contrato, operacion)
   const { metodo, conLlave, cuerpo, archivo } = llamada
   return `import json
@@ -107,7 +107,7 @@ except urllib.error.HTTPError as error:
 ${archivo ? `with open('${archivo}', 'wb') as archivo:\n    archivo.write(leido)` : "print(json.loads(leido or 'null'))"}`
 }
 
-function muestraDePhp(contrato: Objeto, operacion: Operacion): string {
+function muestraDePhp(contrato: Objeto, operacion: OperacionDeContrato): string {
   const llamada = llamadaDe(contrato, operacion)
   const { metodo, conLlave, cuerpo, archivo } = llamada
   return `<?php

@@ -8,7 +8,7 @@ import { comprimir } from '../generar/comprimir.ts'
 import type { Objeto } from './contrato.ts'
 import { conDiagramas } from './diagrama.ts'
 import { enEspanol } from './espanol.ts'
-import { leerGuia } from './guia.ts'
+import { leerGuiaDelContrato } from './guia.ts'
 import { paraLeer } from './lectura.ts'
 
 type Correr = (programa: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<void>
@@ -23,7 +23,7 @@ const FINAL =
  * Returns a style sheet that gives a chapter's parts smaller headings than chapters, because Redoc writes both as `h2`.
  */
 const tamanos = (contrato: Objeto) => {
-  const partes = leerGuia(contrato).capitulos.map(({ lugar }) => `h2[id^="${lugar}/"]`)
+  const partes = leerGuiaDelContrato(contrato).capitulos.map(({ lugar }) => `h2[id^="${lugar}/"]`)
   return `<style>:is(${partes}){font-size:1.3em!important}</style>\n`
 }
 

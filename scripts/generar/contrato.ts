@@ -5,9 +5,9 @@ import { conFragmentos, exigirFragmentosUsados } from '../documentacion/fragment
 import { conGuia } from '../documentacion/guia.ts'
 import { conMuestras } from '../documentacion/muestras.ts'
 import { conRfc9457 } from '../documentacion/rfc9457.ts'
-import { correr } from './correr.ts'
+import { correrEnRaiz } from './correr.ts'
 import { indiceDeOperaciones } from './indiceDeOperaciones.ts'
-import { CARPETA, escribir, exigir, leerBundle } from './lugares.ts'
+import { CARPETA, escribir, exigirArchivo, leerBundle } from './lugares.ts'
 import { paraElServidor, paraPublicar, sinProblemasAjenos } from './publicar.ts'
 import { DOCUMENTOS, unirContratos } from './unirContratos.ts'
 import { vocabulario } from './vocabulario.ts'
@@ -17,7 +17,7 @@ import { vocabulario } from './vocabulario.ts'
  * vocabulary.
  */
 export async function generarContrato() {
-  await correr('redocly', ['bundle'])
+  await correrEnRaiz('redocly', ['bundle'])
   const completos: Objeto[] = []
   for (const documento of DOCUMENTOS) {
     const bundle = await leerBundle(documento)
@@ -29,8 +29,8 @@ export async function generarContrato() {
   exigirFragmentosUsados()
   await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))
   const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`comercios.${tipo}`, CARPETA).pathname)
-  await correr('redocly', ['bundle', json, '--output', yaml])
-  await exigir('server/generado/contrato/comercios.yaml')
+  await correrEnRaiz('redocly', ['bundle', json, '--output', yaml])
+  await exigirArchivo('server/generado/contrato/comercios.yaml')
   const contrato = paraElServidor(unirContratos(completos))
   await escribir('contrato.json', JSON.stringify(contrato))
   await escribir('operaciones.ts', indiceDeOperaciones(contrato))
@@ -46,5 +46,5 @@ async function generarTipos(contrato: Objeto) {
     output: { path: new URL('tipos', CARPETA).pathname, module: { extension: '.ts' } },
     plugins: ['@hey-api/typescript'],
   })
-  await exigir('server/generado/contrato/tipos/types.gen.ts')
+  await exigirArchivo('server/generado/contrato/tipos/types.gen.ts')
 }

@@ -11,7 +11,7 @@ const binarios = fileURLToPath(new URL('node_modules/.bin', RAIZ))
  * Runs an installed program in the repository's root.
  * @throws with the program's whole output, if it fails
  */
-export const correr = async (programa: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
+export const correrEnRaiz = async (programa: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
   try {
     // The programs start with `#!/usr/bin/env node`, which must find this repository's Node and not the system's.
     const PATH = binarios + delimiter + (process.env.PATH ?? '')

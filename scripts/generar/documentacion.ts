@@ -4,14 +4,14 @@ import { indiceDe } from '../documentacion/indice.ts'
 import { enMarkdown } from '../documentacion/markdown.ts'
 import { construirPagina } from '../documentacion/pagina.ts'
 import { comprimir } from './comprimir.ts'
-import { correr } from './correr.ts'
+import { correrEnRaiz } from './correr.ts'
 import { CARPETA, leerBundle } from './lugares.ts'
 
 /** Writes the merchants' documentation, except the programs of its pages (`paginas.ts`). */
 export async function generarDocumentacion() {
   const contrato = await leerBundle('comercios')
   const carpeta = new URL('documentacion/', CARPETA)
-  await construirPagina(contrato, carpeta, correr)
+  await construirPagina(contrato, carpeta, correrEnRaiz)
   await writeFile(new URL('indice.json', carpeta), JSON.stringify(indiceDe(contrato)))
   await writeFile(new URL('operaciones.json', carpeta), JSON.stringify(operacionesDeConsola(contrato)))
   await comprimir(carpeta, ['indice.json', 'operaciones.json'])

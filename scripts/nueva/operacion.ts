@@ -1,3 +1,4 @@
+import { mayuscula } from '../generar/indiceDeOperaciones.ts'
 import type { Arbol } from './arbol.ts'
 
 const METODOS = ['get', 'post', 'put', 'patch', 'delete']
@@ -49,7 +50,6 @@ export interface Nueva {
   vecina: string
 }
 
-export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
 const esLectura = (metodo: string) => metodo === 'get'
 
 /** Lists the operations of a document, in the order of its paths. */
@@ -156,4 +156,4 @@ export const comoLlamada = (metodo: string, rutaCorta: string) => `${metodo.toUp
 /** Returns the name of the schema of an operation's answer. */
 export const resultadoDe = ({ id }: Nueva) => `ResultadoDe${mayuscula(id)}`
 /** Returns the name of the schema of an operation's body. */
-export const datosDe = ({ id }: Nueva) => `DatosDe${mayuscula(id)}`
+export const esquemaDeDatos = ({ id }: Nueva) => `DatosDe${mayuscula(id)}`

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
+import { mayuscula } from '../generar/indiceDeOperaciones.ts'
 import type { Arbol } from './arbol.ts'
-import { comoLlamada, datosDe, mayuscula, type Nueva, resultadoDe } from './operacion.ts'
+import { comoLlamada, esquemaDeDatos, type Nueva, resultadoDe } from './operacion.ts'
 
 /** Returns the resource that calls an operation; guides are the default. */
 function recursoDe(arbol: Arbol, operacion: string): string {
@@ -35,7 +36,7 @@ export function agregarAlSdk(arbol: Arbol, nueva: Nueva) {
   const archivo = `sdk/src/recurso${recurso}.ts`
   const metodo = new RegExp(`^ {2}${verbo}\\(`, 'm').test(arbol.leer(archivo)) ? id : verbo
   const resultado = conResultado ? resultadoDe(nueva) : 'void'
-  const tipos = [...(conCuerpo ? [datosDe(nueva)] : []), ...(conResultado ? [resultado] : [])]
+  const tipos = [...(conCuerpo ? [esquemaDeDatos(nueva)] : []), ...(conResultado ? [resultado] : [])]
 
   const formas = 'sdk/src/formas.ts'
   const forma = conResultado ? `es${mayuscula(resultado)}` : 'esNada'
@@ -64,7 +65,7 @@ export function agregarAlSdk(arbol: Arbol, nueva: Nueva) {
   }
   const firma = [
     ...parametros.map(({ nombre }) => `${nombre}: string`),
-    ...(conCuerpo ? [`datos?: ${datosDe(nueva)}`] : []),
+    ...(conCuerpo ? [`datos?: ${esquemaDeDatos(nueva)}`] : []),
     'opciones?: OpcionesDeSolicitud',
   ]
   const partes = [

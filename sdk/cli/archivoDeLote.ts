@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { TextDecoder } from 'node:util'
 import type { GuiaParaCrear, Recogida } from '@guias/sdk'
-import { CAMPOS, leerGuia, normalizar } from './campos.ts'
+import { COLUMNAS_DE_LOTE, guiaDeCampos, normalizarColumna } from './campos.ts'
 import { leerCsv } from './csv.ts'
 import { type Contexto, ErrorDeUso } from './orden.ts'
 import { porque } from './porque.ts'
@@ -113,14 +113,14 @@ async function* leerTexto(archivo: string, codificacion: string, alLeer: (bytes:
 async function leerCabecera(filas: AsyncGenerator<string[], void, undefined>, archivo: string, ignorar: boolean) {
   const { value } = await filas.next()
   if (!value) throw new ErrorDeUso(`${archivo} está vacío.`)
-  const campos = value.map(normalizar)
-  const ajenos = campos.filter((campo) => !CAMPOS.includes(campo))
+  const campos = value.map(normalizarColumna)
+  const ajenos = campos.filter((campo) => !COLUMNAS_DE_LOTE.includes(campo))
   if (ajenos.length > 0 && !ignorar) {
     throw new ErrorDeUso(
-      `No conozco ${ajenos.length === 1 ? 'la columna' : 'las columnas'} «${ajenos.map(limpio).join('», «')}». Renómbrelas, o pase --ignorar-otras. Las que conozco: ${CAMPOS.join(', ')}.`,
+      `No conozco ${ajenos.length === 1 ? 'la columna' : 'las columnas'} «${ajenos.map(limpio).join('», «')}». Renómbrelas, o pase --ignorar-otras. Las que conozco: ${COLUMNAS_DE_LOTE.join(', ')}.`,
     )
   }
-  const repetido = campos.find((campo, i) => CAMPOS.includes(campo) && campos.indexOf(campo) !== i)
+  const repetido = campos.find((campo, i) => COLUMNAS_DE_LOTE.includes(campo) && campos.indexOf(campo) !== i)
   if (repetido) throw new ErrorDeUso(`La columna «${repetido}» está dos veces: deje una.`)
   return campos
 }
@@ -134,7 +134,7 @@ async function* deCsv(filas: AsyncIterable<string[]>, campos: string[], archivo:
         throw new SyntaxError(`trae ${valores.length} campos y la primera línea ${campos.length}`)
       }
       yield conFila(
-        leerGuia((campo) => valores[campos.indexOf(campo)]),
+        guiaDeCampos((campo) => valores[campos.indexOf(campo)]),
         fila,
       )
     }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ErrorAbortado } from '@guias/sdk'
-import { dormir, ErrorDeUso } from './orden.ts'
+import { dormirSinError, ErrorDeUso } from './orden.ts'
 import { porque } from './porque.ts'
 
 /**
@@ -80,7 +80,7 @@ export async function descargar(url: string, que: string, signal: AbortSignal): 
     if (espera === undefined || espera > ESPERA_MAXIMA || intento === INTENTOS) {
       throw new ErrorDeDescarga(`No se pudo descargar ${que} de ${new URL(url).origin}: ${falla}. Repita la orden.`)
     }
-    await dormir(espera, signal)
+    await dormirSinError(espera, signal)
   }
 }
 

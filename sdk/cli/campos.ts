@@ -30,7 +30,7 @@ const CAMPOS_DE_RECOGIDA = Object.keys(DE_RECOGIDA)
 /**
  * Columns that a batch file may have. The options of `crear` have the same names, with hyphens instead of underscores.
  */
-export const CAMPOS: readonly string[] = [...CAMPOS_DE_GUIA, 'pais', ...CAMPOS_DE_RECOGIDA]
+export const COLUMNAS_DE_LOTE: readonly string[] = [...CAMPOS_DE_GUIA, 'pais', ...CAMPOS_DE_RECOGIDA]
 
 /** Returns the option of a column: `external_ref` gives `external-ref`. */
 export const opcionDe = (campo: string) => campo.replaceAll('_', '-')
@@ -54,7 +54,7 @@ export const opcionDePais = (cual: string): Opcion => ({
  * Converts a column title to the field name: «Teléfono» gives `telefono`, «External Ref» `external_ref`, «recogida.lat»
  * `recogida_lat`.
  */
-export const normalizar = (nombre: string) =>
+export const normalizarColumna = (nombre: string) =>
   nombre
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
@@ -67,7 +67,7 @@ export const normalizar = (nombre: string) =>
  * Spanish may write them with a decimal comma. A coordinate that is not a number is sent unchanged, and the service
  * rejects it.
  */
-export function leerGuia(valor: (campo: string) => string | undefined): GuiaParaCrear {
+export function guiaDeCampos(valor: (campo: string) => string | undefined): GuiaParaCrear {
   const guia: Record<string, unknown> = {}
   const recogida = leerRecogida(valor)
   for (const campo of [...CAMPOS_DE_GUIA, 'pais']) poner(guia, campo, campo, valor)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual } from '@guias/sdk'
 import { decirAdvertencia } from './advertencias.ts'
-import { fijarTelefono, leerGuia, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
+import { fijarTelefono, guiaDeCampos, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
 import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
@@ -70,7 +70,7 @@ function deOpciones(contexto: Contexto) {
   }
   if (hay('lat') !== hay('lng')) faltan.push(hay('lat') ? '--lng' : '--lat')
   if (faltan.length > 0) throw new ErrorDeUso(`Falta ${enumerar(faltan)}. Vea guias crear --help.`)
-  return leerGuia((campo) => contexto.texto(opcionDe(campo)))
+  return guiaDeCampos((campo) => contexto.texto(opcionDe(campo)))
 }
 
 const enumerar = (cosas: string[]) => new Intl.ListFormat('es').format(cosas)

@@ -5,7 +5,7 @@ import type {
   Guias,
   IntentoDeWebhook,
 } from '@guias/sdk'
-import { type Contexto, dormir, ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
+import { type Contexto, dormirSinError, ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { avisar, decir, hora, limpio, pintar, type Tono } from './terminal.ts'
 import { TIPOS } from './tipos.ts'
@@ -110,7 +110,7 @@ async function contarIntento(api: Guias, enviada: EntregaDeWebhook, anterior: st
       decir(contexto.json ? JSON.stringify(leida) : `${pintar('fuerte', limpio(entrega))}  ${dicho}`)
       return bien ? SALIDA.bien : SALIDA.rechazo
     }
-    await dormir(ENTRE_ESPERAS, contexto.signal)
+    await dormirSinError(ENTRE_ESPERAS, contexto.signal)
   }
   avisar(`Todavía no sale: mírela después con guias webhooks entregas ${webhook} ${entrega}`)
   return SALIDA.rechazo

@@ -44,7 +44,7 @@ export function nombrarCampo(campo: string, dadas: readonly string[] = []): stri
  * Tells whether an error is temporary: a connection error, HTTP 429 or 5xx. Commands that follow events wait and try
  * again.
  */
-export const esPasajero = (error: unknown): error is ErrorApi | ErrorConexion | ErrorRespuesta =>
+export const esErrorPasajero = (error: unknown): error is ErrorApi | ErrorConexion | ErrorRespuesta =>
   error instanceof ErrorConexion ||
   ((error instanceof ErrorApi || error instanceof ErrorRespuesta) && (error.status >= 500 || error.status === 429))
 
@@ -149,7 +149,7 @@ export function explicar(error: unknown, pedida: Pedida): number {
     const { codigo, status, idSolicitud, errores } = error as Partial<ErrorApi>
     const { intentos } = error as Partial<ErrorGuias>
     const tipo = error instanceof ErrorDeUso ? 'ErrorDeUso' : error.name
-    const pasajero = esPasajero(error)
+    const pasajero = esErrorPasajero(error)
     avisar(
       JSON.stringify({ error: tipo, codigo, status, id_solicitud: idSolicitud, intentos, pasajero, errores, mensaje }),
     )

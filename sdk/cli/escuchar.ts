@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ErrorAbortado, ErrorParametro, type Evento, type FiltrosDelFlujo, firmarWebhook, type Guias } from '@guias/sdk'
-import { esPasajero } from './errores.ts'
-import { type Contexto, dormir, ErrorDeUso, instante, numero, type Orden, SALIDA } from './orden.ts'
+import { esErrorPasajero } from './errores.ts'
+import { type Contexto, dormirSinError, ErrorDeUso, instante, numero, type Orden, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
 import { avisar, decir, limpio, pintar } from './terminal.ts'
 
@@ -62,15 +62,15 @@ en un webhook es la de entonces.`,
           cursor = pagina.cursor_siguiente
           guardarCursor(archivo, cursor)
         }
-        if (pagina.datos.length === 0) await dormir(intervalo, signal)
+        if (pagina.datos.length === 0) await dormirSinError(intervalo, signal)
       } catch (error) {
         if (error instanceof ErrorAbortado) break
         if (error instanceof ErrorParametro && error.codigo === 'cursor_invalido' && cursor !== undefined) {
           cursor = await alFinal(api, signal)
           avisar('El cursor guardado ya no vale: sigo desde ahora. Con --desde principio los vería todos.')
-        } else if (esPasajero(error)) {
+        } else if (esErrorPasajero(error)) {
           avisar(`${contexto.decirError(error).split('\n')[0]} Sigo intentando.`)
-          await dormir(5_000, signal)
+          await dormirSinError(5_000, signal)
         } else throw error
       }
     }
@@ -116,7 +116,7 @@ async function atender(evento: Evento, { api, destino, secreto, reintentos, cont
       )
       return
     }
-    await dormir(1000 * 2 ** (intento - 1), signal)
+    await dormirSinError(1000 * 2 ** (intento - 1), signal)
   }
 }
 

@@ -112,7 +112,7 @@ export function instante(nombre: string, texto: string, tambien = ''): string {
 }
 
 /** Waits `ms` milliseconds. Resolves early, without an error, when `signal` is aborted. */
-export function dormir(ms: number, signal: AbortSignal): Promise<void> {
+export function dormirSinError(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((listo) => {
     const terminar = () => {
       clearTimeout(reloj)

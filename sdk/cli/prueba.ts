@@ -11,7 +11,7 @@ import {
 } from '@guias/sdk'
 import { descargar, ErrorDeDescarga, escribirEntero, exigirLibres, ponerEntero } from './archivos.ts'
 import { canonico, conCada, leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
-import { type Contexto, dormir, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
+import { type Contexto, dormirSinError, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
 import { avisar, decir, hora, limpio, pintar, pintarAviso } from './terminal.ts'
 
@@ -143,7 +143,7 @@ async function esperarPdf({ guias }: Guias, codigo: string, { signal }: Contexto
     const hallada = await guias.pruebaEntrega(codigo, { signal })
     if ((hallada.pdf && hallada.manifiesto) || vez === ESPERAS) return hallada
     if (vez === 0) avisar('El PDF se está haciendo; espero…')
-    await dormir(ENTRE_ESPERAS, signal)
+    await dormirSinError(ENTRE_ESPERAS, signal)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Evento, GuiaConEventos, Guias } from '@guias/sdk'
-import { esPasajero } from './errores.ts'
-import { type Contexto, dormir, numero, type Orden, SALIDA } from './orden.ts'
+import { esErrorPasajero } from './errores.ts'
+import { type Contexto, dormirSinError, numero, type Orden, SALIDA } from './orden.ts'
 import { decir, hora, limpio, pintar, tonoDe } from './terminal.ts'
 
 export const rastrear: Orden = {
@@ -35,9 +35,9 @@ export const rastrear: Orden = {
       } catch (error) {
         if (sigue && signal.aborted && ultima > 0) return SALIDA.bien
         // A failure before the first event points to a wrong key or address rather than to a temporary fault.
-        if (!(sigue && ultima > 0 && esPasajero(error))) throw error
+        if (!(sigue && ultima > 0 && esErrorPasajero(error))) throw error
       }
-      await dormir(intervalo, signal)
+      await dormirSinError(intervalo, signal)
     }
   },
 }

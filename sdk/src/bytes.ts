@@ -27,7 +27,7 @@ export const enBase64 = (bytes: Uint8Array<ArrayBuffer>) => btoa(String.fromChar
  */
 export const deBase64 = (texto: string) => Uint8Array.from(atob(texto), (letra) => letra.charCodeAt(0))
 
-export const enHexadecimal = (bytes: Uint8Array<ArrayBuffer>) =>
+export const hexadecimalDe = (bytes: Uint8Array<ArrayBuffer>) =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /**

@@ -64,14 +64,14 @@ const BYTES_POR_LOTE = 1_900_000
 const bytes = (texto: string) => enUtf8(texto).length
 
 /** Conversion of an entry of `crearMuchas` into a guide. */
-export interface Lectura<E> {
+export interface ConversionDeEntrada<E> {
   aGuia: (entrada: E) => GuiaParaCrear
   /** True if guides without a reference get a random reference. */
   referir: boolean
 }
 
 /** Converts an entry to JSON. The text is made at once, because the caller may reuse its object for the next entry. */
-function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: Lectura<E>): Lista<E> {
+function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: ConversionDeEntrada<E>): Lista<E> {
   const fallar = (mensaje: string, cause?: unknown) => ({
     ...ranura,
     texto: '',
@@ -100,7 +100,7 @@ function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: Lectura<E>): Lista<E>
  */
 export async function* agrupar<E>(
   origen: AsyncIterable<Ranura<E>>,
-  lectura: Lectura<E>,
+  lectura: ConversionDeEntrada<E>,
   tamano: number,
   ocupados: number,
 ): AsyncGenerator<Lista<E>[], void, undefined> {

@@ -1,4 +1,4 @@
-import { enHexadecimal } from './bytes.js'
+import { hexadecimalDe } from './bytes.js'
 import type { GuiaParaCrear } from './generado/types.gen.js'
 
 /**
@@ -20,4 +20,4 @@ export function conReferencia<G extends GuiaParaCrear>(guia: G): G {
 /**
  * Returns a reference of 128 random bits. Does not use `randomUUID`, which is missing in pages loaded without HTTPS.
  */
-export const nuevaReferencia = () => `auto-${enHexadecimal(crypto.getRandomValues(new Uint8Array(16)))}`
+export const nuevaReferencia = () => `auto-${hexadecimalDe(crypto.getRandomValues(new Uint8Array(16)))}`

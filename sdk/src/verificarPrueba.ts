@@ -1,4 +1,4 @@
-import { copiar, deBase64, deUtf8, enBase64, enHexadecimal, enUtf8, webCrypto } from './bytes.js'
+import { copiar, deBase64, deUtf8, enBase64, enUtf8, hexadecimalDe, webCrypto } from './bytes.js'
 import { ErrorPrueba } from './errores.js'
 import { esManifiesto } from './formas.js'
 import type { ArchivoDeManifiesto, ManifiestoDePrueba } from './generado/types.gen.js'
@@ -205,7 +205,7 @@ function leerContenido(cuerpo: string): ManifiestoDePrueba {
 }
 
 async function hallar(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuffer>, i: number) {
-  const sha256 = enHexadecimal(new Uint8Array(await subtle().digest('SHA-256', bytes)))
+  const sha256 = hexadecimalDe(new Uint8Array(await subtle().digest('SHA-256', bytes)))
   const hallado = manifiesto.archivos.find((uno) => uno.sha256 === sha256 && uno.bytes === bytes.length)
   if (hallado) return hallado
   throw new ErrorPrueba(

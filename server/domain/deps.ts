@@ -43,7 +43,7 @@ type DeLaConfig =
   | 'zonaHoraria'
 
 /** The part of the configuration that operations, pages and jobs read. */
-export interface Ajustes extends Pick<Config, DeLaConfig> {
+export interface ServiceSettings extends Pick<Config, DeLaConfig> {
   /** Base of every link that the service gives out, without a final slash. */
   readonly urlPublica: string
   readonly marca: Brand
@@ -61,7 +61,7 @@ export interface Deps {
   /** Returns an id, a strictly increasing UUIDv7, and the instant inside it. */
   nuevoId: () => { id: string; creado_en: Date }
   secretos: Secrets
-  ajustes: Ajustes
+  ajustes: ServiceSettings
   cursores: Cursors
   escritura: GuideWriter
   avisarTrabajo: AvisarTrabajo

@@ -10,7 +10,7 @@ import { createCursors } from '../api/lists/cursor.ts'
 import { createSignedLinks } from '../domain/archivos/links.ts'
 import { createReception } from '../domain/archivos/reception.ts'
 import { Bitacora } from '../domain/bitacora/bitacora.ts'
-import type { Ajustes, Deps } from '../domain/deps.ts'
+import type { Deps, ServiceSettings } from '../domain/deps.ts'
 import { createGuideWriter } from '../domain/guias/writing.ts'
 import { Usos } from '../domain/llaves/usos.ts'
 import { createDryRuns } from '../domain/webhooks/dryRun.ts'
@@ -150,7 +150,7 @@ export function buildDeps(config: Config, cimientos: Cimientos): Deps {
 }
 
 /** Part of the configuration that operations, pages and jobs read, with the public URL and the brand. */
-export const settingsOf = (config: Config, urlPublica: string, imagenes = NO_IMAGES): Ajustes =>
+export const settingsOf = (config: Config, urlPublica: string, imagenes = NO_IMAGES): ServiceSettings =>
   Object.freeze({
     alcanceDeRepartidor: config.alcanceDeRepartidor,
     contactoDeSeguridad: config.contactoDeSeguridad,

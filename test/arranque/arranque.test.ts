@@ -11,7 +11,7 @@ import { readMigrations } from '../../server/startup/migrations.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
-import { listo, nodoDe, type Proceso, pedir, procesosDe, sondear, usarProcesos } from '../procesos.ts'
+import { listo, nodoDe, type Proceso, pedirAparte, procesosDe, sondear, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
 const procesos = usarProcesos()
@@ -118,18 +118,20 @@ describe('the first start', () => {
     expect(status).toBe('201')
     guia = JSON.parse(cuerpo).guia
     expect(guia).toBeTruthy()
-    expect(await pedir(`${primero.url}/api/v1/guias/${guia}`, { llave })).toMatchObject({ status: 200 })
+    expect(await pedirAparte(`${primero.url}/api/v1/guias/${guia}`, { llave })).toMatchObject({ status: 200 })
   })
 
   it('draws labels and proofs in the thread that was built with it', async () => {
     const { llave } = leerDemo(primero.dataDir)
     const api = `${primero.url}/api/v1`
     const inicioDe = async (url: string) => (await (await fetch(url)).text()).slice(0, 8)
-    const etiqueta = await pedir(`${api}/guias/${guia}/etiqueta`, { llave })
+    const etiqueta = await pedirAparte(`${api}/guias/${guia}/etiqueta`, { llave })
     expect(await inicioDe(etiqueta.cuerpo.url)).toBe('%PDF-1.7')
     for (const estado of ['recolectado', 'en_ruta', 'entregado'])
-      await pedir(`${api}/simulador/guias/${guia}/avanzar`, { llave, metodo: 'POST', cuerpo: { estado } })
-    const pdf = await hasta(async () => (await pedir(`${api}/guias/${guia}/prueba-entrega`, { llave })).cuerpo?.pdf)
+      await pedirAparte(`${api}/simulador/guias/${guia}/avanzar`, { llave, metodo: 'POST', cuerpo: { estado } })
+    const pdf = await hasta(
+      async () => (await pedirAparte(`${api}/guias/${guia}/prueba-entrega`, { llave })).cuerpo?.pdf,
+    )
     expect(await inicioDe(pdf.url)).toBe('%PDF-1.7')
   })
 
@@ -137,21 +139,23 @@ describe('the first start', () => {
     ['/healthz', { ok: true }],
     ['/readyz', { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true }],
   ])('answers GET and HEAD %s', async (ruta, cuerpo) => {
-    const get = await pedir(primero.url + ruta)
+    const get = await pedirAparte(primero.url + ruta)
     expect(get).toMatchObject({ status: 200, cuerpo })
-    const head = await pedir(primero.url + ruta, { metodo: 'HEAD' })
+    const head = await pedirAparte(primero.url + ruta, { metodo: 'HEAD' })
     expect(head).toMatchObject({ status: 200, texto: '' })
     for (const nombre of ['content-type', 'content-length', 'cache-control', 'content-language'])
       expect([nombre, head.cabeceras[nombre]]).toEqual([nombre, get.cabeceras[nombre]])
-    expect((await pedir(primero.url + ruta, { metodo: 'POST' })).status).toBe(405)
+    expect((await pedirAparte(primero.url + ruta, { metodo: 'POST' })).status).toBe(405)
   })
 })
 
 describe('while one runs', () => {
   const intacto = async () => {
-    expect(await pedir(`${primero.url}/readyz`)).toMatchObject({ status: 200 })
+    expect(await pedirAparte(`${primero.url}/readyz`)).toMatchObject({ status: 200 })
     const { llave } = leerDemo(primero.dataDir)
-    expect(await pedir(`${primero.url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).toMatchObject({
+    expect(
+      await pedirAparte(`${primero.url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() }),
+    ).toMatchObject({
       status: 201,
     })
   }
@@ -287,8 +291,8 @@ describe('somebody else’s PostgreSQL', () => {
     const env = { DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const proceso = procesos.iniciar(env)
     const base = await listo(proceso)
-    expect(await pedir(`${base}/readyz`)).toMatchObject({ status: 200, cuerpo: { ok: true, migraciones: true } })
-    expect(await pedir(`${base}/api/v1/guias`)).toMatchObject({ status: 401 })
+    expect(await pedirAparte(`${base}/readyz`)).toMatchObject({ status: 200, cuerpo: { ok: true, migraciones: true } })
+    expect(await pedirAparte(`${base}/api/v1/guias`)).toMatchObject({ status: 401 })
     expect(proceso.salida).not.toMatch(/Llave|guia_test_|curl/)
     expect(proceso.salida).toMatch(/^MESSAGING=buzon: a los destinatarios .* no se les pregunta/m)
     expect(existsSync(join(dataDir, 'demo.json'))).toBe(false)
@@ -298,7 +302,7 @@ describe('somebody else’s PostgreSQL', () => {
     const comercio = JSON.parse((await procesos.admin(['comercios', 'crear', '--nombre', 'X', '--json'], env)).salida)
     const crear = ['llaves', 'crear', '--comercio', comercio.comercio, '--modo', 'live', '--json']
     const { llave } = JSON.parse((await procesos.admin(crear, env)).salida)
-    expect(await pedir(`${base}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).toMatchObject({
+    expect(await pedirAparte(`${base}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).toMatchObject({
       status: 201,
     })
     proceso.aTodos('SIGINT')
@@ -324,7 +328,9 @@ describe('stopping and starting again', () => {
   }
   const conservaTodo = async (demo: Demo) => {
     expect(leerDemo(primero.dataDir)).toEqual(demo)
-    expect(await pedir(`${primero.url}/api/v1/guias/${guia}`, { llave: demo.llave })).toMatchObject({ status: 200 })
+    expect(await pedirAparte(`${primero.url}/api/v1/guias/${guia}`, { llave: demo.llave })).toMatchObject({
+      status: 200,
+    })
   }
   let demo: Demo
   let ultimaRespuesta = ''
@@ -368,12 +374,12 @@ describe('stopping and starting again', () => {
     conexion.write(cuerpo.slice(0, 20))
     process.kill(nodoDe(primero.dataDir), 'SIGTERM')
     const drenando = await hasta(async () => {
-      const respuesta = await pedir(`${primero.url}/readyz`)
+      const respuesta = await pedirAparte(`${primero.url}/readyz`)
       return respuesta.status === 503 && respuesta
     })
     expect(drenando.cuerpo).toMatchObject({ ok: false })
     expect(drenando.cabeceras['retry-after']).toBeDefined()
-    expect(await pedir(`${primero.url}/healthz`)).toMatchObject({ status: 200 })
+    expect(await pedirAparte(`${primero.url}/healthz`)).toMatchObject({ status: 200 })
     expect(proceso.fin).toBeUndefined()
     conexion.write(cuerpo.slice(20))
     await cerrada
@@ -430,7 +436,7 @@ describe('stopping and starting again', () => {
     const url = await listo(ganador)
     const { llave, ...demo } = leerDemo(dataDir)
     expect(demo.url).toBe(url)
-    expect(await pedir(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).toMatchObject({
+    expect(await pedirAparte(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).toMatchObject({
       status: 201,
     })
     ganador.aTodos('SIGINT')

@@ -15,7 +15,7 @@ import { explainShutdown } from '../../server/startup/explainShutdown.ts'
 import { HAY_CADDY } from '../despliegue/proxy.ts'
 import { MASTER_KEY as CLAVE } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
-import { listo, type Proceso, pedir, sondear, usarProcesos } from '../procesos.ts'
+import { listo, type Proceso, pedirAparte, sondear, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
 interface Demo {
@@ -56,13 +56,13 @@ async function detener() {
 const leerDemo = () => readFileSync(join(dataDir, 'demo.json'), 'utf8')
 
 const entrar = (base: string, cabeceras: Record<string, string> = {}) =>
-  pedir(`${base}/repartidor/v1/sesion`, {
+  pedirAparte(`${base}/repartidor/v1/sesion`, {
     metodo: 'POST',
     cuerpo: { codigo: demo.codigo_repartidor },
     cabeceras: { Origin: url, ...cabeceras },
   })
 const registrar = (base: string, llave: string, cabeceras: Record<string, string> = {}) =>
-  pedir(`${base}/api/v1/webhooks`, {
+  pedirAparte(`${base}/api/v1/webhooks`, {
     metodo: 'POST',
     llave,
     cuerpo: { url: `${LOCAL}/${Math.random()}` },
@@ -72,17 +72,17 @@ const registrar = (base: string, llave: string, cabeceras: Record<string, string
 /** What whoever asks that address finds of what is for this machine alone; `propia` is a key that isn't the demo's. */
 async function buscar(base: string, cabeceras: Record<string, string> = {}, cookie = sesion) {
   const con = { cabeceras }
-  const buzon = await pedir(`${base}/buzon`, con)
+  const buzon = await pedirAparte(`${base}/buzon`, con)
   expect(buzon.texto).not.toContain(REAL)
   return {
     buzon: buzon.status,
     telefonos: buzon.texto.includes(DE_PRUEBA),
-    llave: (await pedir(`${base}/api/v1/cuenta`, { ...con, llave: demo.llave })).status,
-    operador: (await pedir(`${base}/operaciones/v1/comercios`, { ...con, llave: demo.llave_operaciones })).status,
+    llave: (await pedirAparte(`${base}/api/v1/cuenta`, { ...con, llave: demo.llave })).status,
+    operador: (await pedirAparte(`${base}/operaciones/v1/comercios`, { ...con, llave: demo.llave_operaciones })).status,
     codigo: (await entrar(base, cabeceras)).status,
-    sesion: (await pedir(`${base}/repartidor/v1/sesion`, { cabeceras: { ...cabeceras, Cookie: cookie } })).status,
+    sesion: (await pedirAparte(`${base}/repartidor/v1/sesion`, { cabeceras: { ...cabeceras, Cookie: cookie } })).status,
     webhook: (await registrar(base, propias.test, cabeceras)).status,
-    propia: (await pedir(`${base}/api/v1/cuenta`, { ...con, llave: propias.live })).status,
+    propia: (await pedirAparte(`${base}/api/v1/cuenta`, { ...con, llave: propias.live })).status,
   }
 }
 const ABIERTO = {
@@ -106,10 +106,10 @@ beforeAll(async () => {
     [propias.test, DE_PRUEBA],
     [propias.live, REAL],
   ] as const) {
-    const creada = await pedir(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: sinDestino({ telefono }) })
+    const creada = await pedirAparte(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: sinDestino({ telefono }) })
     expect(creada.status).toBe(201)
   }
-  await hasta(async () => (await pedir(`${url}/buzon`)).texto.includes(DE_PRUEBA))
+  await hasta(async () => (await pedirAparte(`${url}/buzon`)).texto.includes(DE_PRUEBA))
   const abierta = await entrar(url)
   sesion = [abierta.cabeceras['set-cookie']].flat()[0]!.split(';')[0]!
 })
@@ -119,7 +119,7 @@ describe('on this machine alone', () => {
     expect(await buscar(url)).toEqual(ABIERTO)
     expect(proceso.salida).toContain(demo.llave)
     expect(proceso.salida).not.toContain('Apagado')
-    const { cuerpo } = await pedir(`${url}/api/v1/guias`, { llave: propias.live })
+    const { cuerpo } = await pedirAparte(`${url}/api/v1/guias`, { llave: propias.live })
     expect(cuerpo.datos[0]).toMatchObject({ telefono: REAL, advertencias: [{ codigo: 'sin_mensajeria' }] })
   })
 })
@@ -146,7 +146,7 @@ describe('behind a proxy that asks by the service’s own name', () => {
   it('nothing of it is there, and what isn’t the demo’s works', async () => {
     const proxy = await ponerProxy((quien) => ({ 'x-forwarded-for': quien }))
     expect(await buscar(proxy)).toEqual(CERRADO)
-    const { cuerpo } = await pedir(`${proxy}/api/v1/cuenta`, { llave: demo.llave })
+    const { cuerpo } = await pedirAparte(`${proxy}/api/v1/cuenta`, { llave: demo.llave })
     expect(cuerpo).toMatchObject({ codigo: 'no_autenticado', mensaje: expect.stringMatching(NO_VALE) })
     expect((await entrar(proxy)).cuerpo).toMatchObject({
       codigo: 'codigo_incorrecto',
@@ -175,8 +175,8 @@ describe('behind a proxy that asks by the service’s own name', () => {
     ['Fly-Client-IP', '203.0.113.7'],
     ['Fastly-Client-IP', '203.0.113.7'],
   ])('nothing of it is there when the proxy says so by %s', async (nombre, valor) => {
-    expect((await pedir(`${url}/buzon`, { cabeceras: { [nombre]: valor } })).status).toBe(404)
-    const { status } = await pedir(`${url}/api/v1/cuenta`, { llave: demo.llave, cabeceras: { [nombre]: valor } })
+    expect((await pedirAparte(`${url}/buzon`, { cabeceras: { [nombre]: valor } })).status).toBe(404)
+    const { status } = await pedirAparte(`${url}/api/v1/cuenta`, { llave: demo.llave, cabeceras: { [nombre]: valor } })
     expect(status).toBe(401)
   })
 
@@ -263,7 +263,7 @@ it('a courier of the demo whose code somebody renewed is anybody’s', async () 
   const [{ repartidor }] = JSON.parse((await procesos.admin(['repartidores', 'listar', '--json'], env)).salida)
   const orden = ['repartidores', 'codigo', '--repartidor', repartidor, '--json']
   const { codigo } = JSON.parse((await procesos.admin(orden, env)).salida)
-  const { status } = await pedir(`${url}/repartidor/v1/sesion`, {
+  const { status } = await pedirAparte(`${url}/repartidor/v1/sesion`, {
     metodo: 'POST',
     cuerpo: { codigo },
     cabeceras: { Origin: url, 'X-Forwarded-For': '203.0.113.7' },
@@ -279,7 +279,7 @@ it('a first start with TRUST_PROXY makes no demo', async () => {
   expect(primero.salida).toContain('porque con TRUST_PROXY=1 llegan otras máquinas')
   const { salida } = await procesos.admin(['comercios', 'listar', '--json'], { DATA_DIR: suya })
   expect(JSON.parse(salida)).toEqual([])
-  expect((await pedir(`${base}/buzon`)).status).toBe(404)
+  expect((await pedirAparte(`${base}/buzon`)).status).toBe(404)
   primero.aTodos('SIGTERM')
   await primero.termina()
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Pool } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { type Proceso, pedir, procesosDe, usarProcesos } from '../procesos.ts'
+import { type Proceso, pedirAparte, procesosDe, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
 const procesos = usarProcesos()
@@ -39,7 +39,7 @@ describe('two processes on one port', COMPLETO, () => {
       .filter(([pid, orden]) => orden.includes('server/generado/main.mjs') && pid !== principal.pid)
       .map(([pid]) => pid)
   const completos = () =>
-    hasta(async () => deApi().length === CUANTOS && (await pedir(`${metricas}/readyz`)).status === 200)
+    hasta(async () => deApi().length === CUANTOS && (await pedirAparte(`${metricas}/readyz`)).status === 200)
 
   /** Creates guides over kept connections while something happens; what each was answered. */
   async function creandoMientras(hacer: () => Promise<unknown>): Promise<number[]> {
@@ -72,7 +72,7 @@ describe('two processes on one port', COMPLETO, () => {
 
   it('serve both, and are looked after by one', async () => {
     await completos()
-    const { texto } = await pedir(`${metricas}/metrics`)
+    const { texto } = await pedirAparte(`${metricas}/metrics`)
     expect(texto).toMatch(/^guias_webhook_intento_segundos_count 0$/m)
     // What all say of one database is said once; each one's own is added up.
     expect(texto.match(/^guias_webhook_entregas_pendientes \d+$/gm)).toHaveLength(1)
@@ -81,7 +81,7 @@ describe('two processes on one port', COMPLETO, () => {
   it('are renewed on SIGHUP one after the other, and refuse nothing meanwhile', async () => {
     await completos()
     // So that a slow renewal has no more requests than the merchant may make.
-    const cambiado = await pedir(`${url}/operaciones/v1/comercios/${demo.comercio}`, {
+    const cambiado = await pedirAparte(`${url}/operaciones/v1/comercios/${demo.comercio}`, {
       llave: demo.llave_operaciones,
       metodo: 'PATCH',
       cuerpo: { ritmos: { solicitudes: 1_000, guias: 1_000 } },
@@ -103,7 +103,7 @@ describe('two processes on one port', COMPLETO, () => {
     const [uno, otro] = deApi() as [number, number]
     process.kill(uno, 'SIGKILL')
     await hasta(async () => principal.salida.includes('API process exited unexpectedly'))
-    expect((await pedir(`${url}/readyz`)).status).toBe(200)
+    expect((await pedirAparte(`${url}/readyz`)).status).toBe(200)
     await completos()
     expect(deApi()).toContain(otro)
   })
@@ -111,7 +111,7 @@ describe('two processes on one port', COMPLETO, () => {
   it('know within a second that a key was revoked, all of them', async () => {
     await completos()
     const operador = { llave: demo.llave_operaciones }
-    const creada = await pedir(`${url}/operaciones/v1/comercios/${demo.comercio}/llaves`, {
+    const creada = await pedirAparte(`${url}/operaciones/v1/comercios/${demo.comercio}/llaves`, {
       ...operador,
       metodo: 'POST',
       cuerpo: { modo: 'test', alcances: ['guias:leer'] },
@@ -119,11 +119,11 @@ describe('two processes on one port', COMPLETO, () => {
     expect(creada.status, creada.texto).toBe(201)
     const { llave, id } = creada.cuerpo
     const pedirVarias = async () => {
-      const todas = await Promise.all(Array.from({ length: 8 }, () => pedir(`${url}/api/v1/guias`, { llave })))
+      const todas = await Promise.all(Array.from({ length: 8 }, () => pedirAparte(`${url}/api/v1/guias`, { llave })))
       return new Set(todas.map(({ status }) => status))
     }
     expect(await pedirVarias()).toEqual(new Set([200]))
-    const revocada = await pedir(`${url}/operaciones/v1/llaves/${id}/revocar`, { ...operador, metodo: 'POST' })
+    const revocada = await pedirAparte(`${url}/operaciones/v1/llaves/${id}/revocar`, { ...operador, metodo: 'POST' })
     expect(revocada.status, revocada.texto).toBeLessThan(300)
     await hasta(async () => (await pedirVarias()).size === 1 && (await pedirVarias()).has(401))
   })

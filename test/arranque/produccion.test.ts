@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { listo, pedir, usarProcesos } from '../procesos.ts'
+import { listo, pedirAparte, usarProcesos } from '../procesos.ts'
 
 const procesos = usarProcesos()
 
@@ -30,17 +30,17 @@ it('`npm ci --omit=dev` and the built output are a service, with its console', C
   const servicio = procesos.correr(['npm', 'start', '--ignore-scripts'], env, carpeta)
   const url = await listo(servicio)
   const { llave } = JSON.parse(await readFile(join(carpeta, 'datos/demo.json'), 'utf8'))
-  const creada = await pedir(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: unaGuia() })
+  const creada = await pedirAparte(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: unaGuia() })
   expect(creada).toMatchObject({ status: 201, cuerpo: { estado: 'aceptado' } })
   const { guia } = creada.cuerpo
   for (const estado of ['recolectado', 'en_ruta', 'entregado'])
-    await pedir(`${url}/api/v1/simulador/guias/${guia}/avanzar`, { metodo: 'POST', llave, cuerpo: { estado } })
+    await pedirAparte(`${url}/api/v1/simulador/guias/${guia}/avanzar`, { metodo: 'POST', llave, cuerpo: { estado } })
   const prueba = await hasta(async () => {
-    const { cuerpo } = await pedir(`${url}/api/v1/guias/${guia}/prueba-entrega`, { llave })
+    const { cuerpo } = await pedirAparte(`${url}/api/v1/guias/${guia}/prueba-entrega`, { llave })
     return cuerpo.pdf && cuerpo
   })
-  expect((await pedir(prueba.pdf.url)).texto.slice(0, 5)).toBe('%PDF-')
-  expect((await pedir(`${url}/docs`)).status).toBe(200)
+  expect((await pedirAparte(prueba.pdf.url)).texto.slice(0, 5)).toBe('%PDF-')
+  expect((await pedirAparte(`${url}/docs`)).status).toBe(200)
 
   const consola = ['npm', 'run', '--silent', '--ignore-scripts', 'admin', '--', 'comercios', 'listar', '--json']
   const comercios = procesos.correr(consola, env, carpeta)

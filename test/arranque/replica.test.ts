@@ -9,7 +9,7 @@ import { createLog } from '../../server/platform/log.ts'
 import { Probe } from '../../server/startup/probe.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { listo, pedir, usarProcesos } from '../procesos.ts'
+import { listo, pedirAparte, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 import { Seguidor } from '../seguidor.ts'
 
@@ -61,15 +61,15 @@ describe('a replica', COMPLETO, () => {
   })
 
   const crear = async () => {
-    const { cuerpo } = await pedir(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: unaGuia() })
+    const { cuerpo } = await pedirAparte(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: unaGuia() })
     return cuerpo.guia as string
   }
   const cancelar = (guia: string) =>
-    pedir(`${url}/api/v1/guias/${guia}/cancelar`, { metodo: 'POST', llave, cuerpo: {} })
-  const rastrear = (guia: string) => pedir(`${url}/r/${guia}`)
+    pedirAparte(`${url}/api/v1/guias/${guia}/cancelar`, { metodo: 'POST', llave, cuerpo: {} })
+  const rastrear = (guia: string) => pedirAparte(`${url}/r/${guia}`)
   /** As operators find it, whose search knows no way but the one. */
   const buscar = async (guia: string): Promise<string | undefined> => {
-    const { status, cuerpo } = await pedir(`${url}/operaciones/v1/guias?limite=100`, { llave: operador })
+    const { status, cuerpo } = await pedirAparte(`${url}/operaciones/v1/guias?limite=100`, { llave: operador })
     expect(status).toBe(200)
     return cuerpo.datos.find((una: { guia: string }) => una.guia === guia)?.estado
   }

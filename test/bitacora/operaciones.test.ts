@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type OperationId, readDocument } from '../../server/api/contract/contract.ts'
 import type { FilaBitacora } from '../../server/domain/bitacora/bitacora.ts'
 import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, type Respuesta, usarEntorno } from '../entorno.ts'
+import { type Comercio, type RespuestaDePrueba, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { entrar, type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { entrarPorMovil, type Movil, nuevoMovil } from '../repartidores/movil.ts'
 
 const entorno = usarEntorno()
 let comercio: Comercio
@@ -17,7 +17,7 @@ beforeAll(async () => {
   operador = (await entorno.operar('GET', '/operadores')).cuerpo.datos[0].operador
 })
 
-type Pedida = Promise<Pick<Respuesta, 'status'>>
+type Pedida = Promise<Pick<RespuestaDePrueba, 'status'>>
 /** What is sent, and what its line is to be on; whatever it takes was made before. */
 type Escena = () => Promise<{ pedir: () => Pedida; sobre?: string }>
 
@@ -191,7 +191,7 @@ const ESCENAS: Record<OperationId, Escena> = {
   // Of couriers
   abrirSesion: async () => {
     const { codigo } = await nuevoRepartidor()
-    return ya(() => entrar(entorno, codigo))
+    return ya(() => entrarPorMovil(entorno, codigo))
   },
   cerrarSesion: async () => {
     const otro = await nuevoMovil(entorno)

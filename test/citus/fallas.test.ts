@@ -10,7 +10,7 @@ import { fundarEnNodo } from '../citus.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { PLANTILLA } from '../plantilla.ts'
-import { type Receptor, usarReceptores } from '../webhooks/receptor.ts'
+import { type ReceptorDePrueba, usarReceptores } from '../webhooks/receptor.ts'
 
 const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
@@ -36,7 +36,7 @@ async function consultar(sql: string, ...valores: unknown[]) {
 
 interface Tienda {
   comercio: Comercio
-  receptor: Receptor
+  receptor: ReceptorDePrueba
   creadas: Set<string>
   /** Times that it was told to come again. */
   rechazos: number

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { RESPUESTAS_COMUNES } from '../../openapi/componentes/comunes.ts'
-import { type Objeto, operacionesDe, seguir } from '../../scripts/documentacion/contrato.ts'
+import { type Objeto, operacionesDe, seguirRef } from '../../scripts/documentacion/contrato.ts'
 import { conComunes } from '../../scripts/generar/comunes.ts'
 import { DOCUMENTOS } from '../../scripts/generar/unirContratos.ts'
 import { ROOT } from '../../server/platform/root.ts'
@@ -123,7 +123,7 @@ describe.each(DOCUMENTOS)('the published document %s', (documento) => {
       const respuestas = Object.entries(definicion.responses as Objeto)
       expect(Object.keys(definicion.responses as Objeto), id).toEqual(expect.arrayContaining(['405', '429']))
       for (const [estado, una] of respuestas)
-        expect(Object.keys(seguir(contrato, una).headers as Objeto), `${id} ${estado}`).toContain('X-Request-Id')
+        expect(Object.keys(seguirRef(contrato, una).headers as Objeto), `${id} ${estado}`).toContain('X-Request-Id')
     }
   })
 

@@ -12,10 +12,10 @@ import {
   type Json,
   type Objeto,
   operacionesDe,
-  seguir,
+  seguirRef,
 } from '../../scripts/documentacion/contrato.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { correr } from '../docs/correr.ts'
+import { correrPrograma } from '../docs/correr.ts'
 import { COMPLETO, unaGuia } from '../fabricas.ts'
 import { PYTHON_CON_DATEUTIL } from '../interpretes.ts'
 
@@ -37,7 +37,7 @@ const casos: Caso[] = operacionesDe(contrato).flatMap(({ id, definicion }) => {
     ...(definicion.responses as Objeto),
   }
   return Object.entries(partes).flatMap(([de, parte]) => {
-    const { schema = null } = ((seguir(contrato, parte).content as Objeto)?.['application/json'] ?? {}) as Objeto
+    const { schema = null } = ((seguirRef(contrato, parte).content as Objeto)?.['application/json'] ?? {}) as Objeto
     return ejemplosDe(contrato, parte).map(([, { value = null }]) => ({
       operacion: id,
       de,
@@ -64,7 +64,7 @@ const programa = (ruta: string, ...args: string[]) => [
 ]
 
 async function exigir(orden: string[]) {
-  const { codigo, salida, errores } = await correr(orden, { cwd: carpeta })
+  const { codigo, salida, errores } = await correrPrograma(orden, { cwd: carpeta })
   expect(codigo, salida + errores).toBe(0)
   return salida
 }

@@ -1,7 +1,7 @@
 // Every error that the contract declares is told twice: with Spanish names, and with RFC 9457's for whoever asks for them.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ejemplosDe, esquemasDe, type Objeto, operacionesDe, seguir } from '../../scripts/documentacion/contrato.ts'
+import { ejemplosDe, esquemasDe, type Objeto, operacionesDe, seguirRef } from '../../scripts/documentacion/contrato.ts'
 import { readDocument } from '../../server/api/contract/contract.ts'
 import { asRfc9457 } from '../../server/api/http/rfc9457.ts'
 import { ROOT } from '../../server/platform/root.ts'
@@ -20,7 +20,7 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
   const errores = operacionesDe(contrato).flatMap(({ id, definicion }) =>
     Object.entries(definicion.responses as Objeto)
       .filter(([estado]) => Number(estado) >= 400)
-      .map(([estado, respuesta]) => ({ cual: `${id} ${estado}`, respuesta: seguir(contrato, respuesta) }))
+      .map(([estado, respuesta]) => ({ cual: `${id} ${estado}`, respuesta: seguirRef(contrato, respuesta) }))
       // What /readyz says with a 503 is how it is, and no error of a request.
       .filter(({ cual }) => !/^comprobarDisponibilidad /.test(cual)),
   )

@@ -4,7 +4,7 @@ import { readDocument, readOperations } from '../../server/api/contract/contract
 import { enRuta, entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'
-import { acechar, type Mutante, mutar } from './mutantes.ts'
+import { acechar, type Mutante, mutantesDe } from './mutantes.ts'
 
 const entorno = usarEntorno()
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
@@ -256,7 +256,9 @@ describe('a statement that lost a condition', () => {
   })
 
   it('is made by taking one condition at a time', () => {
-    expect(mutar('select from a join b on b.comercio_id = a.comercio_id where a.comercio_id = $1 and x = 1')).toEqual([
+    expect(
+      mutantesDe('select from a join b on b.comercio_id = a.comercio_id where a.comercio_id = $1 and x = 1'),
+    ).toEqual([
       { falta: 'b.comercio_id = a.comercio_id', text: expect.stringContaining('on true where a.comercio_id = $1') },
       { falta: 'a.comercio_id = $1', text: expect.stringContaining('where ($1::uuid is null or true) and x = 1') },
     ])

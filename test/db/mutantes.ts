@@ -20,7 +20,7 @@ const siempre = (condicion: string) => {
 }
 
 /** The statement without its nth condition, for each. */
-export const mutar = (text: string) =>
+export const mutantesDe = (text: string) =>
   [...text.matchAll(CONDICION)].map(({ 0: condicion, index }) => ({
     falta: condicion,
     text: text.slice(0, index) + siempre(condicion) + text.slice(index + condicion.length),
@@ -76,7 +76,7 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
 
   async function probarTodos(cliente: pg.Client, { name, text, values }: Consulta): Promise<void> {
     const entera = await probar(cliente, { text, values: values! }, true)
-    for (const [i, mutante] of mutar(text).entries()) {
+    for (const [i, mutante] of mutantesDe(text).entries()) {
       const clave = `${text} ${i}`
       const visto = mutantes.get(clave)
       const conMuro = (await probar(cliente, { text: mutante.text, values: values! }, true)) !== entera

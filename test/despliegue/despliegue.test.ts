@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { conValores, IMAGEN, leer, NUESTROS, SERVICIOS } from './compose.ts'
+import { conValores, IMAGEN, leerArchivo, NUESTROS, SERVICIOS } from './compose.ts'
 
 const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined
 
 const unidades = readdirSync(new URL('despliegue/systemd', ROOT))
-const dockerfile = leer('despliegue/Dockerfile')
+const dockerfile = leerArchivo('despliegue/Dockerfile')
 
 const FIJOS: Readonly<Record<string, string>> = {
   MASTER_KEYS: Buffer.alloc(32).toString('base64'),
@@ -57,15 +57,15 @@ describe('compose', () => {
 
   it('has a proxy that knows every API by its name', () => {
     const apis = NUESTROS.flatMap(({ nombre }) => (nombre.startsWith('api') ? [`${nombre}:3000`] : []))
-    expect(leer('despliegue/Caddyfile')).toContain(`reverse_proxy ${apis.join(' ')} {`)
+    expect(leerArchivo('despliegue/Caddyfile')).toContain(`reverse_proxy ${apis.join(' ')} {`)
   })
 
   it('sets nothing that nobody reads', () => {
-    const libro = [...leer('docs/operacion.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, nombre]) => nombre)
+    const libro = [...leerArchivo('docs/operacion.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, nombre]) => nombre)
     const puestas = [
       ...NUESTROS.flatMap(({ environment }) => Object.keys(environment!)),
       ...unidades.flatMap((una) =>
-        [...leer(`despliegue/systemd/${una}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
+        [...leerArchivo(`despliegue/systemd/${una}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
       ),
       ...[...dockerfile.matchAll(/\b([A-Z_]+)=\S/g)].map(([, nombre]) => nombre),
     ]
@@ -78,8 +78,8 @@ describe('compose', () => {
   })
 
   it('shows every value that has to be given', () => {
-    const pedidos = [...leer('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, nombre]) => nombre!)
-    const dados = [...leer('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, nombre]) => nombre!)
+    const pedidos = [...leerArchivo('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, nombre]) => nombre!)
+    const dados = [...leerArchivo('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, nombre]) => nombre!)
     expect([...new Set(pedidos)].sort()).toEqual(dados.sort())
   })
 })
@@ -87,18 +87,18 @@ describe('compose', () => {
 describe('what is started', () => {
   const ordenes = [
     ...NUESTROS.map(({ command }) => (command ?? IMAGEN.orden).join(' ')),
-    ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(leer(`despliegue/systemd/${una}`))![1]!),
+    ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(leerArchivo(`despliegue/systemd/${una}`))![1]!),
   ].map((orden: string) => orden.replace(/^node /, '').replace('/srv/guias/actual/', ''))
 
   it('is what `npm start` and `npm run worker` start', () => {
-    const { start, worker } = JSON.parse(leer('package.json')).scripts
+    const { start, worker } = JSON.parse(leerArchivo('package.json')).scripts
     const conocidas = [start, worker].map((orden: string) => orden.replace(/^node /, ''))
     for (const orden of ordenes) expect(conocidas).toContain(orden)
     for (const orden of ordenes) expect(existsSync(new URL(orden.split(' ').at(-1)!, ROOT))).toBe(true)
   })
 
   it('has in its image what production takes (docs/operacion.md)', () => {
-    const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(leer('docs/operacion.md')) ?? []
+    const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(leerArchivo('docs/operacion.md')) ?? []
     const ultima = dockerfile.split(/^FROM /m).at(-1)!
     const copiadas = [...ultima.matchAll(/^COPY --from=\w+ \/guias\/(\S+)/gm)].map(([, que]) => que!)
     // The lock file and npm's settings are for installing, which is done before.
@@ -109,7 +109,7 @@ describe('what is started', () => {
   })
 
   it('runs on the Node of the project', () => {
-    const { node } = JSON.parse(leer('package.json')).dependencies
+    const { node } = JSON.parse(leerArchivo('package.json')).dependencies
     for (const [, version] of dockerfile.matchAll(/^FROM node:(\S+?)-/gm)) expect(version).toBe(node)
   })
 })
@@ -117,7 +117,7 @@ describe('what is started', () => {
 it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', async () => {
   const carpeta = await mkdtemp(join(tmpdir(), 'guias-unidades-'))
   for (const una of unidades) {
-    const texto = leer(`despliegue/systemd/${una}`)
+    const texto = leerArchivo(`despliegue/systemd/${una}`)
     // What they start isn't installed there.
     await writeFile(join(carpeta, una), texto.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT)))
   }

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { COMPLETO } from '../fabricas.ts'
-import { ESCENARIOS } from './ensayo.ts'
+import { ESCENARIOS_DE_ENSAYO } from './ensayo.ts'
 
 describe('no request fails and no webhook is lost', COMPLETO, () => {
-  for (const { titulo, falta, correr, ci } of ESCENARIOS) {
+  for (const { titulo, falta, correr, ci } of ESCENARIOS_DE_ENSAYO) {
     it(titulo, async ({ skip }) => {
       const motivo = await falta?.()
       if (motivo) skip(motivo)

@@ -92,7 +92,7 @@ const actualizacion: Escenario['correr'] = () =>
 
 const sinCaddy = async () => (HAY_CADDY ? undefined : 'there is no caddy, and no other proxy would do')
 
-export const ESCENARIOS: readonly Escenario[] = [
+export const ESCENARIOS_DE_ENSAYO: readonly Escenario[] = [
   {
     clave: 'relevo',
     titulo: 'every process of compose.yaml renewed under load, one after the other',

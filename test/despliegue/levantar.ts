@@ -6,12 +6,12 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import { openDb } from '../../server/data/db.ts'
 import { CREDENCIALES, crearServidorS3 } from '../archivos/s3.ts'
 import { puertoLibre } from '../puertos.ts'
-import { crearComercio } from '../resistencia/arnes.ts'
+import { insertarComercio } from '../resistencia/arnes.ts'
 import type { Testimonio } from '../resistencia/libro.ts'
 import type { Paso } from '../resistencia/pasos.ts'
 import { iniciarPostgres } from '../resistencia/postgres.ts'
-import { lanzar, type Proceso } from '../resistencia/procesos.ts'
-import { abrirReceptor } from '../resistencia/receptor.ts'
+import { lanzarSupervisado, type ProcesoDeEscenario } from '../resistencia/procesos.ts'
+import { abrirReceptorDeEscenario } from '../resistencia/receptor.ts'
 import { conValores, IMAGEN, NUESTROS, SERVICIOS } from './compose.ts'
 import { levantarProxy } from './proxy.ts'
 
@@ -47,7 +47,7 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
   const postgres = await iniciarPostgres(pasos, ajustesDe(SERVICIOS.postgres!.command))
   const s3 = await crearServidorS3('guias')
   pasos.push(() => s3.cerrar())
-  const receptor = await abrirReceptor(pasos)
+  const receptor = await abrirReceptorDeEscenario(pasos)
   const puertos = new Map<string, number>()
   for (const { nombre } of NUESTROS) puertos.set(nombre, await puertoLibre())
   const direcciones: Record<string, string> = {
@@ -73,7 +73,7 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
   const datos = await mkdtemp(join(tmpdir(), 'guias-ensayo-'))
   pasos.push(() => rm(datos, { recursive: true, force: true }))
 
-  const procesos = new Map<string, Proceso>()
+  const procesos = new Map<string, ProcesoDeEscenario>()
   const db = openDb(postgres.url, { conexiones: 3 })
   pasos.push(() => db.cerrar())
   /** Starts what is built there as one of compose's services. */
@@ -81,7 +81,7 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
     const { command, environment } = NUESTROS.find((uno) => uno.nombre === nombre)!
     const suyo = Object.entries({ ...IMAGEN.env, ...environment })
     const METRICS_PORT = `${await puertoLibre()}`
-    return lanzar(pasos, {
+    return lanzarSupervisado(pasos, {
       nombre,
       carpeta,
       args: (command ?? IMAGEN.orden).slice(1),
@@ -116,7 +116,7 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
       await despliegue.empezar(nombre, carpeta)
     },
     async poblar(carpeta, rutas) {
-      const { id, llave } = await crearComercio(db)
+      const { id, llave } = await insertarComercio(db)
       Object.assign(despliegue, { comercioId: id, llave })
       const PORT = `${await puertoLibre()}`
       const directo = await poner('api-1', carpeta, { PORT, ...SIN_PROXY })
@@ -135,7 +135,11 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
 }
 
 /** Compose's own patience, after which it kills. */
-async function terminar(proceso: Proceso, nombre: string, alQuejarse: (queja: string) => void): Promise<void> {
+async function terminar(
+  proceso: ProcesoDeEscenario,
+  nombre: string,
+  alQuejarse: (queja: string) => void,
+): Promise<void> {
   const [, segundos] = /^(\d+)s$/.exec(NUESTROS.find((uno) => uno.nombre === nombre)!.stop_grace_period!)!
   proceso.matar('SIGTERM')
   const fin = await Promise.race([proceso.fin, dormir(Number(segundos) * 1_000, undefined, { ref: false })])

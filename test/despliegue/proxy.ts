@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { hasta } from '../fabricas.ts'
 import type { Paso } from '../resistencia/pasos.ts'
-import { leer } from './compose.ts'
+import { leerArchivo } from './compose.ts'
 
 /** Whether there is a Caddy to stand before the service. */
 export const HAY_CADDY = spawnSync('caddy', ['version']).error === undefined
@@ -34,7 +34,7 @@ export async function levantarProxy(
   const carpeta = await mkdtemp(join(tmpdir(), 'guias-proxy-'))
   pasos.push(() => rm(carpeta, { recursive: true, force: true }))
   const archivo = join(carpeta, 'Caddyfile')
-  await writeFile(archivo, DE_AQUI(carpeta) + aqui(leer('despliegue/Caddyfile')))
+  await writeFile(archivo, DE_AQUI(carpeta) + aqui(leerArchivo('despliegue/Caddyfile')))
   const hijo = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], {
     env: { PATH: process.env.PATH, HOME: carpeta, XDG_CONFIG_HOME: carpeta, XDG_DATA_HOME: carpeta, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],

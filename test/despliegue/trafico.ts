@@ -2,7 +2,7 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { unaGuia } from '../fabricas.ts'
 import type { Carga } from '../resistencia/carga.ts'
-import { entre } from '../resistencia/escenario.ts'
+import { azarEntre } from '../resistencia/escenario.ts'
 import type { Despliegue } from './levantar.ts'
 
 /** Merchants' systems that ask over kept connections and repeat nothing: whatever isn't answered as it should be is a fault. */
@@ -44,7 +44,7 @@ export function trafico(despliegue: Despliegue): Trafico {
 
   /** The answer's body; undefined: it was none, or not the one that it should be. */
   async function pedir(ruta: string, esperado: number, cuerpo?: Cuerpo): Promise<Record<string, unknown> | undefined> {
-    await dormir(entre(20, 120))
+    await dormir(azarEntre(20, 120))
     let status = 0
     let texto = ''
     try {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { YAML } from '../despliegue/compose.ts'
-import { faltasDelFlujo, type Paso } from './flujosDeTrabajo.ts'
+import { faltasDelFlujo, type PasoDeFlujo } from './flujosDeTrabajo.ts'
 
 const raiz = new URL('../../', import.meta.url)
 const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
@@ -141,7 +141,7 @@ describe('the workflows', () => {
 
   it('publish the tarball only if its digest is the one of the job that built it', () => {
     const { jobs } = YAML.parse(publicar) as {
-      jobs: Record<string, { needs?: string[]; outputs?: Record<string, string>; steps: Paso[] }>
+      jobs: Record<string, { needs?: string[]; outputs?: Record<string, string>; steps: PasoDeFlujo[] }>
     }
     const { empaquetar, publicar: ultimo } = jobs as Record<'empaquetar' | 'publicar', (typeof jobs)[string]>
     const comprobar = ultimo.steps.findIndex(({ run }) => run?.includes('sha256sum --check'))

@@ -18,7 +18,10 @@ interface Opciones {
 }
 
 /** Runs a program as a reader would, with everything that it starts; stops all of it in the end. */
-export function correr([programa = '', ...args]: string[], { env = {}, cwd, hasta }: Opciones = {}): Promise<Corrida> {
+export function correrPrograma(
+  [programa = '', ...args]: string[],
+  { env = {}, cwd, hasta }: Opciones = {},
+): Promise<Corrida> {
   return new Promise((resolve, reject) => {
     const hijo = spawn(programa, args, {
       cwd: cwd ?? fileURLToPath(ROOT),
@@ -58,7 +61,7 @@ export function correr([programa = '', ...args]: string[], { env = {}, cwd, hast
 
 /** A TypeScript module, run by this Node; `@guias/sdk` is found from here, and compiled once in a run. */
 export const correrTs = (codigo: string, opciones: Opciones = {}) =>
-  correr([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
+  correrPrograma([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
     ...opciones,
     env: { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado'), ...opciones.env },
   })

@@ -1,6 +1,6 @@
 import { YAML } from '../despliegue/compose.ts'
 
-export interface Paso {
+export interface PasoDeFlujo {
   id?: string
   uses?: string
   run?: string
@@ -10,7 +10,7 @@ interface Trabajo {
   permissions?: Record<string, string> | string
   container?: string | { image: string }
   services?: Record<string, { image: string }>
-  steps?: Paso[]
+  steps?: PasoDeFlujo[]
   uses?: string
 }
 interface Flujo {

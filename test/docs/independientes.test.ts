@@ -9,7 +9,7 @@ import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { correr } from './correr.ts'
+import { correrPrograma } from './correr.ts'
 
 const entorno = compartirEntorno()
 const abrir = usarReceptores()
@@ -20,7 +20,7 @@ describe('redocly respect', () => {
   it('goes the whole way of a guide (openapi/comercios/recorrido.arazzo.yaml)', async () => {
     const { llave } = await entorno.nuevoComercio()
     const { url: receptor } = await abrir()
-    const { codigo, salida, errores } = await correr(
+    const { codigo, salida, errores } = await correrPrograma(
       node(
         'node_modules/@redocly/cli/bin/cli.js',
         'respect',

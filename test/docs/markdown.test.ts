@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
-import { leerCapitulos, leerGuia } from '../../scripts/documentacion/guia.ts'
+import { leerCapitulos, leerGuiaDelContrato } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 
@@ -28,7 +28,7 @@ describe('/llms.txt', () => {
   it('lists every chapter and every operation, and nothing that is not there', async () => {
     const urls = enlacesDe(lista)
     const esperadas = [
-      ...leerGuia(contrato).capitulos.map(({ nombre }) => `${entorno.url}/docs/guia/${nombre}.md`),
+      ...leerGuiaDelContrato(contrato).capitulos.map(({ nombre }) => `${entorno.url}/docs/guia/${nombre}.md`),
       ...operaciones.map(({ id }) => `${entorno.url}/docs/operaciones/${id}.md`),
     ]
     expect(esperadas.length).toBe(leerCapitulos().length + operaciones.length)

@@ -13,7 +13,7 @@ import {
   type Objeto,
   operacionesDe,
   parametrosDe,
-  seguir,
+  seguirRef,
 } from '../../scripts/documentacion/contrato.ts'
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
@@ -23,7 +23,7 @@ import { PHP, PYTHON } from '../interpretes.ts'
 import { puertoLibre } from '../puertos.ts'
 import { faltasDe } from '../testigo.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { correr, correrTs } from './correr.ts'
+import { correrPrograma, correrTs } from './correr.ts'
 import { montar } from './escenas.ts'
 
 const entorno = compartirEntorno()
@@ -33,7 +33,7 @@ const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comer
 const operaciones = operacionesDe(contrato)
 const respuestasDe = (definicion: Objeto) =>
   Object.entries(definicion.responses as Objeto).map(
-    ([status, una]) => [Number(status), seguir(contrato, una)] as const,
+    ([status, una]) => [Number(status), seguirRef(contrato, una)] as const,
   )
 const exitosDe = (definicion: Objeto) => respuestasDe(definicion).filter(([status]) => status < 300)
 const muestraDe = (definicion: Objeto, etiqueta: string) => {
@@ -66,7 +66,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     const { comercio, poner } = await montar(entorno, receptor, operacion)
     const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: carpeta }
     const linea = poner(muestraDe(definicion, 'curl'))
-    const { codigo, salida, errores } = await correr(['bash', '-euc', linea], { env, cwd: carpeta })
+    const { codigo, salida, errores } = await correrPrograma(['bash', '-euc', linea], { env, cwd: carpeta })
     expect({ codigo, errores }, linea).toEqual({ codigo: 0, errores: '' })
     const status = Number(salida.trim().split('\n').at(-1))
     expect(
@@ -84,7 +84,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
       const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
       const cwd = mkdtempSync(join(carpeta, `${id}-`))
       writeFileSync(join(cwd, archivo), poner(muestraDe(definicion, lengua)))
-      const { codigo, errores } = await correr([programa!, archivo], { env, cwd })
+      const { codigo, errores } = await correrPrograma([programa!, archivo], { env, cwd })
       expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
     })
 
@@ -125,7 +125,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     for (const [status, respuesta] of exitosDe(definicion)) {
       const json = (respuesta.content as Objeto | undefined)?.['application/json'] as Objeto | undefined
       if (!json) continue
-      const ejemplos = Object.values((json.examples ?? {}) as Objeto).map((uno) => seguir(contrato, uno))
+      const ejemplos = Object.values((json.examples ?? {}) as Objeto).map((uno) => seguirRef(contrato, uno))
       expect(ejemplos.length, `${id} ${status}: give the answer an example`).toBeGreaterThan(0)
       expect([...vistas.keys()], `${id}: no request example leads to ${status}`).toContain(status)
       for (const { value = null, summary } of ejemplos) {
@@ -146,7 +146,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
       const [enEspanol = [], enRfc9457 = []] = ['application/json', 'application/problem+json'].map((tipo) => {
         const { schema, examples } = (content as Objeto)[tipo] as { schema: { $ref: string }; examples: Objeto }
         return Object.values(examples).map((uno) => {
-          const { value = null } = seguir(contrato, uno)
+          const { value = null } = seguirRef(contrato, uno)
           expect(faltasDe(schema.$ref, value), `${id} ${status} ${tipo}`).toBeUndefined()
           return value as Objeto
         })

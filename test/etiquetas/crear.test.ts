@@ -1,23 +1,24 @@
 import { ErrorGuias, ErrorNoEncontrado, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { RECOGIDA, unaGuia } from '../fabricas.ts'
+import { problemaDe } from '../problema.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { comercio, descargar, guia, nueva, problemaDe, usarEtiquetas } from './etiquetas.ts'
+import { bajarEtiquetas, comercioDeEtiquetas, guia, nueva, usarEtiquetas } from './etiquetas.ts'
 import { barrasDibujadas, leerBarras } from './lectores.ts'
 
 const entorno = usarEtiquetas()
 
 describe('POST /api/v1/etiquetas', () => {
   it('links to one PDF of a hundred labels, in the order given', { timeout: 60_000 }, async () => {
-    const lote = await comercio.api.guias.crearLote({
+    const lote = await comercioDeEtiquetas.api.guias.crearLote({
       recogida: RECOGIDA,
       guias: Array.from({ length: 100 }, () => unaGuia()),
     })
     const codigos = lote.resultados.map((uno) => (uno.ok ? uno.guia : '')).reverse()
-    const { url, guias } = await comercio.api.guias.etiquetas(codigos)
+    const { url, guias } = await comercioDeEtiquetas.api.guias.etiquetas(codigos)
     expect(guias).toEqual(codigos)
     expect(url.length).toBeLessThan(2_048)
-    const { status, cabeceras, pdf } = await descargar(url)
+    const { status, cabeceras, pdf } = await bajarEtiquetas(url)
     expect([status, cabeceras.get('content-disposition')]).toEqual([200, 'inline; filename="etiquetas-100.pdf"'])
     const { paginas, contenidos } = leerPdf(pdf)
     expect(paginas).toBe(100)
@@ -27,19 +28,27 @@ describe('POST /api/v1/etiquetas', () => {
   it('takes codes as people type them', async () => {
     const otra = await nueva()
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
-    const { guias, url } = await comercio.api.guias.etiquetas([otra, tecleada])
+    const { guias, url } = await comercioDeEtiquetas.api.guias.etiquetas([otra, tecleada])
     expect(guias).toEqual([otra, guia])
-    expect(leerPdf((await descargar(url)).pdf).paginas).toBe(2)
+    expect(leerPdf((await bajarEtiquetas(url)).pdf).paginas).toBe(2)
   })
 
   it('names each position that can’t be, and does nothing by halves', async () => {
     const extrano = await entorno.nuevoComercio()
     const [ajena, cancelada] = [await nueva({}, extrano), await nueva()]
-    await comercio.api.guias.cancelar(cancelada)
-    const llave = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    await comercioDeEtiquetas.api.guias.cancelar(cancelada)
+    const llave = await entorno.nuevaLlave(comercioDeEtiquetas, { modo: 'live' })
     const enReal = (await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() })).cuerpo.guia
     const error = await problemaDe(
-      comercio.api.guias.etiquetas([guia, ajena, 'nada', cancelada, guia.toLowerCase(), '000000000000', enReal]),
+      comercioDeEtiquetas.api.guias.etiquetas([
+        guia,
+        ajena,
+        'nada',
+        cancelada,
+        guia.toLowerCase(),
+        '000000000000',
+        enReal,
+      ]),
     )
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect(error.errores).toMatchObject([
@@ -58,7 +67,7 @@ describe('POST /api/v1/etiquetas', () => {
       [{ guias: [guia], formato: 'zpl' }, '/formato'],
     ] as const) {
       const { status, cuerpo: problema } = await entorno.pedir('POST', '/api/v1/etiquetas', {
-        llave: comercio.llave,
+        llave: comercioDeEtiquetas.llave,
         cuerpo,
       })
       expect([status, problema.errores?.[0].campo]).toEqual([422, campo])
@@ -66,12 +75,12 @@ describe('POST /api/v1/etiquetas', () => {
   })
 
   it('isn’t asked at all for what is no list', () => {
-    expect(() => comercio.api.guias.etiquetas(guia as never)).toThrow(ErrorGuias)
-    expect(() => comercio.api.guias.etiquetas(undefined as never)).toThrow('deben ser una lista')
+    expect(() => comercioDeEtiquetas.api.guias.etiquetas(guia as never)).toThrow(ErrorGuias)
+    expect(() => comercioDeEtiquetas.api.guias.etiquetas(undefined as never)).toThrow('deben ser una lista')
   })
 
   it('needs its scope, and one’s own guides', async () => {
-    const sin = await entorno.nuevaLlave(comercio, { alcances: ['guias:escribir', 'pruebas_entrega:leer'] })
+    const sin = await entorno.nuevaLlave(comercioDeEtiquetas, { alcances: ['guias:escribir', 'pruebas_entrega:leer'] })
     const negado = await entorno.pedir('POST', '/api/v1/etiquetas', { llave: sin, cuerpo: { guias: [guia] } })
     expect([negado.status, negado.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
     const extrano = await entorno.nuevoComercio()

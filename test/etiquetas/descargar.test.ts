@@ -4,14 +4,14 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
-import { comercio, descargar, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
+import { bajarEtiquetas, comercioDeEtiquetas, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
 
 const entorno = usarEtiquetas()
 
 describe('GET /etiquetas/{guias}', () => {
   it('answers every altered byte the same, and tells nothing apart', COMPLETO, async () => {
     const otra = await nueva()
-    const { url } = await comercio.api.guias.etiquetas([guia, otra])
+    const { url } = await comercioDeEtiquetas.api.guias.etiquetas([guia, otra])
     const mala = await negada(`${entorno.url}/etiquetas/${guia}`)
     expect([mala.status, mala.codigo]).toEqual([403, 'enlace_invalido'])
     const desde = entorno.url.length + '/etiquetas/'.length
@@ -35,11 +35,11 @@ describe('GET /etiquetas/{guias}', () => {
       url.replace(/exp=\d+/, 'exp=9999999999'),
     ])
       expect([malo, await negada(malo)]).toEqual([malo, mala])
-    expect((await descargar(url)).status).toBe(200)
+    expect((await bajarEtiquetas(url)).status).toBe(200)
   })
 
   it('opens nothing with a file’s signature, nor a file with its own', async () => {
-    const { foto } = await entregada(entorno, comercio)
+    const { foto } = await entregada(entorno, comercioDeEtiquetas)
     const partes = {
       secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
       reloj: () => new Date(),
@@ -50,10 +50,10 @@ describe('GET /etiquetas/{guias}', () => {
       createSignedLinks({ ...partes, carpeta: 'archivos' }),
       createSignedLinks({ ...partes, carpeta: 'etiquetas' }),
     ]
-    expect((await descargar(deEtiquetas.crear(guia, 'attachment').url)).cabeceras.get('content-disposition')).toBe(
+    expect((await bajarEtiquetas(deEtiquetas.crear(guia, 'attachment').url)).cabeceras.get('content-disposition')).toBe(
       `attachment; filename="etiqueta-${guia}.pdf"`,
     )
-    expect((await descargar(deArchivos.crear(foto, 'inline').url)).status).toBe(200)
+    expect((await bajarEtiquetas(deArchivos.crear(foto, 'inline').url)).status).toBe(200)
     for (const url of [
       deArchivos.crear(guia, 'inline').url.replace('/archivos/', '/etiquetas/'),
       deEtiquetas.crear(foto, 'inline').url.replace('/etiquetas/', '/archivos/'),
@@ -66,14 +66,14 @@ describe('GET /etiquetas/{guias}', () => {
   })
 
   it('knows GET and HEAD, says so before it looks at the link, and expires', async () => {
-    const { url } = await comercio.api.guias.etiqueta(guia)
+    const { url } = await comercioDeEtiquetas.api.guias.etiqueta(guia)
     for (const metodo of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
       for (const destino of [url, `${entorno.url}/etiquetas/${guia}`]) {
-        const { status, cabeceras } = await descargar(destino, { method: metodo })
+        const { status, cabeceras } = await bajarEtiquetas(destino, { method: metodo })
         expect([metodo, status, cabeceras.get('allow')]).toEqual([metodo, 405, 'GET, HEAD'])
       }
-    const { pdf } = await descargar(url)
-    const cabeza = await descargar(url, { method: 'HEAD' })
+    const { pdf } = await bajarEtiquetas(url)
+    const cabeza = await bajarEtiquetas(url, { method: 'HEAD' })
     expect([cabeza.status, cabeza.pdf.length, Number(cabeza.cabeceras.get('content-length'))]).toEqual([
       200,
       0,
@@ -81,7 +81,7 @@ describe('GET /etiquetas/{guias}', () => {
     ])
     entorno.adelantar(15 * 60_000 + 1_000)
     expect((await negada(url)).codigo).toBe('enlace_invalido')
-    expect((await descargar((await comercio.api.guias.etiqueta(guia)).url)).status).toBe(200)
+    expect((await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(guia)).url)).status).toBe(200)
     expect(entorno.log.join('')).not.toContain(/firma=(.+)$/.exec(url)![1]!)
   })
 
@@ -96,32 +96,32 @@ describe('GET /etiquetas/{guias}', () => {
   }
 
   it('is drawn once for all who open it, and not at all for HEAD', async () => {
-    const [url = ''] = await deCien(comercio, 1)
-    const cabezas = await Promise.all(Array.from({ length: 40 }, () => descargar(url, { method: 'HEAD' })))
+    const [url = ''] = await deCien(comercioDeEtiquetas, 1)
+    const cabezas = await Promise.all(Array.from({ length: 40 }, () => bajarEtiquetas(url, { method: 'HEAD' })))
     for (const { status, cabeceras } of cabezas)
       expect([status, cabeceras.get('content-type'), cabeceras.get('content-length')]).toEqual([
         200,
         'application/pdf',
         null,
       ])
-    const todas = await Promise.all(Array.from({ length: 60 }, () => descargar(url)))
+    const todas = await Promise.all(Array.from({ length: 60 }, () => bajarEtiquetas(url)))
     const [{ pdf, cabeceras }] = todas as [(typeof todas)[0]]
     for (const una of todas) expect([una.status, una.pdf.equals(pdf)]).toEqual([200, true])
-    const cabeza = await descargar(url, { method: 'HEAD' })
+    const cabeza = await bajarEtiquetas(url, { method: 'HEAD' })
     expect(cabeza.cabeceras.get('content-length')).toBe(String(pdf.length))
     for (const { cabeceras: suyas } of [...cabezas, cabeza]) expect(suyas.get('etag')).toBe(cabeceras.get('etag'))
   })
 
   it('tells those that are too many to come back, and lets no merchant wait behind another’s', COMPLETO, async () => {
-    const urls = await deCien(comercio, 40)
+    const urls = await deCien(comercioDeEtiquetas, 40)
     const otro = await entorno.nuevoComercio()
     const { url: deOtro } = await otro.api.guias.etiqueta((await otro.api.guias.crear(unaGuia())).guia)
     let terminadas = 0
-    const muchas = urls.map((url) => descargar(url).finally(() => terminadas++))
+    const muchas = urls.map((url) => bajarEtiquetas(url).finally(() => terminadas++))
     // One that was refused shows that the line is full.
     await hasta(async () => terminadas > 0)
     const antes = terminadas
-    expect((await descargar(deOtro)).status).toBe(200)
+    expect((await bajarEtiquetas(deOtro)).status).toBe(200)
     expect(terminadas - antes).toBeLessThan(20)
     const todas = await Promise.all(muchas)
     const buenas = todas.filter(({ status }) => status === 200)
@@ -133,7 +133,7 @@ describe('GET /etiquetas/{guias}', () => {
   })
 
   it('keeps no place for who went away', COMPLETO, async () => {
-    const [url = '', ...urls] = await deCien(comercio, 41)
+    const [url = '', ...urls] = await deCien(comercioDeEtiquetas, 41)
     const control = new AbortController()
     let negadas = 0
     const idas = urls.map((una) =>
@@ -151,6 +151,6 @@ describe('GET /etiquetas/{guias}', () => {
     control.abort()
     await Promise.all(idas)
     await hasta(async () => cortadas() > antes)
-    expect((await descargar(url)).status).toBe(200)
+    expect((await bajarEtiquetas(url)).status).toBe(200)
   })
 })

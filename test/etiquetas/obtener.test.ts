@@ -2,8 +2,9 @@ import { ErrorConflicto } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { entregada } from '../archivos/imagenes.ts'
 import { RECOGIDA } from '../fabricas.ts'
+import { problemaDe } from '../problema.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
-import { comercio, descargar, guia, negada, nueva, problemaDe, usarEtiquetas } from './etiquetas.ts'
+import { bajarEtiquetas, comercioDeEtiquetas, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
 import { barrasDibujadas, leerBarras, leerQr, qrDibujado } from './lectores.ts'
 
 const entorno = usarEtiquetas()
@@ -17,11 +18,11 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       indicaciones: 'Portón verde, frente a la tienda',
       contenido: '2 pares de zapatos',
     })
-    const { url, vence_en, guias } = await comercio.api.guias.etiqueta(codigo)
+    const { url, vence_en, guias } = await comercioDeEtiquetas.api.guias.etiqueta(codigo)
     expect([guias, new URL(url).pathname]).toEqual([[codigo], `/etiquetas/${codigo}`])
     expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
     expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
-    const { status, cabeceras, pdf } = await descargar(url)
+    const { status, cabeceras, pdf } = await bajarEtiquetas(url)
     expect(status).toBe(200)
     expect(Object.fromEntries(cabeceras)).toMatchObject({
       'content-type': 'application/pdf',
@@ -53,18 +54,18 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
 
   it('is drawn when it is opened: the same bytes until the guide changes', async () => {
     const codigo = await nueva({ direccion: 'Calle vieja 1' })
-    const { url } = await comercio.api.guias.etiqueta(codigo.toLowerCase())
-    const primera = await descargar(url)
+    const { url } = await comercioDeEtiquetas.api.guias.etiqueta(codigo.toLowerCase())
+    const primera = await bajarEtiquetas(url)
     await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' })
-    const otra = await descargar((await comercio.api.guias.etiqueta(codigo)).url)
+    const otra = await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(codigo)).url)
     expect(otra.pdf.equals(primera.pdf)).toBe(true)
     const ETag = primera.cabeceras.get('etag')!
     for (const suyo of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
-      const igual = await descargar(url, { headers: { 'If-None-Match': suyo } })
+      const igual = await bajarEtiquetas(url, { headers: { 'If-None-Match': suyo } })
       expect([suyo, igual.status, igual.pdf.length, igual.cabeceras.get('etag')]).toEqual([suyo, 304, 0, ETag])
     }
     await entorno.db.pool.query(`update guia set direccion = 'Calle nueva 2' where guia = $1`, [codigo])
-    const cambiada = await descargar(url, { headers: { 'If-None-Match': ETag } })
+    const cambiada = await bajarEtiquetas(url, { headers: { 'If-None-Match': ETag } })
     expect([cambiada.status, leerPdf(cambiada.pdf).texto]).toEqual([200, expect.stringContaining('Calle nueva 2')])
   })
 
@@ -75,21 +76,23 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       { destinatario: 'W'.repeat(120), direccion: `${'Calle larga '.repeat(20)}fin`, external_ref: 'R'.repeat(128) },
       real,
     )
-    const { texto, contenidos, paginas } = leerPdf((await descargar((await real.api.guias.etiqueta(codigo)).url)).pdf)
+    const { texto, contenidos, paginas } = leerPdf(
+      (await bajarEtiquetas((await real.api.guias.etiqueta(codigo)).url)).pdf,
+    )
     expect([paginas, texto.includes('PRUEBA'), leerBarras(barrasDibujadas(contenidos[0]!))]).toEqual([1, false, codigo])
   })
 
   it('is not for a cancelled guide, nor is a link from before', async () => {
     const codigo = await nueva()
-    const { url } = await comercio.api.guias.etiqueta(codigo)
-    const { url: tanda } = await comercio.api.guias.etiquetas([guia, codigo])
-    await comercio.api.guias.cancelar(codigo)
-    const error = await problemaDe(comercio.api.guias.etiqueta(codigo))
+    const { url } = await comercioDeEtiquetas.api.guias.etiqueta(codigo)
+    const { url: tanda } = await comercioDeEtiquetas.api.guias.etiquetas([guia, codigo])
+    await comercioDeEtiquetas.api.guias.cancelar(codigo)
+    const error = await problemaDe(comercioDeEtiquetas.api.guias.etiqueta(codigo))
     expect(error).toBeInstanceOf(ErrorConflicto)
     expect([error.codigo, error.estado]).toEqual(['guia_cancelada', 'cancelado'])
     for (const viejo of [url, tanda]) expect((await negada(viejo)).codigo).toBe('enlace_invalido')
     // A delivered one may be printed again.
-    const { guia: entregado } = await entregada(entorno, comercio)
-    expect((await descargar((await comercio.api.guias.etiqueta(entregado)).url)).status).toBe(200)
+    const { guia: entregado } = await entregada(entorno, comercioDeEtiquetas)
+    expect((await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(entregado)).url)).status).toBe(200)
   })
 })

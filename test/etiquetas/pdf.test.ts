@@ -6,7 +6,7 @@ import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
 import { inGroups } from '../../server/platform/codes/guideCode.ts'
 import { barsOf, qrOf } from '../../server/platform/pdf/barcodes.ts'
 import { COMPLETO } from '../fabricas.ts'
-import { archivo, dibujo } from '../marca/logos.ts'
+import { archivoDeLogo, dibujo } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 import { anchosDe, barras, leerBarras, leerQr, MODULO, qrDibujado } from './lectores.ts'
 
@@ -196,8 +196,8 @@ test('the same with five hundred data', COMPLETO, () => dentro(500))
 
 test('the logo stands on each label and in the document once; one that is no word has the name beside it', async () => {
   const [ancho, alto] = await Promise.all([
-    prepareLogo(archivo('ancho.svg', dibujo(500, 90))),
-    prepareLogo(archivo('alto.svg', dibujo(90, 160))),
+    prepareLogo(archivoDeLogo('ancho.svg', dibujo(500, 90))),
+    prepareLogo(archivoDeLogo('alto.svg', dibujo(90, 160))),
   ])
   const con = (logo: Logo) => ({ ...MARCA, logo: { color: logo, negro: logo.negro } })
   const [uno, diez] = await Promise.all([1, 10].map((n) => renderizarEtiquetas(con(ancho), Array(n).fill(datos()))))

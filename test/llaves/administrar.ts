@@ -5,8 +5,6 @@ import type { Entorno } from '../entorno.ts'
 /** Nobody writes down when keys are used. */
 export const sinUsos = new Usos({ consultar: async () => [] }, createLog('silent'))
 
-export const HORA = 3_600_000
-
 export function administrar(entorno: Entorno) {
   const listar = async (llave: string) => (await entorno.pedir('GET', '/api/v1/guias', { llave })).status
   const crearComercio = async () => (await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo

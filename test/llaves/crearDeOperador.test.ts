@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
+import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
-import { administrar, HORA } from './administrar.ts'
+import { administrar } from './administrar.ts'
 
 const entorno = usarEntorno()
 const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)

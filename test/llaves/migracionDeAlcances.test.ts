@@ -1,4 +1,5 @@
 // Existing keys with `administrar` when the version comes that lets a key grant only scopes that it has.
+
 import { expect, it } from 'vitest'
 import { linkChains } from '../../server/domain/bitacora/linkChain.ts'
 import { verificarCadenas } from '../../server/domain/bitacora/verificar.ts'
@@ -8,9 +9,10 @@ import type { AlcanceDeOperacion } from '../../server/generado/contrato/tipos/in
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { readMigrations } from '../../server/startup/migrations.ts'
+import { HORA } from '../duraciones.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta } from '../fabricas.ts'
-import { administrar, HORA } from './administrar.ts'
+import { administrar } from './administrar.ts'
 
 // Links of the audit record are made when they are asked for.
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))

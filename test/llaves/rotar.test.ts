@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { administrar, HORA } from './administrar.ts'
+import { administrar } from './administrar.ts'
 
 const entorno = usarEntorno()
 const { listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)

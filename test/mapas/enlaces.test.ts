@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
 import { crecimiento } from '../costo.ts'
-import { G, leer, P, tabla } from './tablaDeEnlaces.ts'
+import { G, leerEnlace, P, probarTabla } from './tablaDeEnlaces.ts'
 
 const NO_ES_MAPA = /no es un mapa admitido/
 const RUTA = /ruta del enlace no es la de un mapa/
@@ -11,13 +11,13 @@ const SIN_HTTPS = /debe empezar con https/
 const INVISIBLE = /control o invisibles/
 const ESPACIO = /lleva espacios/
 
-tabla('los tres enlaces del lote', [
+probarTabla('los tres enlaces del lote', [
   ['https://maps.google.com/?q=14.646830,-90.791220', '14.64683,-90.79122'],
   [`${G}/place/x/@14.300900,-90.785810,17z`, '14.3009,-90.78581'],
   ['https://www.waze.com/ul?ll=14.423210%2C-91.160490&navigate=yes', '14.42321,-91.16049'],
 ])
 
-tabla('hosts de Google admitidos', [
+probarTabla('hosts de Google admitidos', [
   [`https://google.com/maps?q=${P}`, P],
   [`https://www.google.com/maps?q=${P}`, P],
   [`https://www.google.com/maps/?q=${P}`, P],
@@ -46,7 +46,7 @@ tabla('hosts de Google admitidos', [
   [`https://www.google.com/x/../maps?q=${P}`, P],
 ])
 
-tabla('hosts que se parecen pero no son', [
+probarTabla('hosts que se parecen pero no son', [
   [`https://google.com.evil.example/maps?q=${P}`, NO_ES_MAPA],
   [`https://www.google.com.evil.example/maps?q=${P}`, NO_ES_MAPA],
   [`https://evilgoogle.com/maps?q=${P}`, NO_ES_MAPA],
@@ -91,7 +91,7 @@ tabla('hosts que se parecen pero no son', [
   ['https://?q=14.6,-90.5', MAL_ESCRITO],
 ])
 
-tabla('rutas que no son de un mapa', [
+probarTabla('rutas que no son de un mapa', [
   [`https://www.google.com/?q=${P}`, RUTA],
   [`https://www.google.com/search?q=${P}`, RUTA],
   [`https://www.google.com/url?q=https://www.google.com/maps?q=${P}`, RUTA],
@@ -108,7 +108,7 @@ tabla('rutas que no son de un mapa', [
   ['https://goo.gl/forms/abc', RUTA],
 ])
 
-tabla('esquemas, usuarios, puertos y caracteres', [
+probarTabla('esquemas, usuarios, puertos y caracteres', [
   ['', /está vacío/],
   [`http://www.google.com/maps?q=${P}`, SIN_HTTPS],
   ['javascript:alert(1)', SIN_HTTPS],
@@ -158,7 +158,7 @@ tabla('esquemas, usuarios, puertos y caracteres', [
   [`${G}?q=\ud800`, INVISIBLE],
 ])
 
-tabla('enlaces cortos', [
+probarTabla('enlaces cortos', [
   ['https://maps.app.goo.gl/BNG51boEtrRhEYmi7', 'corto'],
   ['https://maps.app.goo.gl/BNG51boEtrRhEYmi7?g_st=ic', 'corto'],
   ['https://maps.app.goo.gl/BNG51boEtrRhEYmi7/', 'corto'],
@@ -175,22 +175,22 @@ tabla('enlaces cortos', [
 describe('configuración y límites', () => {
   it('admite solo los hosts configurados', () => {
     const hosts = ['mapas.example', 'maps.google.*', 'otro.example/mapa']
-    expect(leer(`https://mapas.example/?q=${P}`, hosts)).toBe(P)
-    expect(leer(`https://otro.example/mapa/x?q=${P}`, hosts)).toBe(P)
-    expect(leer(`https://maps.google.com.gt/?q=${P}`, hosts)).toBe(P)
-    expect(() => leer(`https://otro.example/?q=${P}`, hosts)).toThrow(RUTA)
-    expect(() => leer(`https://waze.com/ul?ll=${P}`, hosts)).toThrow(NO_ES_MAPA)
-    expect(() => leer(`https://waze.com/ul?ll=${P}`, [])).toThrow(NO_ES_MAPA)
+    expect(leerEnlace(`https://mapas.example/?q=${P}`, hosts)).toBe(P)
+    expect(leerEnlace(`https://otro.example/mapa/x?q=${P}`, hosts)).toBe(P)
+    expect(leerEnlace(`https://maps.google.com.gt/?q=${P}`, hosts)).toBe(P)
+    expect(() => leerEnlace(`https://otro.example/?q=${P}`, hosts)).toThrow(RUTA)
+    expect(() => leerEnlace(`https://waze.com/ul?ll=${P}`, hosts)).toThrow(NO_ES_MAPA)
+    expect(() => leerEnlace(`https://waze.com/ul?ll=${P}`, [])).toThrow(NO_ES_MAPA)
   })
 
   it('admite 2,048 caracteres y rechaza 2,049', () => {
     const justo = `${G}?q=${P}&x=`.padEnd(2048, 'a')
-    expect(leer(justo)).toBe(P)
-    expect(() => leer(`${justo}a`)).toThrow(/pasa de 2,048 caracteres/)
+    expect(leerEnlace(justo)).toBe(P)
+    expect(() => leerEnlace(`${justo}a`)).toThrow(/pasa de 2,048 caracteres/)
   })
 
   it('no repite en el mensaje un dominio desmedido', () => {
-    expect(() => leer(`https://${'a'.repeat(2000)}.com/`)).toThrow(/^.{0,200}$/)
+    expect(() => leerEnlace(`https://${'a'.repeat(2000)}.com/`)).toThrow(/^.{0,200}$/)
   })
 })
 
@@ -282,8 +282,8 @@ describe('propiedades', () => {
     fc.assert(
       fc.property(etiqueta, fc.constantFrom('google.com', 'maps.google.com', 'waze.com'), (basura, host) => {
         fc.pre(!['www.', 'maps.', 'ul.'].includes(basura))
-        expect(() => leer(`https://${basura}${host}/maps?q=${P}`)).toThrow(NO_ES_MAPA)
-        expect(() => leer(`https://${host}.${basura}.example/maps?q=${P}`)).toThrow(NO_ES_MAPA)
+        expect(() => leerEnlace(`https://${basura}${host}/maps?q=${P}`)).toThrow(NO_ES_MAPA)
+        expect(() => leerEnlace(`https://${host}.${basura}.example/maps?q=${P}`)).toThrow(NO_ES_MAPA)
       }),
     )
   })
@@ -293,7 +293,7 @@ describe('propiedades', () => {
     fc.assert(
       fc.property(grado(90), grado(180), (x, y) => {
         const [lat, lng] = [x.toFixed(7), y.toFixed(7)]
-        const esperado = leer(`${G}?q=${lat},${lng}`)
+        const esperado = leerEnlace(`${G}?q=${lat},${lng}`)
         expect(esperado).toBe(x === 0 && y === 0 ? 'sin' : `${x},${y}`)
         for (const enlace of [
           `${G}/place/x/data=!3d${lat}!4d${lng}`,
@@ -305,7 +305,7 @@ describe('propiedades', () => {
           `https://www.openstreetmap.org/#map=15/${lat}/${lng}`,
           `geo:${lat},${lng}`,
         ]) {
-          expect(leer(enlace)).toBe(esperado)
+          expect(leerEnlace(enlace)).toBe(esperado)
         }
       }),
     )

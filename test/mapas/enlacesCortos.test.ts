@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { createShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import type { Address } from '../../server/platform/outbound/destination.ts'
-import { COORDENADAS, CORTO, falla, G, html, PUBLICA, PUNTO, par, publico, SIN, usarMapas } from './mapas.ts'
+import { COORDENADAS, CORTO, fallaDeMapas, PUBLICA, PUNTO, paginaHtml, par, publico, SIN, usarMapas } from './mapas.ts'
+import { G } from './tablaDeEnlaces.ts'
 
 const { cadena, conexiones, resolver, rutas, sinSockets, visitados, vistos } = usarMapas()
 
@@ -73,13 +74,13 @@ describe('follows the way', () => {
     expect(await resolver(CORTO)).toEqual(COORDENADAS)
     vistos.length = 0
     cadena(CORTO, ...pasos, PUNTO)
-    expect(await resolver(CORTO)).toEqual(falla(false, /más de 5 saltos/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /más de 5 saltos/))
     expect(vistos).toHaveLength(6)
   })
 
   test('a way that ends at a map without a point', async () => {
     cadena(CORTO, `${G}?q=Casa&ftid=0x1:0x2`)
-    rutas.set(`${G}?q=Casa&ftid=0x1:0x2`, html('<title>Casa</title>'))
+    rutas.set(`${G}?q=Casa&ftid=0x1:0x2`, paginaHtml('<title>Casa</title>'))
     expect(await resolver(CORTO)).toEqual(SIN)
   })
 
@@ -92,15 +93,15 @@ describe('follows the way', () => {
 
   test('coordinates at once need no network; what is no map link is refused', async () => {
     expect(await resolver(PUNTO)).toEqual(COORDENADAS)
-    expect(await resolver('https://evil.example/x')).toEqual(falla(false, /no es un mapa admitido/))
-    expect(await resolver('basura')).toEqual(falla(false, /https/))
+    expect(await resolver('https://evil.example/x')).toEqual(fallaDeMapas(false, /no es un mapa admitido/))
+    expect(await resolver('basura')).toEqual(fallaDeMapas(false, /https/))
     expect(conexiones).toEqual([])
   })
 
   test('the hosts of the configuration', async () => {
     const solo = createShortLinkResolver({ resolver: publico, ca: par.cert, hosts: ['maps.app.goo.gl'] })
     cadena(CORTO, PUNTO)
-    expect(await solo.resolver(CORTO)).toEqual(falla(false, /«www.google.com» no es un mapa admitido/))
+    expect(await solo.resolver(CORTO)).toEqual(fallaDeMapas(false, /«www.google.com» no es un mapa admitido/))
   })
 })
 
@@ -116,7 +117,7 @@ describe("Google's own obstacles", () => {
 
   test('it counts as a hop, and leads back only once', async () => {
     cadena(CORTO, `${G}?cid=1`, consentir(`${G}?cid=1`))
-    expect(await resolver(CORTO)).toEqual(falla(false, /da vueltas/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /da vueltas/))
     cadena(CORTO, `${G}?cid=1`, consentir(`${G}?cid=1&ucbcb=1`))
     rutas.set(`${G}?cid=1&ucbcb=1`, PUNTO)
     expect(await resolver(CORTO)).toEqual(COORDENADAS)
@@ -131,7 +132,7 @@ describe("Google's own obstacles", () => {
     ['', /no dice adónde/],
   ])('where it leads is judged like any other: %s', async (continua, motivo) => {
     cadena(CORTO, consentir(continua))
-    expect(await resolver(CORTO)).toEqual(falla(false, motivo))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, motivo))
     expect(vistos).toHaveLength(1)
   })
 
@@ -141,14 +142,14 @@ describe("Google's own obstacles", () => {
     'https://consent.google.com.evil.example/ml',
   ])('who only looks like it: %s', async (enlace) => {
     cadena(CORTO, enlace)
-    expect(await resolver(CORTO)).toEqual(falla(false, /no es un mapa admitido/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /no es un mapa admitido/))
   })
 
   test('the test for robots passes by itself', async () => {
     cadena(CORTO, `https://www.google.com/sorry/index?continue=${encodeURIComponent(PUNTO)}`)
-    expect(await resolver(CORTO)).toEqual(falla(true, /robot/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /robot/))
     cadena(CORTO, 'https://evil.example/sorry/index')
-    expect(await resolver(CORTO)).toEqual(falla(false, /no es un mapa/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /no es un mapa/))
   })
 })
 
@@ -185,7 +186,7 @@ describe('never leaves the maps', () => {
     ['https://', /sin decir adónde/],
   ])('%s', async (location, motivo) => {
     cadena(CORTO, location)
-    expect(await resolver(CORTO)).toEqual(falla(false, motivo))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, motivo))
     expect(vistos).toHaveLength(1)
     expect(conexiones).toHaveLength(1)
   })
@@ -198,7 +199,7 @@ describe('never leaves the maps', () => {
     ]) {
       vistos.length = 0
       cadena(...vuelta)
-      expect(await resolver(CORTO)).toEqual(falla(false, /da vueltas/))
+      expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /da vueltas/))
       expect(vistos).toHaveLength(vuelta.length - 1)
     }
   })
@@ -209,7 +210,7 @@ describe('never leaves the maps', () => {
       const family = address.includes(':') ? 6 : 4
       for (const direcciones of [[{ address, family }], [PUBLICA, { address, family }]] as Address[][]) {
         const ajeno = createShortLinkResolver({ resolver: async () => direcciones, ca: par.cert })
-        expect(await ajeno.resolver(CORTO)).toEqual(falla(false, /no es pública/))
+        expect(await ajeno.resolver(CORTO)).toEqual(fallaDeMapas(false, /no es pública/))
       }
       expect(conexiones).toEqual([])
     },
@@ -225,7 +226,7 @@ describe('never leaves the maps', () => {
       },
     })
     cadena(CORTO, `${CORTO}/dos`, PUNTO)
-    expect(await cambiante.resolver(CORTO)).toEqual(falla(false, /no es pública/))
+    expect(await cambiante.resolver(CORTO)).toEqual(fallaDeMapas(false, /no es pública/))
     expect(consultas).toEqual(['maps.app.goo.gl', 'maps.app.goo.gl'])
     expect(conexiones).toEqual([{ host: 'maps.app.goo.gl', port: 443, direcciones: [PUBLICA] }])
   })
@@ -234,9 +235,9 @@ describe('never leaves the maps', () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     cadena(CORTO, PUNTO)
     const sinCa = createShortLinkResolver({ resolver: publico })
-    expect(await sinCa.resolver(CORTO)).toEqual(falla(true, /DEPTH_ZERO_SELF_SIGNED_CERT/))
+    expect(await sinCa.resolver(CORTO)).toEqual(fallaDeMapas(true, /DEPTH_ZERO_SELF_SIGNED_CERT/))
     rutas.set('https://www.google.es/maps?cid=1', PUNTO)
-    expect(await resolver('https://www.google.es/maps?cid=1')).toEqual(falla(true, /ALTNAME/))
+    expect(await resolver('https://www.google.es/maps?cid=1')).toEqual(fallaDeMapas(true, /ALTNAME/))
     expect(vistos).toEqual([])
   })
 })

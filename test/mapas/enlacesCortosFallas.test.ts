@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { createShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import type { Address, HostResolver } from '../../server/platform/outbound/destination.ts'
 import { usarPlazos } from '../plazos.ts'
-import { COORDENADAS, CORTO, falla, G, html, PUBLICA, PUNTO, par, publico, SIN, usarMapas } from './mapas.ts'
+import { COORDENADAS, CORTO, fallaDeMapas, PUBLICA, PUNTO, paginaHtml, par, publico, SIN, usarMapas } from './mapas.ts'
+import { G } from './tablaDeEnlaces.ts'
 
 const { cadena, cerrar, conexiones, desviar, resolver, rutas, sinSockets, vistos } = usarMapas()
 
@@ -36,17 +37,17 @@ describe('failures', () => {
     [503, true, /503/],
   ])('%d', async (status, pasajera, motivo) => {
     rutas.set(CORTO, [status, { 'content-type': 'text/html' }])
-    expect(await resolver(CORTO)).toEqual(falla(pasajera, motivo))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(pasajera, motivo))
   })
 
   test('a redirection to nowhere', async () => {
     rutas.set(CORTO, [302])
-    expect(await resolver(CORTO)).toEqual(falla(false, /sin decir adónde/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(false, /sin decir adónde/))
   })
 
   test('the DNS fails or knows no address', async () => {
     for (const resolver of [() => Promise.reject(new Error('SERVFAIL')), async () => []] as HostResolver[]) {
-      expect(await createShortLinkResolver({ resolver }).resolver(CORTO)).toEqual(falla(true, /DNS/))
+      expect(await createShortLinkResolver({ resolver }).resolver(CORTO)).toEqual(fallaDeMapas(true, /DNS/))
     }
   })
 
@@ -56,7 +57,7 @@ describe('failures', () => {
     const { port } = libre.address() as net.AddressInfo
     libre.close()
     desviar(port)
-    expect(await resolver(CORTO)).toEqual(falla(true, /ECONNREFUSED/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /ECONNREFUSED/))
   })
 
   test.each<[string, (socket: net.Socket) => void]>([
@@ -69,7 +70,7 @@ describe('failures', () => {
     ['sends endless headers', (socket) => socket.end(`HTTP/1.1 302 X\r\nLocation: ${'a'.repeat(20_000)}\r\n\r\n`)],
   ])('who %s', async (_caso, romper) => {
     rutas.set(CORTO, (req) => romper(req.socket))
-    expect(await resolver(CORTO)).toEqual(falla(true, /No se pudo consultar/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /No se pudo consultar/))
   })
 
   test('an endless page is read for 64 KB', async () => {
@@ -103,16 +104,16 @@ describe('failures', () => {
     rutas.set(CORTO, sinFin(302, { location: PUNTO }))
     expect(await resolver(CORTO)).toEqual(COORDENADAS)
     rutas.set(CORTO, sinFin(503, { 'content-type': 'text/html' }))
-    expect(await resolver(CORTO)).toEqual(falla(true, /503/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /503/))
     await sinSockets()
     expect(enviados).toBeLessThan(20_000_000)
   })
 
   test('a target after the first 64 KB is not seen', async () => {
     const cuerpo = `<meta http-equiv="refresh" content="0;url=${PUNTO}">`
-    rutas.set(CORTO, html(' '.repeat(65_536) + cuerpo))
+    rutas.set(CORTO, paginaHtml(' '.repeat(65_536) + cuerpo))
     expect(await resolver(CORTO)).toEqual(SIN)
-    rutas.set(CORTO, html(' '.repeat(65_536 - cuerpo.length) + cuerpo))
+    rutas.set(CORTO, paginaHtml(' '.repeat(65_536 - cuerpo.length) + cuerpo))
     expect(await resolver(CORTO)).toEqual(COORDENADAS)
   })
 
@@ -128,7 +129,7 @@ describe('failures', () => {
     await expect.poll(() => vistos.length === 1 && (!gotea || gotas > 3)).toBe(true)
     expect(await Promise.race([resuelto, 'waiting'])).toBe('waiting')
     plazos.vencer()
-    expect(await resuelto).toEqual(falla(true, /plazo/))
+    expect(await resuelto).toEqual(fallaDeMapas(true, /plazo/))
     await sinSockets()
   })
 
@@ -139,11 +140,11 @@ describe('failures', () => {
     await expect.poll(() => vistos.length).toBe(3)
     expect(plazos.puestos()).toBe(1)
     plazos.vencer()
-    expect(await resuelto).toEqual(falla(true, /plazo/))
+    expect(await resuelto).toEqual(fallaDeMapas(true, /plazo/))
     const mudo = createShortLinkResolver({ resolver: () => new Promise(() => {}) }).resolver(CORTO)
     await expect.poll(plazos.puestos).toBe(1)
     plazos.vencer()
-    expect(await mudo).toEqual(falla(true, /plazo/))
+    expect(await mudo).toEqual(fallaDeMapas(true, /plazo/))
   })
 
   test('a DNS that answers after the deadline opens no connection', async () => {
@@ -151,7 +152,7 @@ describe('failures', () => {
     const tardo = createShortLinkResolver({ resolver: () => promise, ca: par.cert }).resolver(CORTO)
     await expect.poll(plazos.puestos).toBe(1)
     plazos.vencer()
-    expect(await tardo).toEqual(falla(true, /plazo/))
+    expect(await tardo).toEqual(fallaDeMapas(true, /plazo/))
     resolve([PUBLICA])
     // Whoever asks afterwards is connected, and is the only one.
     cadena(CORTO, PUNTO)
@@ -164,8 +165,8 @@ describe('failures', () => {
     const enCurso = resolver(CORTO)
     await expect.poll(() => vistos.length).toBe(1)
     await cerrar()
-    expect(await enCurso).toEqual(falla(true, /se detuvo/))
-    expect(await resolver(CORTO)).toEqual(falla(true, /se detuvo/))
+    expect(await enCurso).toEqual(fallaDeMapas(true, /se detuvo/))
+    expect(await resolver(CORTO)).toEqual(fallaDeMapas(true, /se detuvo/))
     expect(vistos).toHaveLength(1)
     await sinSockets()
   })

@@ -1,6 +1,6 @@
-import { G, P, tabla } from './tablaDeEnlaces.ts'
+import { G, P, probarTabla } from './tablaDeEnlaces.ts'
 
-tabla('Google: el punto del lugar (!3d!4d) antes que lo demás', [
+probarTabla('Google: el punto del lugar (!3d!4d) antes que lo demás', [
   [
     `${G}/place/Framig/@14.6447208,-90.5150638,20z/data=!4m6!3m5!1s0x8589a21041612851:0xa3e3a7a6dfec3351!8m2!3d14.6447548!4d-90.5149382!16s%2Fg%2F11c1tcx11g?entry=ttu&g_ep=EgoyMDI2MDcxMi4w`,
     '14.6447548,-90.5149382',
@@ -25,7 +25,7 @@ tabla('Google: el punto del lugar (!3d!4d) antes que lo demás', [
   [`${G}/place/x/@14.6,-90.5,17z/data=!3dNaN!4dNaN`, '14.6,-90.5'],
 ])
 
-tabla('Google: parámetros', [
+probarTabla('Google: parámetros', [
   [`${G}?q=14.6%2C-90.5`, '14.6,-90.5'],
   [`${G}?q=14.6,+-90.5`, '14.6,-90.5'],
   [`${G}?q=14.6%2C%20-90.5`, '14.6,-90.5'],
@@ -89,7 +89,7 @@ tabla('Google: parámetros', [
   ['https://maps.google.com/?cid=1234567890', 'sin'],
 ])
 
-tabla('Google: rutas /place y /search', [
+probarTabla('Google: rutas /place y /search', [
   [`${G}/place/14.6349,-90.5069`, P],
   [`${G}/place/14.6349,-90.5069/@14.1,-90.1,17z`, P],
   [`${G}/place/14.6349%2C-90.5069/`, P],
@@ -128,7 +128,7 @@ tabla('Google: rutas /place y /search', [
   [`${G}/embed?pb=!1m18!1m12!1m3!1d3860.6!2d-90.5!3d14.6!2m3!1f0`, 'sin'],
 ])
 
-tabla('Google: indicaciones (solo cuenta el destino)', [
+probarTabla('Google: indicaciones (solo cuenta el destino)', [
   [`${G}/dir/A/14.6,-90.5/`, '14.6,-90.5'],
   [`${G}/dir/A/14.6,-90.5`, '14.6,-90.5'],
   [`${G}/dir//14.6,-90.5`, '14.6,-90.5'],
@@ -165,7 +165,7 @@ tabla('Google: indicaciones (solo cuenta el destino)', [
   ['https://maps.google.com/maps?saddr=14.1,-90.1', 'sin'],
 ])
 
-tabla('Waze', [
+probarTabla('Waze', [
   ['https://waze.com/ul?ll=14.6,-90.5', '14.6,-90.5'],
   ['https://www.waze.com/ul?ll=14.6%2C-90.5&navigate=yes&zoom=17', '14.6,-90.5'],
   ['https://ul.waze.com/ul?place=ChIJ&ll=14.6%2C-90.5&navigate=yes&utm_source=x', '14.6,-90.5'],
@@ -193,7 +193,7 @@ tabla('Waze', [
   ['https://waze.com/', 'sin'],
 ])
 
-tabla('Apple Maps', [
+probarTabla('Apple Maps', [
   ['https://maps.apple.com/?ll=14.6,-90.5', '14.6,-90.5'],
   ['https://maps.apple.com/?ll=14.6,-90.5&q=Casa&t=m', '14.6,-90.5'],
   ['https://maps.apple.com/?q=14.6,-90.5', '14.6,-90.5'],
@@ -207,7 +207,7 @@ tabla('Apple Maps', [
   ['https://maps.apple.com/?q=Casa&near=14.6,-90.5', 'sin'],
 ])
 
-tabla('OpenStreetMap', [
+probarTabla('OpenStreetMap', [
   ['https://www.openstreetmap.org/?mlat=14.6&mlon=-90.5', '14.6,-90.5'],
   ['https://www.openstreetmap.org/?mlat=14.6&mlon=-90.5#map=15/14.1/-90.1', '14.6,-90.5'],
   ['https://openstreetmap.org/?mlat=14.6&mlon=-90.5&zoom=15', '14.6,-90.5'],
@@ -233,7 +233,7 @@ tabla('OpenStreetMap', [
 ])
 
 const GEO_INVALIDO = /no lleva latitud y longitud válidas/
-tabla('geo:', [
+probarTabla('geo:', [
   ['geo:14.6,-90.5', '14.6,-90.5'],
   ['GEO:14.6,-90.5', '14.6,-90.5'],
   ['geo:14.6,-90.5,1500', '14.6,-90.5'],

@@ -7,15 +7,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import type { Address, HostResolver } from '../../server/platform/outbound/destination.ts'
 import { certificado, paraNombre } from '../certificado.ts'
+import { G } from './tablaDeEnlaces.ts'
 
 export const CORTO = 'https://maps.app.goo.gl/abc123'
-export const G = 'https://www.google.com/maps'
 export const PUNTO = `${G}/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.5069`
 export const COORDENADAS = { tipo: 'coordenadas', coordenadas: { lat: 14.6349, lng: -90.5069 } }
 export const SIN = { tipo: 'sin_coordenadas' }
 export const PUBLICA: Address = { address: '142.250.1.1', family: 4 }
 export const publico: HostResolver = async () => [PUBLICA]
-export const falla = (pasajera: boolean, motivo: RegExp) => ({
+export const fallaDeMapas = (pasajera: boolean, motivo: RegExp) => ({
   tipo: 'falla',
   pasajera,
   motivo: expect.stringMatching(motivo),
@@ -24,7 +24,7 @@ export const falla = (pasajera: boolean, motivo: RegExp) => ({
 /** A string redirects. */
 type Respuesta = string | http.RequestListener | [status: number, cabeceras?: http.OutgoingHttpHeaders, cuerpo?: string]
 
-export const html = (cuerpo: string, cabeceras = {}): Respuesta => [
+export const paginaHtml = (cuerpo: string, cabeceras = {}): Respuesta => [
   200,
   { 'content-type': 'text/html; charset=utf-8', ...cabeceras },
   cuerpo,

@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { pageTargets } from '../../server/platform/maps/pageTargets.ts'
 import { crecimiento } from '../costo.ts'
-import { COORDENADAS, CORTO, G, html, PUNTO, SIN, usarMapas } from './mapas.ts'
+import { COORDENADAS, CORTO, PUNTO, paginaHtml, SIN, usarMapas } from './mapas.ts'
+import { G } from './tablaDeEnlaces.ts'
 
 const { cadena, resolver, rutas, visitados, vistos } = usarMapas()
 
@@ -25,7 +26,7 @@ describe('pages that carry the target', () => {
     ],
   ])('%s', async (_caso, cuerpo) => {
     cadena(CORTO, `${G}/inicio`)
-    rutas.set(`${G}/inicio`, html(`<!doctype html><html><head>${cuerpo}</head></html>`))
+    rutas.set(`${G}/inicio`, paginaHtml(`<!doctype html><html><head>${cuerpo}</head></html>`))
     rutas.set(FIN, PUNTO)
     expect(await resolver(CORTO)).toEqual(COORDENADAS)
     expect(visitados()).toEqual([CORTO, `${G}/inicio`, FIN])
@@ -33,13 +34,16 @@ describe('pages that carry the target', () => {
 
   test('of several targets, the one that names the point', async () => {
     const refresco = `<meta http-equiv="refresh" content="0;url=${FIN}">`
-    rutas.set(CORTO, html(`${refresco}<link rel="canonical" href="${PUNTO}">`))
+    rutas.set(CORTO, paginaHtml(`${refresco}<link rel="canonical" href="${PUNTO}">`))
     expect(await resolver(CORTO)).toEqual(COORDENADAS)
     expect(visitados()).toEqual([CORTO])
   })
 
   test('entities in the target', async () => {
-    rutas.set(CORTO, html('<link rel="canonical" href="https://www.google.com/maps?cid=1&amp;q=14.6349,-90.5069">'))
+    rutas.set(
+      CORTO,
+      paginaHtml('<link rel="canonical" href="https://www.google.com/maps?cid=1&amp;q=14.6349,-90.5069">'),
+    )
     expect(await resolver(CORTO)).toEqual(COORDENADAS)
   })
 
@@ -52,14 +56,14 @@ describe('pages that carry the target', () => {
     ['a private address', '<script>location="https://169.254.169.254/"</script>'],
     ['nothing', '<p>14.6,-90.5</p>'],
   ])('no target: %s', async (_caso, cuerpo) => {
-    rutas.set(CORTO, html(cuerpo))
+    rutas.set(CORTO, paginaHtml(cuerpo))
     expect(await resolver(CORTO)).toEqual(SIN)
     expect(vistos).toHaveLength(1)
   })
 
   test('two pages that lead to each other', async () => {
-    rutas.set(CORTO, html(`<meta http-equiv="refresh" content="0;url=${FIN}">`))
-    rutas.set(FIN, html(`<meta http-equiv="refresh" content="0;url=${CORTO}">`))
+    rutas.set(CORTO, paginaHtml(`<meta http-equiv="refresh" content="0;url=${FIN}">`))
+    rutas.set(FIN, paginaHtml(`<meta http-equiv="refresh" content="0;url=${CORTO}">`))
     expect(await resolver(CORTO)).toEqual(SIN)
     expect(vistos).toHaveLength(2)
   })
@@ -72,7 +76,7 @@ describe('pages that carry the target', () => {
     expect(await resolver(CORTO)).toEqual(SIN)
     rutas.set(CORTO, [200, { 'content-type': 'text/plain' }, cuerpo])
     expect(await resolver(CORTO)).toEqual(SIN)
-    rutas.set(CORTO, html(cuerpo))
+    rutas.set(CORTO, paginaHtml(cuerpo))
     expect(await resolver(CORTO)).toEqual(COORDENADAS)
   })
 

@@ -4,19 +4,19 @@ import { MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
 /** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
 type Caso = [enlace: string, esperado: string | RegExp]
 
-export function leer(enlace: string, hosts?: readonly string[]): string {
+export function leerEnlace(enlace: string, hosts?: readonly string[]): string {
   const leido = readMapLink(enlace, hosts)
   if (leido.tipo === 'coordenadas') return `${leido.coordenadas.lat},${leido.coordenadas.lng}`
   return leido.tipo === 'corto' ? 'corto' : 'sin'
 }
 
 /** A test for each link of the table. */
-export function tabla(titulo: string, casos: Caso[]) {
+export function probarTabla(titulo: string, casos: Caso[]) {
   describe(titulo, () => {
     it.each(casos)('%s', (enlace, esperado) => {
-      if (typeof esperado === 'string') return expect(leer(enlace)).toBe(esperado)
-      expect(() => leer(enlace)).toThrow(MapLinkError)
-      expect(() => leer(enlace)).toThrow(esperado)
+      if (typeof esperado === 'string') return expect(leerEnlace(enlace)).toBe(esperado)
+      expect(() => leerEnlace(enlace)).toThrow(MapLinkError)
+      expect(() => leerEnlace(enlace)).toThrow(esperado)
     })
   })
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const carpeta = mkdtempSync(join(tmpdir(), 'guias-logo-'))
 
 /** A file with those bytes. */
-export function archivo(nombre: string, contenido: string | Buffer): string {
+export function archivoDeLogo(nombre: string, contenido: string | Buffer): string {
   const ruta = join(carpeta, nombre)
   writeFileSync(ruta, contenido)
   return ruta

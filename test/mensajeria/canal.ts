@@ -7,12 +7,19 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
+import { HORA } from '../duraciones.ts'
 import { type Comercio, type Entorno, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino } from '../fabricas.ts'
-import { abrirProveedor, aviso, type DatosDeEstado, estado, firmar, mensaje, type Proveedor } from './proveedor.ts'
+import {
+  abrirProveedor,
+  aviso,
+  type DatosDeEstado,
+  estado,
+  firmarComoMeta,
+  mensaje,
+  type Proveedor,
+} from './proveedor.ts'
 
-export const MINUTO = 60_000
-export const HORA = 60 * MINUTO
 export const DIA = 24 * HORA
 export const RUTA = '/proveedores/whatsapp'
 export const AHI = { latitude: 14.6123457, longitude: -90.5198763 }
@@ -24,7 +31,7 @@ let serie = 0
 /** A phone of its own, as WhatsApp writes it. */
 export const nuevoTelefono = () => `5024${String(1_000_000 + process.pid * 100 + ++serie).slice(-7)}`
 
-export interface Pedida {
+export interface SolicitudPedida {
   guia: string
   /** Digits alone, as WhatsApp writes them. */
   telefono: string
@@ -98,7 +105,7 @@ export function usarCanal({ porTunel = false } = {}) {
     quietud: () => entorno.quietud(),
     consultar,
     /** A live guide that names no place. */
-    async nueva(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}): Promise<Pedida> {
+    async nueva(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}): Promise<SolicitudPedida> {
       const telefono = cambios.telefono?.replace(/\D/g, '') ?? nuevoTelefono()
       const { guia } = await comercio.api.guias.crear(sinDestino({ ...cambios, telefono: `+${telefono}` }))
       return { guia, telefono }
@@ -147,7 +154,7 @@ export function usarCanal({ porTunel = false } = {}) {
     /** Sends those bytes, signed unless told otherwise. */
     publicar(cuerpo: string | Uint8Array<ArrayBuffer>, cabeceras: Record<string, string> = {}) {
       const crudo = typeof cuerpo === 'string' ? new TextEncoder().encode(cuerpo) : cuerpo
-      const firma = firmar(Buffer.from(crudo), proveedor.config.appSecret)
+      const firma = firmarComoMeta(Buffer.from(crudo), proveedor.config.appSecret)
       return entorno.pedir('POST', RUTA, {
         crudo,
         cabeceras: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...cabeceras },

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { HORA, MINUTO } from '../duraciones.ts'
 import type { Comercio } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { DIA, HORA, MINUTO, nuevoTelefono, type Pedida, revisarLog, usarCanal } from './canal.ts'
+import { DIA, nuevoTelefono, revisarLog, type SolicitudPedida, usarCanal } from './canal.ts'
 import type { Desenlace } from './proveedor.ts'
 
 const canal = usarCanal({ porTunel: true })
@@ -22,7 +23,7 @@ const con = async (desenlace: Desenlace, tienda = comercio) => {
   canal.proveedor.porTelefono.set(telefono, desenlace)
   return nueva(tienda, { telefono })
 }
-const esperando = (esta: Pedida, intentos: number) =>
+const esperando = (esta: SolicitudPedida, intentos: number) =>
   hasta(async () => {
     const [fila] = await mensajes(esta)
     return fila!.estado === 'pendiente' && fila!.intentos === intentos && fila
@@ -31,7 +32,7 @@ const esperando = (esta: Pedida, intentos: number) =>
 describe('a provider that nobody reaches', () => {
   it('keeps nobody from creating; messages go out, once, when it is back', async () => {
     await canal.tunel.cerrar()
-    const esas: Pedida[] = []
+    const esas: SolicitudPedida[] = []
     for (let i = 0; i < 15; i++) esas.push(await nueva(comercio))
     for (const [i, espera] of [5_000, 30_000, 120_000].entries()) {
       for (const esta of esas) {

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import type { Comercio } from '../entorno.ts'
 import { RECOGIDA, sinDestino } from '../fabricas.ts'
-import { DIA, HORA, nuevoTelefono, usarCanal } from './canal.ts'
+import { DIA, nuevoTelefono, usarCanal } from './canal.ts'
 
 const canal = usarCanal()
 const { entorno, aceptados, leer, quietud } = canal

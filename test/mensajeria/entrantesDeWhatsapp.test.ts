@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Entrante, firmaValida, leerEntrantes, responderReto } from '../../server/domain/mensajeria/whatsapp.ts'
-import { aviso, estado, firmar, mensaje } from './proveedor.ts'
+import { aviso, estado, firmarComoMeta, mensaje } from './proveedor.ts'
 
 const TELEFONO = '+50255551234'
 
 describe('signatures', () => {
   const crudo = Buffer.from('{"object":"whatsapp_business_account","ñ":"\\u00f1"}')
   const SECRETO = 'secreto'
-  const buena = firmar(crudo, SECRETO)
+  const buena = firmarComoMeta(crudo, SECRETO)
 
   test('a known one', () => {
     // printf '{}' | openssl dgst -sha256 -hmac secreto
@@ -31,8 +31,8 @@ describe('signatures', () => {
     ['no hexadecimal', `sha256=${'z'.repeat(64)}`],
     ['two of them', `${buena}, ${buena}`],
     ['with a line break', `${buena}\n`],
-    ["another secret's", firmar(crudo, 'otro')],
-    ["another body's", firmar(`${crudo} `, SECRETO)],
+    ["another secret's", firmarComoMeta(crudo, 'otro')],
+    ["another body's", firmarComoMeta(`${crudo} `, SECRETO)],
   ])('%s', (_caso, cabecera) => {
     expect(firmaValida(crudo, cabecera, SECRETO)).toBe(false)
   })
@@ -50,7 +50,7 @@ describe('signatures', () => {
   })
 
   test('an empty secret admits nobody', () => {
-    expect(firmaValida(crudo, firmar(crudo, ''), '')).toBe(false)
+    expect(firmaValida(crudo, firmarComoMeta(crudo, ''), '')).toBe(false)
   })
 })
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
-import { AHI, CONFIRMADA, nuevoTelefono, type Pedida, revisarLog, SOLICITADA, usarCanal } from './canal.ts'
+import { AHI, CONFIRMADA, nuevoTelefono, revisarLog, SOLICITADA, type SolicitudPedida, usarCanal } from './canal.ts'
 import { aviso, estado, mensaje } from './proveedor.ts'
 
 // Tests that each have guides of their own go side by side: most of their time is waiting for the jobs.
@@ -103,7 +103,7 @@ describe('statuses', () => {
 })
 
 describe('a location', () => {
-  const confirmada = async (tienda: Comercio, esta: Pedida) => {
+  const confirmada = async (tienda: Comercio, esta: SolicitudPedida) => {
     const { ubicacion } = await leer(tienda, esta)
     expect(ubicacion).toMatchObject({
       estado: 'confirmada',
@@ -114,7 +114,7 @@ describe('a location', () => {
     expect((await tipos(tienda, esta)).at(-1)).toBe('ubicacion.confirmada')
     return ubicacion
   }
-  const acuses = (esta: Pedida) => aceptados(esta).filter(({ json }) => json.type === 'text')
+  const acuses = (esta: SolicitudPedida) => aceptados(esta).filter(({ json }) => json.type === 'text')
 
   it('in answer to our message confirms that guide, with its event, webhook and one word of thanks', async () => {
     const tienda = await entorno.nuevoComercio('live')
@@ -205,7 +205,7 @@ describe('a location', () => {
   })
 
   it('for a guide that is confirmed, on its way or over changes neither it nor another', async () => {
-    const cerrar: [string, (esta: Pedida) => Promise<unknown>][] = [
+    const cerrar: [string, (esta: SolicitudPedida) => Promise<unknown>][] = [
       ['confirmed', (esta) => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 })],
       [
         'on its way',

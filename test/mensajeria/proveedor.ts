@@ -15,7 +15,7 @@ import type { ConfigDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.t
 // told, and tells of statuses and messages with signed webhooks.
 
 /** One request that was read to its end. */
-export interface Pedido {
+export interface PedidoRecibido {
   ruta: string
   cabeceras: IncomingHttpHeaders
   cuerpo: string
@@ -59,7 +59,7 @@ export interface Aceptado {
 export interface Proveedor {
   url: string
   config: ConfigDeWhatsapp
-  pedidos: Pedido[]
+  pedidos: PedidoRecibido[]
   /** Messages that were taken, answered or not. */
   aceptados: Aceptado[]
   /** Connections so far. */
@@ -254,12 +254,12 @@ function aceptar({ aceptados }: Proveedor, json: any): string {
 // --- Webhooks ---
 
 /** As Meta signs. */
-export const firmar = (crudo: string | Buffer, appSecret: string): string =>
+export const firmarComoMeta = (crudo: string | Buffer, appSecret: string): string =>
   `sha256=${createHmac('sha256', appSecret).update(crudo).digest('hex')}`
 
 async function avisar(config: ConfigDeWhatsapp, url: string, cuerpo: unknown, firma?: string | null): Promise<number> {
   const crudo = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
-  const cabecera = firma === undefined ? firmar(crudo, config.appSecret) : firma
+  const cabecera = firma === undefined ? firmarComoMeta(crudo, config.appSecret) : firma
   const respuesta = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(cabecera !== null && { 'x-hub-signature-256': cabecera }) },

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
 import { COMPLETO, EN_POSTGRES, hasta } from '../fabricas.ts'
 import { AHI, RUTA, usarCanal } from './canal.ts'
-import { aviso, estado, firmar, mensaje } from './proveedor.ts'
+import { aviso, estado, firmarComoMeta, mensaje } from './proveedor.ts'
 
 const canal = usarCanal()
 const { entorno, pedida, esperar, leer, contestar, consultar, publicar } = canal
@@ -21,7 +21,7 @@ const filasDe = async (cuerpo: string) =>
 
 describe('the signature', () => {
   const cuerpo = '{"object":"whatsapp_business_account","entry":[],"n":"ñ🏠 0123456789012345678901234567890123456789"}'
-  const buena = () => firmar(cuerpo, canal.proveedor.config.appSecret)
+  const buena = () => firmarComoMeta(cuerpo, canal.proveedor.config.appSecret)
 
   it('is what lets a body in', async () => {
     const { status, cuerpo: respuesta } = await publicar(cuerpo)
@@ -40,9 +40,13 @@ describe('the signature', () => {
       ['altered byte', alterado, { 'X-Hub-Signature-256': buena() }],
       ['a byte more', `${cuerpo} `, { 'X-Hub-Signature-256': buena() }],
       ['missing', cuerpo, { 'X-Hub-Signature-256': '' }],
-      ['other secret', cuerpo, { 'X-Hub-Signature-256': firmar(cuerpo, 'otro') }],
-      ['empty secret', cuerpo, { 'X-Hub-Signature-256': firmar(cuerpo, '') }],
-      ['of the verify token', cuerpo, { 'X-Hub-Signature-256': firmar(cuerpo, canal.proveedor.config.verifyToken) }],
+      ['other secret', cuerpo, { 'X-Hub-Signature-256': firmarComoMeta(cuerpo, 'otro') }],
+      ['empty secret', cuerpo, { 'X-Hub-Signature-256': firmarComoMeta(cuerpo, '') }],
+      [
+        'of the verify token',
+        cuerpo,
+        { 'X-Hub-Signature-256': firmarComoMeta(cuerpo, canal.proveedor.config.verifyToken) },
+      ],
       ['sha1', cuerpo, { 'X-Hub-Signature-256': sha1 }],
       ['cut', cuerpo, { 'X-Hub-Signature-256': buena().slice(0, -1) }],
       ['too much', cuerpo, { 'X-Hub-Signature-256': `${buena()}0` }],

@@ -4,10 +4,11 @@ import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
 import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
 import { retomarSinSalida } from '../../server/domain/mensajeria/retomar.ts'
 import { type ClienteDeWhatsapp, crearClienteDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
+import { HORA, MINUTO } from '../duraciones.ts'
 import type { Comercio } from '../entorno.ts'
 import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { esperarCerrojo } from '../quietud.ts'
-import { DIA, depsDeMensajes, HORA, MINUTO, nuevoTelefono, type Pedida, usarCanal } from './canal.ts'
+import { DIA, depsDeMensajes, nuevoTelefono, type SolicitudPedida, usarCanal } from './canal.ts'
 
 const canal = usarCanal()
 const { entorno, mensajes, aceptados, pedidos, esperar, consultar } = canal
@@ -27,9 +28,10 @@ afterAll(() => whatsapp.cerrar())
 const pedir = async (metodo: string, ruta: string, cuerpo?: unknown) =>
   entorno.pedir(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
 const leer = async ({ guia }: { guia: string }) => (await pedir('GET', `/guias/${guia}`)).cuerpo
-const tipos = async (pedida: Pedida) => (await leer(pedida)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
+const tipos = async (pedida: SolicitudPedida) =>
+  (await leer(pedida)).eventos.datos.map(({ tipo }: { tipo: string }) => tipo)
 
-async function nueva(): Promise<Pedida> {
+async function nueva(): Promise<SolicitudPedida> {
   const telefono = nuevoTelefono()
   const { status, cuerpo } = await pedir('POST', '/guias', sinDestino({ telefono: `+${telefono}` }))
   expect(status).toBe(201)
@@ -41,7 +43,7 @@ const sinWhatsapp = () => entorno.reiniciar({ MESSAGING: 'buzon' })
 const deps = () => ({ ...depsDeMensajes(entorno), clienteDeWhatsapp: whatsapp })
 
 /** A guide whose message an earlier version put into the mailbox, as sent. */
-async function tragada(): Promise<Pedida> {
+async function tragada(): Promise<SolicitudPedida> {
   const pedida = await nueva()
   await marcarEnviados(deps(), 'buzon', ['pendiente'], await mensajes(pedida))
   expect((await leer(pedida)).ubicacion.solicitud).toMatchObject({ canal: 'buzon', estado: 'enviado' })

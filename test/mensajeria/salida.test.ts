@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
 import { crearClienteDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
+import { HORA, MINUTO } from '../duraciones.ts'
 import type { Comercio } from '../entorno.ts'
 import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
-import { DIA, depsDeMensajes, HORA, MINUTO, nuevoTelefono, revisarLog, usarCanal } from './canal.ts'
+import { DIA, depsDeMensajes, nuevoTelefono, revisarLog, usarCanal } from './canal.ts'
 import type { Desenlace } from './proveedor.ts'
 
 const canal = usarCanal()

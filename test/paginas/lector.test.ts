@@ -5,15 +5,15 @@ import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { noDicho, type Recorrido, revisarSinVer } from './lector.ts'
 import {
-  abrir,
   abrirGuia,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   contexto,
   enlace,
   entorno,
-  entrar,
-  foto,
+  entrarEnLaPagina,
+  fotoDeColor,
   guiaEn,
   inicio,
   nuevoRepartidor,
@@ -45,7 +45,7 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
   }
   let guia: string
   beforeAll(async () => {
-    guia = (await comercio.api.guias.crear(unaGuia())).guia
+    guia = (await comercioDelTelefono.api.guias.crear(unaGuia())).guia
   })
 
   it.each([
@@ -87,8 +87,8 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
   })
 
   it('the page that verifies a proof', COMPLETO, async () => {
-    const { guia } = await entregada(entorno, comercio)
-    await hasta(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
+    const { guia } = await entregada(entorno, comercioDelTelefono)
+    await hasta(async () => (await comercioDelTelefono.api.guias.pruebaEntrega(guia)).pdf)
     const pagina = await abrirAqui(`${entorno.url}/verificar/${guia}`)
     comprobar('`/verificar/{guia}`', 'Elegir el PDF', await revisarSinVer(pagina, 'Elegir el PDF'))
     const malo = { name: 'otro.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 otro') }
@@ -132,7 +132,7 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
       await guiaEn(repartidor, ['recolectado'], { lat: 14.8, lng: -90.7, telefono: '+50255551234' }),
       await guiaEn(repartidor, ['recolectado'], { lat: 14.9, lng: -90.7, telefono: '+50255551235' }),
     ]
-    await abrir()
+    await abrirTelefono()
     await pagina.getByLabel('Su código').waitFor()
     comprobar('`/repartidor`, signing in', 'Entrar', await revisarSinVer(pagina, 'Entrar'))
     expect(
@@ -141,7 +141,7 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
         await pagina.getByText('Escriba el código').waitFor()
       }),
     ).toEqual([])
-    await entrar(codigo)
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (3)').waitFor()
     comprobar('`/repartidor`, the list', 'Escanear', await revisarSinVer(pagina, 'Escanear'))
     expect(
@@ -166,7 +166,7 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
         await pagina.getByText('Tome una foto por lo menos.').waitFor()
       }),
     ).toEqual([])
-    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
     await pagina.getByAltText('Foto 1').waitFor()
     await pagina.getByLabel('Nombre').fill('María López')
     await boton(confirmar).press('Enter')

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { archivo, dibujo } from '../marca/logos.ts'
+import { archivoDeLogo, dibujo } from '../marca/logos.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { evaluarEn, revisarLetrasGrandes, revisarPagina } from './revisar.ts'
 
@@ -10,7 +10,7 @@ const NOMBRE = 'Envíos <del> Altiplano & Hijos'
 const entorno = usarEntorno({}, () => ({
   MAILBOX: '1',
   BRAND_NAME: NOMBRE,
-  BRAND_LOGO: archivo('ancho.svg', dibujo(500, 90)),
+  BRAND_LOGO: archivoDeLogo('ancho.svg', dibujo(500, 90)),
   BRAND_COLOR: '#8a1538',
   SUPPORT_PHONE: '+502 2345-6789',
 }))

@@ -15,7 +15,7 @@ import { subir } from '../archivos/imagenes.ts'
 import { correrAqui } from '../consola.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { contestar, usarReceptores } from '../webhooks/receptor.ts'
+import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
 
 const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
@@ -112,7 +112,7 @@ const verificar = async () => {
 describe('a person', () => {
   it('gets all that is kept of her, and is forgotten everywhere; nobody else is', async () => {
     const [ceiba, otra] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
-    await ceiba.api.webhooks.crear({ url: (await nuevoReceptor(contestar(204))).url })
+    await ceiba.api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
     const pedida = sinDestino(DE_ELLA) as ReturnType<typeof unaGuia>
     const { guia } = await ceiba.api.guias.crear(pedida)
     const pdf = await entregar(ceiba, guia, 'Vecino Testigo')

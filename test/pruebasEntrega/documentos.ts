@@ -4,7 +4,7 @@ import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
 /** The merchant of a file's tests. */
-export let comercio: Comercio
+export let comercioDeDocumentos: Comercio
 type ConPdf = PruebaDeEntrega & { pdf: ArchivoDePrueba; manifiesto: string; sal: string }
 
 /** A service that makes documents of deliveries, behind a proxy, and one that makes none. */
@@ -13,9 +13,9 @@ export function usarDocumentos() {
   /** Where nobody makes documents but the test. */
   const sinNadie = usarEntorno({}, () => ({ WORKERS: '0' }))
   beforeAll(async () => {
-    comercio = await entorno.nuevoComercio()
+    comercioDeDocumentos = await entorno.nuevoComercio()
   })
-  const conPdf = (guia: string, de = comercio) =>
+  const conPdf = (guia: string, de = comercioDeDocumentos) =>
     hasta(async () => {
       const prueba = await de.api.guias.pruebaEntrega(guia)
       return prueba.pdf !== null && (prueba as ConPdf)

@@ -3,7 +3,7 @@ import { componerPdf } from '../../server/domain/pruebasEntrega/componerPdf.ts'
 import type { DatosDePrueba } from '../../server/domain/pruebasEntrega/contenidoDelPdf.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { leerPdf, type PdfLeido } from './leerPdf.ts'
-import { archivo, datos, type foto, hito, imagen } from './muestra.ts'
+import { archivo, datos, type foto, hito, imagenDeMuestra } from './muestra.ts'
 
 /** How far a line of text reaches above its baseline. */
 const LETRA = 8
@@ -56,9 +56,9 @@ const NOMBRES_LARGOS: Partial<DatosDePrueba> = {
 }
 
 // As high as the courier's page makes it.
-const firma = await archivo('firma.png', await imagen(600, 300))
-const alta = await archivo('alta.jpg', await imagen(900, 1_200))
-const grande = await archivo('grande.jpg', await imagen(1_200, 900))
+const firma = await archivo('firma.png', await imagenDeMuestra(600, 300))
+const alta = await archivo('alta.jpg', await imagenDeMuestra(900, 1_200))
+const grande = await archivo('grande.jpg', await imagenDeMuestra(1_200, 900))
 const mapa = { imagen: grande.imagen!, atribucion: '© Calles de Todos' }
 const historialDe = (cuantos: number) =>
   Array.from({ length: cuantos }, (_, i) => hito(new Date(1.79e12 + i * 3.6e6).toISOString(), `Evento ${i + 1}`))

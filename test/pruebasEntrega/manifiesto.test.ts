@@ -18,7 +18,7 @@ import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { ajustesCon, COMPLETO, unaGuia } from '../fabricas.ts'
 import { usarMosaicos } from '../mapas/mosaicos.ts'
-import { comercio, usarDocumentos } from './documentos.ts'
+import { comercioDeDocumentos, usarDocumentos } from './documentos.ts'
 import { leerPdf } from './leerPdf.ts'
 
 const { entorno, sinNadie, conPdf, jwks } = usarDocumentos()
@@ -50,7 +50,7 @@ const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaConQuien
 
 describe('a delivery gets its document', () => {
   it('by itself, soon, with what was said and nothing that was only meant for the merchant', async () => {
-    const { guia } = await comercio.api.guias.crear(
+    const { guia } = await comercioDeDocumentos.api.guias.crear(
       unaGuia({ destinatario: 'María José Ajú', direccion: '5a avenida 12', external_ref: `PEDIDO-${process.pid}` }),
     )
     const evento = (cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
@@ -94,7 +94,7 @@ describe('a delivery gets its document', () => {
   })
 
   it('with a signed manifest that two other implementations verify', async () => {
-    const { guia, foto, firma } = await entregada(entorno, comercio)
+    const { guia, foto, firma } = await entregada(entorno, comercioDeDocumentos)
     const { manifiesto, sal, pdf, ...prueba } = await conPdf(guia)
     expect(decodeProtectedHeader(manifiesto)).toEqual({
       alg: 'EdDSA',
@@ -107,7 +107,7 @@ describe('a delivery gets its document', () => {
     const clave = createPublicKey({ key: (await jwks()).keys[0], format: 'jwk' })
     expect(verify(null, Buffer.from(`${cabeza}.${cuerpo}`), clave, Buffer.from(sello!, 'base64url'))).toBe(true)
 
-    const { recibido_por, external_ref } = { ...prueba, ...(await comercio.api.guias.obtener(guia)) }
+    const { recibido_por, external_ref } = { ...prueba, ...(await comercioDeDocumentos.api.guias.obtener(guia)) }
     expect(contenido).toEqual({
       version: 1,
       emisor: entorno.url,
@@ -145,7 +145,7 @@ describe('a delivery gets its document', () => {
   })
 
   it('without a signature and without a place, too', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await enRuta(entorno, comercioDeDocumentos)
     const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
     await entorno.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'Ana' }, fotos })
     const { manifiesto, firma } = await conPdf(guia)
@@ -154,7 +154,7 @@ describe('a delivery gets its document', () => {
   })
 
   it('once and for all: what comes later changes nothing', async () => {
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await entregada(entorno, comercioDeDocumentos)
     const { pdf, manifiesto } = await conPdf(guia)
     const tarde = new Date(Date.now() - 60_000).toISOString()
     await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: tarde })
@@ -352,7 +352,7 @@ describe('the job', () => {
 
 describe('when the master key changes', () => {
   it('old proofs verify as ever, even after the old key is gone', COMPLETO, async () => {
-    const { guia } = await entregada(entorno, comercio)
+    const { guia } = await entregada(entorno, comercioDeDocumentos)
     const vieja = await conPdf(guia)
     const nueva = Buffer.alloc(32, 9).toString('base64')
     for (const MASTER_KEYS of [`${nueva},${MASTER_KEY}`, nueva]) {
@@ -362,9 +362,9 @@ describe('when the master key changes', () => {
       const { kid } = decodeProtectedHeader(vieja.manifiesto)
       expect(keys.map((clave: { kid: string }) => clave.kid).indexOf(kid)).toBe(1)
       await compactVerify(vieja.manifiesto, createLocalJWKSet({ keys }))
-      const suya = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+      const suya = new Guias({ llave: comercioDeDocumentos.llave, baseUrl: entorno.url })
       const otra = await entregada(entorno, { api: suya })
-      const { manifiesto } = await conPdf(otra.guia, { ...comercio, api: suya })
+      const { manifiesto } = await conPdf(otra.guia, { ...comercioDeDocumentos, api: suya })
       expect(decodeProtectedHeader(manifiesto).kid).toBe(keys[0].kid)
       await compactVerify(manifiesto, createLocalJWKSet(await jwks()))
       expect((await jwks()).keys).toHaveLength(2)

@@ -5,7 +5,7 @@ import { prepareImage } from '../../server/platform/images/prepareImage.ts'
 
 export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-export const imagen = (width: number, height: number, background = '#7fa6c9') =>
+export const imagenDeMuestra = (width: number, height: number, background = '#7fa6c9') =>
   sharp({ create: { width, height, channels: 3, background } })
     .jpeg()
     .toBuffer()
@@ -18,11 +18,11 @@ export const archivo = async (nombre: string, bytes: Buffer): Promise<Archivo> =
   capturado_en: '2026-11-14T21:03:00.000Z',
 })
 
-export const bytesDeFoto = await imagen(800, 600)
+export const bytesDeFoto = await imagenDeMuestra(800, 600)
 export const foto = await archivo('foto-1.jpg', bytesDeFoto)
 export const firma = await archivo(
   'firma.png',
-  await sharp(await imagen(300, 100, '#223'))
+  await sharp(await imagenDeMuestra(300, 100, '#223'))
     .png()
     .toBuffer(),
 )

@@ -6,7 +6,7 @@ import type { DatosDePrueba } from '../../server/domain/pruebasEntrega/contenido
 import { prepareImage } from '../../server/platform/images/prepareImage.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { leerPdf } from './leerPdf.ts'
-import { archivo, bytesDeFoto, datos, firma, foto, hito, imagen, sha256 } from './muestra.ts'
+import { archivo, bytesDeFoto, datos, firma, foto, hito, imagenDeMuestra, sha256 } from './muestra.ts'
 
 test('the map stands where there is room for it, and costs no page', async () => {
   const conMapa = { mapa: { imagen: (await prepareImage(bytesDeFoto, 640, 78))!, atribucion: '© Calles de Todos' } }
@@ -94,7 +94,12 @@ test('a broken image is a note, and its digest stays', async () => {
 })
 
 test('ten photos of any shape and a long history fit on two pages; the last event is always there', async () => {
-  const formas = await Promise.all([imagen(3000, 30), imagen(30, 3000), imagen(1, 1), imagen(1600, 1200)])
+  const formas = await Promise.all([
+    imagenDeMuestra(3000, 30),
+    imagenDeMuestra(30, 3000),
+    imagenDeMuestra(1, 1),
+    imagenDeMuestra(1600, 1200),
+  ])
   const fotos = await Promise.all(
     Array.from({ length: 10 }, (_, i) => archivo(`foto-${i + 1}.jpg`, formas[i % formas.length]!)),
   )
@@ -150,13 +155,13 @@ const fecha = (texto: Textos) =>
     fc.date({ noInvalidDate: true }).map((d) => d.toISOString()),
     texto(10),
   )
-const preparar = async (...medida: [number, number]) => prepareImage(await imagen(...medida), 720, 78)
+const preparar = async (...medida: [number, number]) => prepareImage(await imagenDeMuestra(...medida), 720, 78)
 const imagenes = fc.constantFrom(await preparar(40, 30), await preparar(9, 16), undefined, await preparar(900, 7))
 const unArchivo = (texto: Textos) =>
   fc.record({ nombre: texto(60), imagen: imagenes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
 const MAPA = (await preparar(640, 256))!
 const CUADRADO = {
-  png: await sharp(await imagen(90, 90))
+  png: await sharp(await imagenDeMuestra(90, 90))
     .png()
     .toBuffer(),
   ancho: 90,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { entregada } from '../archivos/imagenes.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { comercio, usarDocumentos } from './documentos.ts'
+import { comercioDeDocumentos, usarDocumentos } from './documentos.ts'
 
 const { entorno, sinNadie, conPdf } = usarDocumentos()
 
@@ -13,8 +13,8 @@ describe('POST /verificar/{guia}/comprobar', () => {
     })
 
   it('tells whoever holds the PDF, and nobody else', async () => {
-    const { guia } = await entregada(entorno, comercio)
-    const otra = await entregada(entorno, comercio)
+    const { guia } = await entregada(entorno, comercioDeDocumentos)
+    const otra = await entregada(entorno, comercioDeDocumentos)
     const { pdf, manifiesto, fotos } = await conPdf(guia)
     const buena = await comprobar(guia, pdf.sha256)
     expect([buena.status, buena.cuerpo]).toEqual([200, { guia, resultado: 'autentica', manifiesto }])
@@ -28,7 +28,7 @@ describe('POST /verificar/{guia}/comprobar', () => {
   })
 
   it('says when there is nothing to compare with, yet or at all', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercioDeDocumentos.api.guias.crear(unaGuia())
     expect((await comprobar(guia, '0'.repeat(64))).cuerpo).toEqual({ guia, resultado: 'sin_prueba', manifiesto: null })
     const dueno = await sinNadie.nuevoComercio()
     const pendiente = await entregada(sinNadie, dueno)
@@ -39,7 +39,7 @@ describe('POST /verificar/{guia}/comprobar', () => {
   })
 
   it('can’t be searched through', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { guia } = await comercioDeDocumentos.api.guias.crear(unaGuia())
     const cuantas = async (pedir: () => Promise<{ status: number }>, n: number) =>
       (await Promise.all(Array.from({ length: n }, pedir))).filter(({ status }) => status === 200).length
     const preguntar = () => comprobar(guia, '0'.repeat(64), '198.51.100.9')

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
-import { cookieDe, entrar, type Movil, nuevoMovil } from './movil.ts'
-import { conocida, entrarEn, HORA, usarSesiones } from './sesiones.ts'
+import { cookieDe, entrarPorMovil, type Movil, nuevoMovil } from './movil.ts'
+import { conocida, entrarEn, usarSesiones } from './sesiones.ts'
 
 const { entorno, otroServicio, nuevo } = usarSesiones()
 
@@ -11,7 +12,7 @@ describe('signing in', () => {
   it('opens a session for twelve hours, in a cookie that no page reads', async () => {
     const { repartidor, codigo } = await nuevo()
     const antes = Date.now()
-    const { status, cuerpo, cabeceras } = await entrar(entorno, codigo)
+    const { status, cuerpo, cabeceras } = await entrarPorMovil(entorno, codigo)
     expect([status, cuerpo]).toEqual([
       201,
       { repartidor, nombre: 'Carlos Méndez', vence_en: expect.stringMatching(/Z$/) },
@@ -56,7 +57,7 @@ describe('signing in', () => {
   it('takes the code as a thumb types it', async () => {
     const { codigo } = await nuevo()
     const tecleado = ` ${codigo.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')} `
-    expect((await entrar(entorno, tecleado)).status).toBe(201)
+    expect((await entrarPorMovil(entorno, tecleado)).status).toBe(201)
   })
 
   it('says the same of every code that is none', async () => {
@@ -64,7 +65,7 @@ describe('signing in', () => {
     await entorno.operar('POST', `/repartidores/${repartidor}/desactivar`)
     const vistas = []
     for (const malo of [codigo, '00000-00000', 'x', '¿?', 'A'.repeat(100), `${codigo}0`]) {
-      const { status, cuerpo, cabeceras } = await entrar(entorno, malo)
+      const { status, cuerpo, cabeceras } = await entrarPorMovil(entorno, malo)
       const { id_solicitud: _1, ...resto } = cuerpo
       vistas.push(JSON.stringify([status, resto, cabeceras.get('www-authenticate'), cabeceras.getSetCookie()]))
     }
@@ -96,7 +97,7 @@ describe('guessing codes', () => {
 
   it('has to wait after thirty in a minute, also with a good one; who is in stays in', async () => {
     const movil = await nuevoMovil(entorno)
-    const respuestas = await Promise.all(Array.from({ length: 60 }, (_, i) => entrar(entorno, `MALO${i}`)))
+    const respuestas = await Promise.all(Array.from({ length: 60 }, (_, i) => entrarPorMovil(entorno, `MALO${i}`)))
     const deEspera = respuestas.filter(({ status }) => status === 429)
     expect(deEspera.length).toBeGreaterThan(25)
     expect(deEspera.length + respuestas.filter(({ status }) => status === 401).length).toBe(60)
@@ -104,13 +105,13 @@ describe('guessing codes', () => {
       expect(cuerpo.codigo).toBe('demasiadas_solicitudes')
       expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
     }
-    expect((await entrar(entorno, movil.codigo)).status).toBe(429)
+    expect((await entrarPorMovil(entorno, movil.codigo)).status).toBe(429)
     expect((await conocida(movil)).status).toBe(200)
     // The address that is counted is the connection's: nobody chooses another by a header.
     const cabeceras = { 'X-Forwarded-For': '203.0.113.7' }
-    expect((await entrar(entorno, movil.codigo, { cabeceras })).status).toBe(429)
+    expect((await entrarPorMovil(entorno, movil.codigo, { cabeceras })).status).toBe(429)
     // Then it goes on.
-    await hasta(async () => (await entrar(entorno, movil.codigo)).status === 201)
+    await hasta(async () => (await entrarPorMovil(entorno, movil.codigo)).status === 201)
   })
 
   it('counts all networks of one IPv6 site together, too', async () => {
@@ -178,6 +179,6 @@ describe('guessing codes', () => {
 
   it('is no part of it to sign in with a good code', async () => {
     const { codigo } = await nuevo()
-    for (let i = 0; i < 50; i++) expect((await entrar(entorno, codigo)).status).toBe(201)
+    for (let i = 0; i < 50; i++) expect((await entrarPorMovil(entorno, codigo)).status).toBe(201)
   })
 })

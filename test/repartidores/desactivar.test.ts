@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
-import { entrar, nuevoMovil } from './movil.ts'
+import { entrarPorMovil, nuevoMovil } from './movil.ts'
 
 const entorno = compartirEntorno()
 
@@ -11,9 +11,9 @@ describe('couriers, for operators', () => {
       const { status, cuerpo } = await entorno.operar('POST', `/repartidores/${movil.repartidor}/desactivar`)
       expect([status, cuerpo.activo, 'codigo' in cuerpo]).toEqual([200, false, false])
     }
-    expect((await entrar(entorno, movil.codigo)).cuerpo.codigo).toBe('codigo_incorrecto')
+    expect((await entrarPorMovil(entorno, movil.codigo)).cuerpo.codigo).toBe('codigo_incorrecto')
     const { codigo } = (await entorno.operar('POST', `/repartidores/${movil.repartidor}/codigo`)).cuerpo
-    expect((await entrar(entorno, codigo)).status).toBe(201)
-    expect((await entrar(entorno, movil.codigo)).status).toBe(401)
+    expect((await entrarPorMovil(entorno, codigo)).status).toBe(201)
+    expect((await entrarPorMovil(entorno, movil.codigo)).status).toBe(401)
   })
 })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { unaGuia } from '../fabricas.ts'
-import { entrar, type Movil, nuevoMovil } from './movil.ts'
+import { entrarPorMovil, type Movil, nuevoMovil } from './movil.ts'
 import { conocida, usarSesiones } from './sesiones.ts'
 
 const { entorno } = usarSesiones()
@@ -56,7 +56,9 @@ describe('what another site’s page makes a browser send', () => {
 
   it('opens no session in somebody else’s name, and changes nothing', async () => {
     const antes = (await entorno.db.pool.query('select from sesion_repartidor')).rowCount
-    const { status, cabeceras } = await entrar(entorno, movil.codigo, { cabeceras: { Origin: 'https://malo.ejemplo' } })
+    const { status, cabeceras } = await entrarPorMovil(entorno, movil.codigo, {
+      cabeceras: { Origin: 'https://malo.ejemplo' },
+    })
     expect([status, cabeceras.getSetCookie()]).toEqual([403, []])
     expect((await entorno.db.pool.query('select from sesion_repartidor')).rowCount).toBe(antes)
     expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.secuencia).toBe(1)

@@ -15,7 +15,7 @@ export interface Movil {
 }
 
 /** What its page sends to sign in. */
-export const entrar = (entorno: Entorno, codigo: string, opciones: Pedido = {}) =>
+export const entrarPorMovil = (entorno: Entorno, codigo: string, opciones: Pedido = {}) =>
   entorno.pedir('POST', '/repartidor/v1/sesion', {
     cuerpo: { codigo },
     ...opciones,
@@ -28,7 +28,7 @@ export const cookieDe = (cabeceras: Headers) => (cabeceras.getSetCookie()[0] ?? 
 export async function nuevoMovil(entorno: Entorno, de?: { repartidor: string; codigo: string }): Promise<Movil> {
   const { repartidor, codigo } =
     de ?? (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
-  const sesion = await entrar(entorno, codigo)
+  const sesion = await entrarPorMovil(entorno, codigo)
   if (sesion.status !== 201) throw new Error(`signing in was answered ${sesion.status}`)
   const cookie = cookieDe(sesion.cabeceras)
   const pedir: Movil['pedir'] = (metodo, ruta, cuerpo, opciones = {}) =>

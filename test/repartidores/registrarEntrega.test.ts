@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { enRuta, unaFirma, unaFoto } from '../archivos/imagenes.ts'
+import { MINUTO } from '../duraciones.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 import { nuevoMovil } from './movil.ts'
-import { clave, comercio, MINUTO, movil, usarReparto } from './reparto.ts'
+import { clave, comercio, movil, usarReparto } from './reparto.ts'
 
 const { entorno, hace, ver, eventos, foto } = usarReparto()
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
-import { entrar, usarAltas } from './movil.ts'
+import { entrarPorMovil, usarAltas } from './movil.ts'
 
 const entorno = compartirEntorno()
 const { crear } = usarAltas(entorno)
@@ -11,8 +11,8 @@ describe('couriers, for operators', () => {
     const { status, cuerpo } = await entorno.operar('POST', `/repartidores/${repartidor}/codigo`)
     expect([status, cuerpo.repartidor, cuerpo.activo]).toEqual([201, repartidor, true])
     expect(cuerpo.codigo).not.toBe(codigo)
-    expect((await entrar(entorno, codigo)).status).toBe(401)
-    expect((await entrar(entorno, cuerpo.codigo)).status).toBe(201)
+    expect((await entrarPorMovil(entorno, codigo)).status).toBe(401)
+    expect((await entrarPorMovil(entorno, cuerpo.codigo)).status).toBe(201)
   })
 
   it('are unknown by any other name', async () => {

@@ -1,9 +1,9 @@
 import { beforeAll } from 'vitest'
 import { unaFoto } from '../archivos/imagenes.ts'
+import { MINUTO } from '../duraciones.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { type Movil, nuevoMovil } from './movil.ts'
 
-export const MINUTO = 60_000
 /** The courier's phone and the merchant of a file's tests. */
 export let movil: Movil
 export let comercio: Comercio

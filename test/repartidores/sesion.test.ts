@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { limpiarSesiones } from '../../server/domain/repartidores/repartidor.ts'
+import { HORA } from '../duraciones.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { cookieDe, entrar, nuevoMovil } from './movil.ts'
-import { conocida, HORA, usarSesiones } from './sesiones.ts'
+import { cookieDe, entrarPorMovil, nuevoMovil } from './movil.ts'
+import { conocida, usarSesiones } from './sesiones.ts'
 
 const { entorno, otroServicio, nuevo } = usarSesiones()
 
@@ -25,7 +26,7 @@ describe('a session', () => {
       Array.from({ length: 10 }, async () => {
         const { repartidor, codigo } = await nuevo()
         const [sesion] = await Promise.all([
-          entrar(entorno, codigo),
+          entrarPorMovil(entorno, codigo),
           entorno.operar('POST', `/repartidores/${repartidor}/codigo`),
         ])
         return cookieDe(sesion.cabeceras)
@@ -60,7 +61,7 @@ describe('the log', () => {
     await movil.pedir('GET', `/guias?guia=${guia}`)
     await movil.registrar(guia, { estado: 'recolectado', lat: 14.123456, lng: -90.654321, idempotencia: 'a' })
     await movil.pedir('DELETE', '/sesion')
-    await entrar(entorno, 'CODIGOMALO')
+    await entrarPorMovil(entorno, 'CODIGOMALO')
     await hasta(async () => entorno.log.some((linea) => /"abrirSesion".*"status":401/.test(linea)))
     const log = entorno.log.join('\n')
     expect(log).toContain(`"repartidor":"${movil.repartidor}"`)

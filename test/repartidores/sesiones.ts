@@ -6,7 +6,6 @@ import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { puertoLibre } from '../puertos.ts'
 import type { Movil } from './movil.ts'
 
-export const HORA = 3_600_000
 /** Signing in at a service that isn't the environment's own, or with headers of its own. */
 export async function entrarEn(url: string, codigo: unknown, cabeceras: Record<string, string>) {
   const respuesta = await fetch(`${url}/repartidor/v1/sesion`, {

@@ -12,8 +12,8 @@ import { migrate } from '../../server/startup/migrations.ts'
 import { llenarDisco } from '../disco.ts'
 import { conPasos, type Paso } from './pasos.ts'
 import { iniciarPostgres } from './postgres.ts'
-import { lanzar, type Proceso } from './procesos.ts'
-import { abrirReceptor, type Receptor } from './receptor.ts'
+import { lanzarSupervisado, type ProcesoDeEscenario } from './procesos.ts'
+import { abrirReceptorDeEscenario, type ReceptorDeEscenario } from './receptor.ts'
 
 // A whole installation for one scenario: a PostgreSQL of its own that can be restarted, the bundles as processes of their
 // own that can be killed, and a receiver that keeps a ledger of what it got.
@@ -29,14 +29,14 @@ const ORDENES: Readonly<Record<'main' | 'worker', readonly string[]>> = (() => {
 export interface Arnes {
   db: Db
   databaseUrl: string
-  receptor: Receptor
+  receptor: ReceptorDeEscenario
   comercioId: string
   llave: string
   /** Processes that ended by themselves, and lines of level error or worse of any of them. */
   quejas: string[]
   avisos: Map<string, number>
-  api(env?: Readonly<Record<string, string>>): Promise<Proceso>
-  worker(opciones?: { databaseUrl?: string }): Promise<Proceso>
+  api(env?: Readonly<Record<string, string>>): Promise<ProcesoDeEscenario>
+  worker(opciones?: { databaseUrl?: string }): Promise<ProcesoDeEscenario>
   /** A connection of its own, for what a pool can't do. */
   conCliente<T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T>
   reiniciarPostgres(modo: 'fast' | 'immediate'): Promise<void>
@@ -47,7 +47,7 @@ export interface Arnes {
   /** The database through a proxy that can lose the answer to a settlement's COMMIT. */
   intermediario(): Promise<Intermediario>
   /** Registers an endpoint of the receiver's. */
-  registrar(api: Proceso, ruta: string, tipos?: readonly string[]): Promise<string>
+  registrar(api: ProcesoDeEscenario, ruta: string, tipos?: readonly string[]): Promise<string>
 }
 
 export interface Intermediario {
@@ -72,15 +72,15 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArne
   await migrate(postgres.url)
   const db = openDb(postgres.url, { conexiones: 3 })
   pasos.push(() => db.cerrar())
-  const receptor = await abrirReceptor(pasos)
+  const receptor = await abrirReceptorDeEscenario(pasos)
   const quejas: string[] = []
   const avisos = new Map<string, number>()
   const masterKeys = randomBytes(32).toString('base64')
-  const { id: comercioId, llave } = await crearComercio(db)
+  const { id: comercioId, llave } = await insertarComercio(db)
   let serie = 0
 
   const levantar = (programa: 'main' | 'worker', mas: Record<string, string>) =>
-    lanzar(pasos, {
+    lanzarSupervisado(pasos, {
       nombre: `${programa}#${++serie}`,
       carpeta: RAIZ,
       args: ORDENES[programa],
@@ -145,7 +145,7 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArne
   }
 }
 
-export async function crearComercio(db: Db) {
+export async function insertarComercio(db: Db) {
   const nuevoId = createIdGenerator(() => new Date())
   const fila = await db.prisma.comercio.create({
     data: {

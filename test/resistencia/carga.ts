@@ -1,7 +1,7 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { unaGuia } from '../fabricas.ts'
 import type { Arnes } from './arnes.ts'
-import type { Proceso } from './procesos.ts'
+import type { ProcesoDeEscenario } from './procesos.ts'
 
 /** A merchant that goes on creating and cancelling, and repeats whatever wasn't answered with success. */
 export interface Carga {
@@ -21,7 +21,7 @@ export interface Carga {
 }
 
 interface Opciones {
-  apis: () => readonly Proceso[]
+  apis: () => readonly ProcesoDeEscenario[]
   /** Requests per second. */
   ritmo?: number
   hilos?: number
@@ -33,7 +33,7 @@ interface Opciones {
 const PACIENCIA = 60_000
 const LOTE = 10
 
-export function cargar({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, simple = false }: Opciones): Carga {
+export function iniciarCargas({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, simple = false }: Opciones): Carga {
   let parando = false
   const carga: Carga = {
     guias: new Map(),
@@ -130,7 +130,12 @@ export function cargar({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, simple =
 }
 
 /** Creates so many in one call, acknowledged. */
-export async function crearLoteDe({ llave }: Arnes, api: Proceso, cuantas: number, libro: Map<string, string>) {
+export async function crearLoteDe(
+  { llave }: Arnes,
+  api: ProcesoDeEscenario,
+  cuantas: number,
+  libro: Map<string, string>,
+) {
   const respuesta = await fetch(`${api.url}/api/v1/guias/bulk`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },

@@ -2,7 +2,7 @@
  * `npm run test:resistencia [-- webhooks|despliegue [scenario…]]`: every fault in full size, and a table of what was lost (0); with
  * CHICO=1 in the size of `npm test`.
  */
-import { ESCENARIOS as despliegue } from '../despliegue/ensayo.ts'
+import { ESCENARIOS_DE_ENSAYO as despliegue } from '../despliegue/ensayo.ts'
 import type { Resultado } from './libro.ts'
 import { cerrarTodo } from './pasos.ts'
 import { ESCENARIOS as webhooks } from './webhooks.ts'

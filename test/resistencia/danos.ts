@@ -1,8 +1,8 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { azarDe } from '../azar.ts'
 import { conArnes, esperar } from './arnes.ts'
-import { type Carga, cargar } from './carga.ts'
-import { type Escenario, entre } from './escenario.ts'
+import { type Carga, iniciarCargas } from './carga.ts'
+import { azarEntre, type Escenario } from './escenario.ts'
 import { crearFlota, preparar } from './flota.ts'
 import { cerrarLibro } from './libro.ts'
 
@@ -23,11 +23,11 @@ export const muerteDeApi: Escenario['correr'] = ({ veces }) =>
     const workers = [await arnes.worker()]
     await preparar(arnes, apis[0]!)
     const flota = crearFlota(apis, workers, arnes)
-    const carga = cargar(arnes, { apis: () => apis })
+    const carga = iniciarCargas(arnes, { apis: () => apis })
     // On until what is to be tried has happened, which is a matter of chance.
     const faltan = (i: number) => i < veces || (carga.repetidas === 0 && i < 10 * veces)
     for (let i = 0; faltan(i); i++) {
-      await dormir(entre(200, 600))
+      await dormir(azarEntre(200, 600))
       // Its writes are held up, so it dies for certain between asking and hearing that they are committed.
       await arnes.conCliente(async (cliente) => {
         const quien = `guias pid=${apis[0]!.pid}`
@@ -74,10 +74,10 @@ export const postgresReiniciado: Escenario['correr'] = ({ veces }) =>
     const apis = [await arnes.api()]
     await arnes.worker()
     await preparar(arnes, apis[0]!)
-    const carga = cargar(arnes, { apis: () => apis })
+    const carga = iniciarCargas(arnes, { apis: () => apis })
     const vueltas: number[] = []
     for (let i = 0; i < veces; i++) {
-      await dormir(entre(700, 1_500))
+      await dormir(azarEntre(700, 1_500))
       await arnes.reiniciarPostgres(i % 2 === 0 ? 'immediate' : 'fast')
       vueltas.push(await vuelta(carga))
     }
@@ -101,10 +101,10 @@ export const conexionesCortadas: Escenario['correr'] = ({ veces }) =>
     const apis = [await arnes.api()]
     await arnes.worker()
     await preparar(arnes, apis[0]!)
-    const carga = cargar(arnes, { apis: () => apis })
+    const carga = iniciarCargas(arnes, { apis: () => apis })
     let cortadas = 0
     for (let i = 0; i < veces; i++) {
-      await dormir(entre(300, 900))
+      await dormir(azarEntre(300, 900))
       cortadas += await arnes.cortarConexiones()
     }
     const danado = Date.now()
@@ -125,9 +125,9 @@ export const commitSinRespuesta: Escenario['correr'] = ({ veces }) =>
     const intermediario = await arnes.intermediario()
     await arnes.worker({ databaseUrl: intermediario.databaseUrl })
     await preparar(arnes, apis[0]!)
-    const carga = cargar(arnes, { apis: () => apis })
+    const carga = iniciarCargas(arnes, { apis: () => apis })
     for (let i = 1; i <= veces; i++) {
-      await dormir(entre(200, 500))
+      await dormir(azarEntre(200, 500))
       intermediario.perder(1)
       await esperar(async () => intermediario.perdidas() >= i, 10_000, 10)
     }
@@ -151,14 +151,14 @@ export const paradaOrdenada: Escenario['correr'] = ({ veces }) =>
     await preparar(arnes, apis[0]!)
     // Now and then one that is long under way when its worker is told to stop.
     arnes.receptor.atender = async () => {
-      await dormir(Math.random() < 0.005 ? 3_000 : entre(0, 60))
+      await dormir(Math.random() < 0.005 ? 3_000 : azarEntre(0, 60))
       return 204
     }
     const flota = crearFlota(apis, workers, arnes)
-    const carga = cargar(arnes, { apis: () => apis, ritmo: 25 })
+    const carga = iniciarCargas(arnes, { apis: () => apis, ritmo: 25 })
     const salidas: number[] = []
     for (let i = 0; i < veces; i++) {
-      await dormir(entre(300, 900))
+      await dormir(azarEntre(300, 900))
       salidas.push(await flota.reemplazarWorker('SIGTERM'))
     }
     const danado = Date.now()
@@ -192,14 +192,14 @@ export const caos: Escenario['correr'] = ({ veces }) =>
       conexiones: () => arnes.cortarConexiones(),
       cola: () => arnes.conCliente((cliente) => cliente.query('delete from pgboss.job')),
     }
-    const carga = cargar(arnes, { apis: () => apis })
+    const carga = iniciarCargas(arnes, { apis: () => apis })
     const hechos: string[] = []
     const nombres = Object.keys(danos)
     while (hechos.length < veces) {
       // Each kind once before any comes again.
       if (nombres.length === 0) nombres.push(...Object.keys(danos))
       const [nombre] = nombres.splice(Math.floor(azar() * nombres.length), 1)
-      await dormir(entre(200, 1_200, azar))
+      await dormir(azarEntre(200, 1_200, azar))
       await danos[nombre!]!()
       hechos.push(nombre!)
     }
@@ -224,14 +224,14 @@ export const colaPerdida: Escenario['correr'] = ({ veces }) =>
     await preparar(arnes, apis[0]!)
     // Slow enough that there is something under way.
     arnes.receptor.atender = async () => {
-      await dormir(entre(50, 250))
+      await dormir(azarEntre(50, 250))
       return 204
     }
     // An endpoint gets four at a time: about 25 a second.
-    const carga = cargar(arnes, { apis: () => apis, ritmo: 10 })
+    const carga = iniciarCargas(arnes, { apis: () => apis, ritmo: 10 })
     let perdidos = 0
     for (let i = 0; i < veces; i++) {
-      await dormir(entre(200, 600))
+      await dormir(azarEntre(200, 600))
       await esperar(
         async () => (await arnes.db.pool.query(`select from pgboss.job where name = 'arriendos' limit 1`)).rowCount,
         2_000,

@@ -2,7 +2,7 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import type { Arnes } from './arnes.ts'
 import type { Resultado } from './libro.ts'
 
-export interface Medida {
+export interface MedidaDeEscenario {
   veces: number
   /** Of isolation: what waits behind the endpoint that hangs. Of the receiver that is down: for how long, in seconds. Of the killed worker: how many proofs. */
   tamano?: number
@@ -13,16 +13,16 @@ export interface Escenario {
   titulo: string
   /** Why it can't be tried here, in words. */
   falta?: () => Promise<string | undefined>
-  correr: (medida: Medida) => Promise<Resultado>
+  correr: (medida: MedidaDeEscenario) => Promise<Resultado>
   /** For `npm test`, and for `npm run test:resistencia`. */
-  ci: Medida
-  completo: Medida
+  ci: MedidaDeEscenario
+  completo: MedidaDeEscenario
 }
 
-export const entre = (menos: number, mas: number, azar = Math.random) => menos + azar() * (mas - menos)
+export const azarEntre = (menos: number, mas: number, azar = Math.random) => menos + azar() * (mas - menos)
 
 /** A receiver that takes its time. */
 export const LENTO: Arnes['receptor']['atender'] = async () => {
-  await dormir(entre(0, 40))
+  await dormir(azarEntre(0, 40))
   return 204
 }

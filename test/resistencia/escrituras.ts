@@ -3,10 +3,10 @@ import pg from 'pg'
 import { Agent, request } from 'undici'
 import { unaGuia } from '../fabricas.ts'
 import { type Arnes, conArnes } from './arnes.ts'
-import { cargar } from './carga.ts'
+import { iniciarCargas } from './carga.ts'
 import type { Escenario } from './escenario.ts'
 import { cerrarLibro } from './libro.ts'
-import type { Proceso } from './procesos.ts'
+import type { ProcesoDeEscenario } from './procesos.ts'
 
 // A database that is there and takes no writes: what requests are told, what /readyz says, and what goes on afterwards.
 
@@ -23,7 +23,7 @@ interface Vigia {
 }
 
 /** Asks /readyz five times a second, as several proxies and orchestrators do together. */
-function vigilar({ url }: Proceso): Vigia {
+function vigilar({ url }: ProcesoDeEscenario): Vigia {
   const vistos = new Map<number, number>()
   let ultimo = 0
   let parando = false
@@ -70,7 +70,7 @@ const sinEscribir =
       const api = await arnes.api()
       await arnes.worker()
       await arnes.registrar(api, '/todo')
-      const carga = cargar(arnes, { apis: () => [api] })
+      const carga = iniciarCargas(arnes, { apis: () => [api] })
       const vigia = vigilar(api)
       await vigia.hasta(200)
       vigia.vistos.clear()
@@ -169,7 +169,7 @@ const EN_CURSO = 3_000
 /** Creations that go on for so many seconds: as many as are answered, or so many per second whatever is answered. */
 async function crearDurante(
   { llave }: Arnes,
-  { url }: Proceso,
+  { url }: ProcesoDeEscenario,
   segundos: number,
   { aLaVez, porSegundo }: { aLaVez: number; porSegundo?: number },
 ) {

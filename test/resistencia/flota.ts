@@ -1,17 +1,21 @@
 import type { Arnes } from './arnes.ts'
 import { LENTO } from './escenario.ts'
-import type { Proceso } from './procesos.ts'
+import type { ProcesoDeEscenario } from './procesos.ts'
 
 /** Two endpoints, one of all events and one of some, and a receiver that takes its time. */
-export async function preparar(arnes: Arnes, api: Proceso) {
+export async function preparar(arnes: Arnes, api: ProcesoDeEscenario) {
   arnes.receptor.atender = LENTO
   await arnes.registrar(api, '/todo')
   await arnes.registrar(api, '/canceladas', ['guia.cancelado'])
 }
 
 /** What is killed is started anew, as a supervisor would. */
-export function crearFlota(apis: Proceso[], workers: Proceso[], arnes: Arnes) {
-  const reemplazar = async (flota: Proceso[], senal: NodeJS.Signals, nuevo: () => Promise<Proceso>) => {
+export function crearFlota(apis: ProcesoDeEscenario[], workers: ProcesoDeEscenario[], arnes: Arnes) {
+  const reemplazar = async (
+    flota: ProcesoDeEscenario[],
+    senal: NodeJS.Signals,
+    nuevo: () => Promise<ProcesoDeEscenario>,
+  ) => {
     const viejo = flota.shift()!
     const inicio = performance.now()
     viejo.matar(senal)

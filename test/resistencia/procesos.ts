@@ -7,17 +7,17 @@ import type { Paso } from './pasos.ts'
 
 // The service's processes, as a supervisor sees them.
 
-export interface Fin {
+export interface FinDeProceso {
   codigo: number | null
   senal: NodeJS.Signals | null
 }
 
-export interface Proceso {
+export interface ProcesoDeEscenario {
   nombre: string
   pid: number
   /** Of an API. */
   url: string
-  fin: Promise<Fin>
+  fin: Promise<FinDeProceso>
   /** Sends a signal; from then on its end is no fault. */
   matar(senal: NodeJS.Signals): void
 }
@@ -41,14 +41,14 @@ const ARRANQUES = 10
  * What ends by itself is a fault, and is started anew as a supervisor would: what it leaves behind must be right all the
  * same. A start that fails because the database isn't there is none, and repeated, too.
  */
-export async function lanzar(pasos: Paso[], encargo: Encargo): Promise<Proceso> {
+export async function lanzarSupervisado(pasos: Paso[], encargo: Encargo): Promise<ProcesoDeEscenario> {
   const { nombre, alQuejarse, alAvisar } = encargo
-  const { promise: fin, resolve: terminar } = Promise.withResolvers<Fin>()
+  const { promise: fin, resolve: terminar } = Promise.withResolvers<FinDeProceso>()
   const { promise: arrancado, resolve, reject } = Promise.withResolvers<void>()
   let hijo: ChildProcess
   let esperado = false
   let fallidos = 0
-  const proceso: Proceso = {
+  const proceso: ProcesoDeEscenario = {
     nombre,
     pid: 0,
     url: '',

@@ -1,8 +1,8 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { unaGuia } from '../fabricas.ts'
 import { type Arnes, conArnes, esperar } from './arnes.ts'
-import { type Escenario, entre } from './escenario.ts'
-import type { Proceso } from './procesos.ts'
+import { azarEntre, type Escenario } from './escenario.ts'
+import type { ProcesoDeEscenario } from './procesos.ts'
 
 // Faults while the documents of proofs are made.
 
@@ -10,7 +10,7 @@ const CUANTAS = 6
 /** How long documents may take once PostgreSQL is back, in seconds. */
 const RECUPERACION = 10
 
-async function llamar({ llave }: Arnes, api: Proceso, ruta: string, cuerpo: unknown) {
+async function llamar({ llave }: Arnes, api: ProcesoDeEscenario, ruta: string, cuerpo: unknown) {
   const respuesta = await fetch(`${api.url}/api/v1${ruta}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
@@ -21,7 +21,7 @@ async function llamar({ llave }: Arnes, api: Proceso, ruta: string, cuerpo: unkn
 }
 
 /** Makes guides that are out for delivery. */
-const enRuta = (arnes: Arnes, api: Proceso, cuantas: number) =>
+const enRuta = (arnes: Arnes, api: ProcesoDeEscenario, cuantas: number) =>
   Promise.all(
     Array.from({ length: cuantas }, async () => {
       const { guia } = await llamar(arnes, api, '/guias', unaGuia())
@@ -46,7 +46,7 @@ export const documentosSinPostgres: Escenario['correr'] = ({ veces }) =>
     for (let i = 0; i < veces; i++) {
       const guias = await enRuta(arnes, api, CUANTAS)
       for (const guia of guias) await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
-      await dormir(entre(0, 400))
+      await dormir(azarEntre(0, 400))
       const antes = await hechos()
       await arnes.reiniciarPostgres('immediate')
       const vuelta = Date.now()

@@ -10,7 +10,7 @@ export interface Recepcion {
 }
 
 /** A merchant's server with any number of endpoints, told apart by their path. */
-export interface Receptor {
+export interface ReceptorDeEscenario {
   base: string
   /** By path and webhook-id. */
   recibidas: Map<string, Recepcion[]>
@@ -25,7 +25,7 @@ export interface Receptor {
   volver(): Promise<void>
 }
 
-export async function abrirReceptor(pasos: Paso[]): Promise<Receptor> {
+export async function abrirReceptorDeEscenario(pasos: Paso[]): Promise<ReceptorDeEscenario> {
   const servidor = createServer({ keepAliveTimeout: 60_000 }, async (req, res) => {
     try {
       const trozos: Buffer[] = []
@@ -60,7 +60,7 @@ export async function abrirReceptor(pasos: Paso[]): Promise<Receptor> {
     })
   await escuchar(0)
   const { port } = servidor.address() as AddressInfo
-  const receptor: Receptor = {
+  const receptor: ReceptorDeEscenario = {
     base: `http://127.0.0.1:${port}`,
     recibidas: new Map(),
     malas: [],

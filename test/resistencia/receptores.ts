@@ -1,6 +1,6 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { conArnes, esperar } from './arnes.ts'
-import { cargar } from './carga.ts'
+import { iniciarCargas } from './carga.ts'
 import { type Escenario, LENTO } from './escenario.ts'
 import { preparar } from './flota.ts'
 import { cerrarLibro } from './libro.ts'
@@ -23,7 +23,7 @@ export const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
     const respuestas = new Map<number, number>()
     /** How long each delivery of a load took to reach its receiver, sorted, in milliseconds. */
     const medir = async (cuantas: number) => {
-      const carga = cargar(arnes, { apis: () => apis, ritmo: 10, hilos: 2, simple: true })
+      const carga = iniciarCargas(arnes, { apis: () => apis, ritmo: 10, hilos: 2, simple: true })
       await esperar(async () => carga.guias.size >= cuantas, 120_000, 20)
       await carga.parar()
       for (const [ref, guia] of carga.guias) guias.set(ref, guia)
@@ -76,7 +76,7 @@ export const receptorCaido: Escenario['correr'] = ({ veces, tamano = 3 }) =>
     const apis = [await arnes.api()]
     await arnes.worker()
     await preparar(arnes, apis[0]!)
-    const carga = cargar(arnes, { apis: () => apis, ritmo: 20 })
+    const carga = iniciarCargas(arnes, { apis: () => apis, ritmo: 20 })
     let regreso = 0
     for (let i = 0; i < veces; i++) {
       await dormir(1_000)

@@ -7,7 +7,7 @@ import {
   paradaOrdenada,
   postgresReiniciado,
 } from './danos.ts'
-import type { Escenario, Medida } from './escenario.ts'
+import type { Escenario, MedidaDeEscenario } from './escenario.ts'
 import { discoLleno, saturada, sinConexiones, soloLectura } from './escrituras.ts'
 import { documentosConWorkerMuerto, documentosSinPostgres } from './pruebas.ts'
 import { aislamiento, receptorCaido } from './receptores.ts'
@@ -19,8 +19,8 @@ const escenario = (
   clave: string,
   titulo: string,
   correr: Escenario['correr'],
-  ci: Medida,
-  completo: Medida,
+  ci: MedidaDeEscenario,
+  completo: MedidaDeEscenario,
 ): Escenario => ({ clave, titulo, correr, ci, completo })
 
 /** Those first that wait for something to lapse: beside them, in `npm test`, there is time for the others. */

@@ -1,9 +1,9 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { type Arnes, conArnes, esperar } from './arnes.ts'
 import { crearLoteDe } from './carga.ts'
-import { type Escenario, entre, LENTO } from './escenario.ts'
+import { azarEntre, type Escenario, LENTO } from './escenario.ts'
 import { cerrarLibro } from './libro.ts'
-import type { Proceso } from './procesos.ts'
+import type { ProcesoDeEscenario } from './procesos.ts'
 
 // What a worker that is killed costs: only what it had under way comes again.
 
@@ -20,7 +20,7 @@ export const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
     for (let i = 0; i < veces; i++) {
       const worker = await arnes.worker()
       // Few: a dead worker's lease holds its endpoint's deliveries back until it lapses.
-      const cual = Math.floor(entre(1, 4))
+      const cual = Math.floor(azarEntre(1, 4))
       let nuevas = 0
       const muerto = new Promise<void>((resolve) => {
         receptor.trasContestar = (ruta, id, vez) => {
@@ -63,7 +63,7 @@ export const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
 const RUTAS = ['/todo-1', '/todo-2', '/todo-3', '/todo-4']
 
 /** What the receiver answered with success and the database doesn't know, once nobody can settle any of it any more. */
-async function leerSinAsentar({ db, receptor }: Arnes, { pid }: Proceso): Promise<string[]> {
+async function leerSinAsentar({ db, receptor }: Arnes, { pid }: ProcesoDeEscenario): Promise<string[]> {
   const sesiones = async () =>
     (await db.pool.query('select from pg_stat_activity where application_name like $1', [`guias%pid=${pid}`])).rowCount
   await esperar(async () => (await sesiones()) === 0, 10_000, 10)
@@ -88,7 +88,7 @@ export const muerteBajoCarga: Escenario['correr'] = ({ veces }) =>
     const porMuerte: number[] = []
     for (let i = 0; i < veces; i++) {
       const worker = await arnes.worker()
-      const cual = Math.floor(entre(50, 300))
+      const cual = Math.floor(azarEntre(50, 300))
       let nuevas = 0
       const muerto = new Promise<void>((resolve) => {
         receptor.trasContestar = () => {

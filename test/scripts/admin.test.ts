@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
 import { correrAqui } from '../consola.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { listo, pedir, procesosDe, usarProcesos } from '../procesos.ts'
+import { listo, pedirAparte, procesosDe, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
 const procesos = usarProcesos()
@@ -15,9 +15,9 @@ const PILA = /^\s+at .*[:(]/m
 const INSTANTE = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 let url = ''
-const listar = async (llave: string) => (await pedir(`${url}/api/v1/guias`, { llave })).status
+const listar = async (llave: string) => (await pedirAparte(`${url}/api/v1/guias`, { llave })).status
 const crear = async (llave: string) =>
-  (await pedir(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).status
+  (await pedirAparte(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).status
 
 const entrar = async (codigo: string) => {
   const headers = { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-origin' }
@@ -281,7 +281,7 @@ async function valeLoHecho({ comercio, completa, rotada, revocada, operador, act
   expect(await crear(completa.llave)).toBe(201)
   expect(await listar(rotada.llave)).toBe(401)
   expect(await listar(revocada.llave)).toBe(401)
-  const lista = await pedir(`${url}/operaciones/v1/comercios/${comercio}/llaves`, { llave: operador.llave })
+  const lista = await pedirAparte(`${url}/operaciones/v1/comercios/${comercio}/llaves`, { llave: operador.llave })
   expect(lista.status).toBe(200)
   expect(lista.cuerpo.datos).toHaveLength(3)
 }
@@ -356,7 +356,7 @@ describe('while the service runs', () => {
   })
 
   it('has disturbed nothing', async () => {
-    expect(await pedir(`${url}/readyz`)).toMatchObject({ status: 200 })
+    expect(await pedirAparte(`${url}/readyz`)).toMatchObject({ status: 200 })
     expect(await crear(hechos[0]!.completa.llave)).toBe(201)
   })
 })

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readPostmaster } from '../../server/data/embedded/postmaster.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { hasta } from '../fabricas.ts'
-import { type Proceso, pedir, procesosDe, usarProcesos } from '../procesos.ts'
+import { type Proceso, pedirAparte, procesosDe, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
 const procesos = usarProcesos()
@@ -25,7 +25,7 @@ async function afterChange(change: () => Promise<unknown>) {
   const before = readyTimes()
   await change()
   await hasta(async () => readyTimes() > before)
-  expect((await pedir(`${url}/readyz`)).status).toBe(200)
+  expect((await pedirAparte(`${url}/readyz`)).status).toBe(200)
   return lines().at(-1)
 }
 

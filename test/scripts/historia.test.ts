@@ -5,7 +5,7 @@ import {
   desplomes,
   dibujarHistoria,
   presentarCarga,
-  type Registro,
+  type RegistroDeCorrida,
 } from '../../bench/arnes/historia.ts'
 import { juzgar } from '../../bench/arnes/juicio.ts'
 
@@ -14,7 +14,7 @@ const cifra = (min: number, mediana: number, max: number, cambios: Partial<Cifra
   ...{ sentido: '≥', marca: 1 },
   ...cambios,
 })
-const registro = (cifras: Record<string, Cifra>, cambios: Partial<Registro> = {}): Registro => ({
+const registro = (cifras: Record<string, Cifra>, cambios: Partial<RegistroDeCorrida> = {}): RegistroDeCorrida => ({
   ...{ fecha: '2026-11-22T00:00:00.000Z', commit: 'abc1234', maquina: 'una', carga: { antes: 0.1, despues: 2 } },
   ...{ rondas: 5, cifras },
   ...cambios,

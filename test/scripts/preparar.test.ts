@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
-import { correr } from '../docs/correr.ts'
+import { correrPrograma } from '../docs/correr.ts'
 
 const leerJson = async (ruta: string | URL) => JSON.parse(await readFile(ruta, 'utf8'))
 const existe = (ruta: string) =>
@@ -22,7 +22,7 @@ describe('scripts/preparar.mjs', () => {
     await writeFile(en(ruta), texto, { mode })
   }
   const npm = async (...args: string[]) => {
-    const { codigo, errores } = await correr(['npm', ...args, '--offline'], { cwd: proyecto })
+    const { codigo, errores } = await correrPrograma(['npm', ...args, '--offline'], { cwd: proyecto })
     if (codigo !== 0) throw new Error(errores)
   }
   /** A package as a registry would give it. */
@@ -44,7 +44,9 @@ describe('scripts/preparar.mjs', () => {
       }),
     )
   const preparar = async (...args: string[]) => {
-    const { codigo, errores } = await correr([process.execPath, 'scripts/preparar.mjs', ...args], { cwd: proyecto })
+    const { codigo, errores } = await correrPrograma([process.execPath, 'scripts/preparar.mjs', ...args], {
+      cwd: proyecto,
+    })
     return { codigo, dicho: errores.replace(/\d+ s/g, 'n s').trim().split('\n').filter(Boolean) }
   }
   const generado = () =>

@@ -11,7 +11,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 import { usarReintentos } from './reloj.ts'
-import { conProblema, cortar, falla, GUIA, html, json, LLAVE, NUEVA, texto, usarServidor } from './servidor.ts'
+import { conProblema, cortar, falla, GUIA, json, LLAVE, NUEVA, respuestaHtml, texto, usarServidor } from './servidor.ts'
 
 const { cliente, contestar, recibidas } = usarServidor()
 const lento = usarReintentos()
@@ -53,7 +53,7 @@ describe('what the SDK has no method for', () => {
   it('fails as everything else does, and tells all of the answer', async () => {
     contestar(conProblema(404, 'guia_desconocida'))
     expect(await falla(cliente().get('/api/v1/zonas'))).toBeInstanceOf(ErrorNoEncontrado)
-    for (const respuesta of [html, texto(200, '<html>'), texto(200, '', {})]) {
+    for (const respuesta of [respuestaHtml, texto(200, '<html>'), texto(200, '', {})]) {
       contestar(respuesta)
       expect(await falla(cliente().post('/api/v1/zonas', {}))).toBeInstanceOf(ErrorRespuesta)
     }

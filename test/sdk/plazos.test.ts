@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ErrorTiempo } from '@guias/sdk'
 import { describe, expect, it, vi } from 'vitest'
 import { usarReintentos } from './reloj.ts'
-import { type Contestar, conProblema, falla, GUIA, html, json, NUEVA } from './servidor.ts'
+import { type Contestar, conProblema, falla, GUIA, json, NUEVA, respuestaHtml } from './servidor.ts'
 
 const { sdk, reloj, servidor } = usarReintentos()
 const { cliente, contestar, recibidas } = servidor
@@ -18,7 +18,7 @@ describe('time', () => {
   })
 
   it('of all of it: it cuts the attempt that runs, and begins none that would end after it', async () => {
-    contestar(html, html, colgar)
+    contestar(respuestaHtml, respuestaHtml, colgar)
     const inicio = reloj.ahora
     const error = await falla<ErrorTiempo>(cliente({ tiempoLimite: 5_000 }).guias.obtener('A', {}, { plazoTotal: 120 }))
     expect(reloj.ahora - inicio).toBe(120)
@@ -73,7 +73,7 @@ describe('signal', () => {
     const corte = new AbortController()
     const poner = vi.spyOn(corte.signal, 'addEventListener')
     const quitar = vi.spyOn(corte.signal, 'removeEventListener')
-    contestar(html, bien)
+    contestar(respuestaHtml, bien)
     await cliente().guias.obtener('A', {}, { signal: corte.signal })
     expect(poner.mock.calls.length).toBe(3)
     expect(quitar.mock.calls.map(([, escucha]) => escucha)).toEqual(poner.mock.calls.map(([, escucha]) => escucha))

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { usarReintentos } from './reloj.ts'
-import { conProblema, falla, GUIA, html, json, NUEVA } from './servidor.ts'
+import { conProblema, falla, GUIA, json, NUEVA, respuestaHtml } from './servidor.ts'
 
 const { servidor, sucesos } = usarReintentos()
 const { cliente, contestar } = servidor
@@ -9,7 +9,7 @@ const bien = json(200, GUIA)
 
 describe('registro', () => {
   it('gets each attempt, and nothing that is secret or of a person', async () => {
-    contestar(html, conProblema(503, 'no_disponible'), json(200, { datos: [], cursor_siguiente: null }))
+    contestar(respuestaHtml, conProblema(503, 'no_disponible'), json(200, { datos: [], cursor_siguiente: null }))
     await cliente().guias.listar({ external_ref: 'PEDIDO-1' })
     expect(sucesos.map(({ ms, ...resto }) => resto)).toEqual([
       {

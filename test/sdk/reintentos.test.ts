@@ -10,10 +10,10 @@ import {
   cortar,
   falla,
   GUIA,
-  html,
   json,
   NUEVA,
   type Recibida,
+  respuestaHtml,
 } from './servidor.ts'
 
 const { sdk, reloj, servidor, sucesos } = usarReintentos()
@@ -35,7 +35,7 @@ const FALLAS: [string, Contestar, boolean, boolean, new (...args: never[]) => Er
   ['408', conProblema(408, 'codigo_de_manana'), true, false, sdk.ErrorApi],
   ['500', conProblema(500, 'error_interno'), true, false, sdk.ErrorServicio],
   ['503', conProblema(503, 'no_disponible', { 'Retry-After': '0' }), true, false, sdk.ErrorServicio],
-  ['502 of a proxy, in HTML', html, true, false, sdk.ErrorRespuesta],
+  ['502 of a proxy, in HTML', respuestaHtml, true, false, sdk.ErrorRespuesta],
   ['429: it was not attended', conProblema(429, 'codigo_de_manana'), true, true, sdk.ErrorLimite],
   ['429 of a proxy, in HTML', (res) => res.writeHead(429).end('<html>'), true, true, sdk.ErrorRespuesta],
   ['a lost race: nothing was done', conProblema(409, 'carrera_perdida'), true, true, sdk.ErrorConflicto],
@@ -121,7 +121,7 @@ describe('what is sent again', () => {
   })
 
   it.each(Object.entries(UNA_VEZ))('%s: never, but when it was refused', async (_, pedir) => {
-    for (const respuesta of [conProblema(503, 'no_disponible'), html, cortar]) {
+    for (const respuesta of [conProblema(503, 'no_disponible'), respuestaHtml, cortar]) {
       contestar(respuesta)
       recibidas.length = 0
       await falla(pedir(cliente({ reintentos: 5 })))
@@ -194,14 +194,14 @@ describe('what is sent again', () => {
   })
 
   it('what has a reference of the SDK’s own, the same each time', async () => {
-    contestar(cortar, html, json(201, GUIA))
+    contestar(cortar, respuestaHtml, json(201, GUIA))
     const api = cliente({ referenciaAutomatica: true })
     await api.guias.crear(SIN)
     const referencias = recibidas.map(({ cuerpo }) => JSON.parse(cuerpo).external_ref)
     expect(referencias).toHaveLength(3)
     expect(referencias[0]).toMatch(/^auto-[0-9a-f]{32}$/)
     expect(new Set(referencias).size).toBe(1)
-    contestar(html, json(200, LOTE))
+    contestar(respuestaHtml, json(200, LOTE))
     recibidas.length = 0
     await api.guias.crearLote(lote(SIN, CON, SIN))
     const [una, otra] = recibidas.map(({ cuerpo }) => cuerpo)

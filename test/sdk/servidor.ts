@@ -104,7 +104,7 @@ export const texto =
   (res) =>
     res.writeHead(status, cabeceras).end(cuerpo)
 
-export const html = texto(502, '<html>\n<h1>502 Bad Gateway</h1>')
+export const respuestaHtml = texto(502, '<html>\n<h1>502 Bad Gateway</h1>')
 export const cortar: Contestar = (res) => res.destroy()
 
 /** The connection cut in the middle of a body. */

@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { problemaDe } from '../problema.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { avanzar, caminoA, ESTADOS, type Estado, llevar, motivoDe, problemaDe, transiciones } from './simular.ts'
+import { avanzar, caminoA, type Estado, llevar, motivoDe, TODOS_LOS_ESTADOS, transiciones } from './simular.ts'
 
 const entorno = compartirEntorno()
 const nuevoReceptor = usarReceptores()
@@ -17,7 +18,7 @@ const MOTIVOS_DE_CADA = Object.entries(MOTIVOS).flatMap(([estado, suyos]) =>
 )
 
 describe('avanzar', () => {
-  it.each(ESTADOS)('from %s: goes where the machine says, and nowhere else', async (estado) => {
+  it.each(TODOS_LOS_ESTADOS)('from %s: goes where the machine says, and nowhere else', async (estado) => {
     const comercio = await entorno.nuevoComercio()
     const nueva = async () => {
       const { guia } = await comercio.api.guias.crear(unaGuia())
@@ -27,7 +28,7 @@ describe('avanzar', () => {
     const quieta = await nueva()
     const { secuencia } = await comercio.api.guias.obtener(quieta)
     const admitidos = transiciones[estado]!.filter((otro) => otro !== 'cancelado')
-    for (const otro of ESTADOS) {
+    for (const otro of TODOS_LOS_ESTADOS) {
       if (admitidos.some((uno) => uno === otro)) {
         const movida = await comercio.api.simulador.avanzar(await nueva(), { estado: otro, motivo: motivoDe(otro) })
         expect(movida).toMatchObject({ estado: otro, secuencia: secuencia + 1, modo: 'test' })

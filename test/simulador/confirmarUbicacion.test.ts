@@ -4,8 +4,9 @@ import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { compartirEntorno, MASTER_KEY } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { problemaDe } from '../problema.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { problemaDe, tiposDe } from './simular.ts'
+import { tiposDe } from './simular.ts'
 
 const entorno = compartirEntorno()
 const secretos = createSecrets([Buffer.from(MASTER_KEY, 'base64')])

@@ -2,7 +2,7 @@ import { ErrorAlcance, ErrorNoEncontrado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
 import { sinDestino } from '../fabricas.ts'
-import { problemaDe } from './simular.ts'
+import { problemaDe } from '../problema.ts'
 
 const entorno = compartirEntorno()
 

@@ -5,7 +5,7 @@ import type { Comercio } from '../entorno.ts'
 export type Estado = Conocido<EstadoRecibido>
 
 export const transiciones: Readonly<Record<string, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
-export const ESTADOS = Object.keys(transiciones) as Estado[]
+export const TODOS_LOS_ESTADOS = Object.keys(transiciones) as Estado[]
 export const motivoDe = (estado: Estado) => {
   const suyos: Readonly<Record<string, object>> = MOTIVOS
   return Object.keys(suyos[estado] ?? {})[0] as never
@@ -24,12 +24,5 @@ export const avanzar = ({ api }: Comercio, guia: string, estado: Estado) =>
 export const llevar = async (comercio: Comercio, guia: string, meta: Estado) => {
   for (const estado of caminoA(meta)) await avanzar(comercio, guia, estado)
 }
-export const problemaDe = (promesa: PromiseLike<unknown>) =>
-  Promise.resolve(promesa).then(
-    () => {
-      throw new Error('it was accepted')
-    },
-    (error: { codigo: string; status: number; transiciones?: string[] }) => error,
-  )
 export const tiposDe = async ({ api }: Comercio, guia: string) =>
   (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)

@@ -6,11 +6,12 @@ import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
 import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
 import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
 import { pasoDeLugar } from '../../server/domain/ubicacion/ubicacion.ts'
+import { HORA } from '../duraciones.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 
 import { ajustesCon, COMPLETO, RECOGIDA, sinDestino } from '../fabricas.ts'
 import { esperarCerrojo } from '../quietud.ts'
-import { HORA, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
+import { revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
 // Jobs are done by hand here, so that they meet the requests.
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
-import { HORA, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { revisarHistorial, usarSolicitudes } from './solicitudes.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })

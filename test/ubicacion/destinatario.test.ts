@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { nuevoMovil } from '../repartidores/movil.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { HORA, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { revisarHistorial, usarSolicitudes } from './solicitudes.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })

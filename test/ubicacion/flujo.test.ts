@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
 import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
 import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
+import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, ESTILO_DE_MARCA, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { HORA, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
+import { revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })

@@ -5,10 +5,11 @@ import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
 import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
 import { anotar } from '../../server/domain/mensajeria/settle.ts'
 import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
+import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { contestar, usarReceptores } from '../webhooks/receptor.ts'
-import { HORA, SECRETOS, usarSolicitudes } from './solicitudes.ts'
+import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
+import { SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
 const DIAS = 30
 const env = { LOCATION_RETENTION_DAYS: String(DIAS) }
@@ -45,7 +46,7 @@ describe('after the retention', () => {
   it('places, links and phones are gone from every table; what remains still answers', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const receptor = await nuevoReceptor(contestar(204))
+    const receptor = await nuevoReceptor(contestarCon(204))
     const webhook = await api.webhooks.crear({ url: receptor.url })
     const { lat: _lat, lng: _lng, ...base } = unaGuia({ departamento: 'Guatemala', municipio: 'Mixco' })
     let n = 0

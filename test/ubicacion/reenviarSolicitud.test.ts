@@ -1,10 +1,11 @@
 import type { Guia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { type Proveedor, usarProveedores } from '../mensajeria/proveedor.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { HORA, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { revisarHistorial, usarSolicitudes } from './solicitudes.ts'
 
 const nuevoProveedor = usarProveedores()
 const nuevoReceptor = usarReceptores()

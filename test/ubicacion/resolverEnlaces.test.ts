@@ -6,10 +6,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { enlacesPendientes, resolverEnlaces } from '../../server/domain/ubicacion/resolverEnlaces.ts'
 import { createShortLinkResolver, type ShortLinkResolver } from '../../server/platform/maps/shortLinks.ts'
 import { certificado, paraNombre } from '../certificado.ts'
+import { HORA } from '../duraciones.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { HORA, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { revisarHistorial, usarSolicitudes } from './solicitudes.ts'
 
 // The service has no place for a CA of our own, so its job is done here by hand, over the same database.
 const entorno = usarEntorno(

@@ -5,7 +5,6 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { type Comercio, type Entorno, MASTER_KEY } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
 
-export const HORA = 3_600_000
 export const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 
 /** What tests of location requests do again and again. */

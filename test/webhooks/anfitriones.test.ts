@@ -8,7 +8,7 @@ import {
 } from '../../server/domain/webhooks/hosts.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar, retener, usarReceptores } from './receptor.ts'
+import { contestarCon, retener, usarReceptores } from './receptor.ts'
 
 const entorno = compartirEntorno()
 const nuevoReceptor = usarReceptores()
@@ -105,7 +105,7 @@ it('many merchants’ endpoints at a host that hangs send it little, and hold up
     }
   await hasta(async () => victima.recibidos.length === PER_UNKNOWN_HOST)
   const { api } = await entorno.nuevoComercio()
-  const receptor = await nuevoReceptor(contestar(204))
+  const receptor = await nuevoReceptor(contestarCon(204))
   await api.webhooks.crear({ url: receptor.url })
   for (let i = 1; i <= 10; i++) {
     await api.guias.crear(unaGuia())

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar } from './receptor.ts'
-import { entregaDe, tras, usarWebhooks } from './webhooks.ts'
+import { contestarCon } from './receptor.ts'
+import { entregaDe, trasIntentos, usarWebhooks } from './webhooks.ts'
 
 const { entorno, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -13,7 +13,7 @@ describe('failures', () => {
     // The first to come fails at once, the second goes well once that is known.
     receptor.responder = async (_recibido, res) => {
       if (receptor.recibidos.length === 1) return void res.writeHead(500).end()
-      receptor.responder = contestar(204)
+      receptor.responder = contestarCon(204)
       await hasta(async () => (await api.webhooks.obtener(webhook)).fallas)
       res.writeHead(204).end()
     }
@@ -23,11 +23,11 @@ describe('failures', () => {
   })
 
   it('brake the endpoint from the third on', async () => {
-    const { api, webhook } = await nuevo(contestar(500))
+    const { api, webhook } = await nuevo(contestarCon(500))
     const frenos: boolean[] = []
     for (let intento = 1; intento <= 3; intento++) {
       const { guia } = await api.guias.crear(unaGuia())
-      await tras(api, webhook, entregaDe(webhook, guia), 1)
+      await trasIntentos(api, webhook, entregaDe(webhook, guia), 1)
       const { rows } = await entorno.db.pool.query('select freno_vence_en from webhook where webhook = $1', [webhook])
       frenos.push(rows[0].freno_vence_en !== null)
     }

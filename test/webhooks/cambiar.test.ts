@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar } from './receptor.ts'
-import { type Api, entregaDe, falla, nadie, terminada, tras, usarWebhooks } from './webhooks.ts'
+import { contestarCon } from './receptor.ts'
+import { type Api, entregaDe, fallaDeApi, nadie, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, adelantar, crear, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -30,9 +30,9 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
   })
 
   it('sends what waits to the new address, and by the new types from then on', async () => {
-    const { api, webhook, receptor } = await nuevo(contestar(500))
+    const { api, webhook, receptor } = await nuevo(contestarCon(500))
     const { guia } = await api.guias.crear(unaGuia())
-    await tras(api, webhook, entregaDe(webhook, guia), 1)
+    await trasIntentos(api, webhook, entregaDe(webhook, guia), 1)
     const otro = await nuevoReceptor()
     await api.webhooks.cambiar(webhook, { url: otro.url, tipos: ['guia.cancelado'] })
     adelantar(6_000)
@@ -66,7 +66,7 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
       [{ id: 'wh_000000000000' }, 422, 'validacion'],
     ]
     for (const [cambio, status, codigo] of casos) {
-      const error = await falla(api.webhooks.cambiar(webhook, cambio as never))
+      const error = await fallaDeApi(api.webhooks.cambiar(webhook, cambio as never))
       expect([cambio, error.status, error.codigo]).toEqual([cambio, status, codigo])
     }
     expect(await api.webhooks.obtener(webhook)).toEqual(antes)

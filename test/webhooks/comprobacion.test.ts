@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar } from './receptor.ts'
+import { contestarCon } from './receptor.ts'
 import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
 
 // Live endpoints are public addresses, which no test has: what is sent is looked at on endpoints of this machine that are
@@ -48,7 +48,7 @@ describe('a live endpoint', () => {
 
 describe('an endpoint that has not proved itself', () => {
   it('gets nothing but its tests, loses nothing, and everything in its order once one goes well', async () => {
-    const { api, comercio, webhook, receptor } = await nuevo(contestar(500))
+    const { api, comercio, webhook, receptor } = await nuevo(contestarCon(500))
     await sinComprobar(webhook)
     await hasta(async () => (await api.webhooks.obtener(webhook)).estado === 'por_comprobar')
     const guias = []
@@ -62,7 +62,7 @@ describe('an endpoint that has not proved itself', () => {
       estado: 'pendiente',
     })
 
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)
     for (const guia of guias) await terminada(api, webhook, entregaDe(webhook, guia))
     expect(receptor.recibidos.slice(2).map(({ json }) => json.datos.guia.guia)).toEqual(guias)

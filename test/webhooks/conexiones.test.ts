@@ -3,7 +3,7 @@ import net from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { createSender } from '../../server/domain/webhooks/sender.ts'
 import type { HostResolver } from '../../server/platform/outbound/destination.ts'
-import { conHttp, crudo, escuchar, resolverLocal, responder, usarEnviador, VACIA } from './enviador.ts'
+import { conHttp, crudo, escucharReceptor, resolverLocal, responder, usarEnviador, VACIA } from './enviador.ts'
 
 const { enviar, plazos } = usarEnviador()
 
@@ -143,8 +143,8 @@ describe('connections', () => {
     const servidor = http.createServer(responder(204, '', { connection: 'keep-alive', 'keep-alive': 'timeout=2' }))
     const callado = http.createServer(responder(204, '', { connection: 'keep-alive' }))
     for (const cual of [servidor, callado]) cual.keepAliveTimeout = 0
-    await using receptor = await escuchar(servidor)
-    await using otro = await escuchar(callado)
+    await using receptor = await escucharReceptor(servidor)
+    await using otro = await escucharReceptor(callado)
     await enviar(otro.url)
     const { connect } = net
     const huellas: WeakRef<net.Socket>[] = []

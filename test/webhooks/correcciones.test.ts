@@ -3,11 +3,12 @@ import { reencryptCorrections } from '../../server/domain/guias/reencrypt.ts'
 import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
 import { cargarContenido, cuerpoDeWebhook, exigirEntregaDeWebhook } from '../../server/domain/webhooks/entrega.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
+import { HORA } from '../duraciones.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { RECOGIDA, unaGuia } from '../fabricas.ts'
 import { corregir } from '../guias/corregir.ts'
 import { depsDeMensajes } from '../mensajeria/canal.ts'
-import { type Api, entregaDe, HORA, terminada, usarWebhooks } from './webhooks.ts'
+import { type Api, entregaDe, terminada, usarWebhooks } from './webhooks.ts'
 
 const { entorno, nuevo } = usarWebhooks()
 beforeAll(() => entorno.detenerReloj())

@@ -1,6 +1,6 @@
 import { ErrorConflicto, ErrorValidacion, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { codigoDe, type Datos, falla, leerCodigos, nadie, usarWebhooks } from './webhooks.ts'
+import { codigoDeFalla, type DatosParaCrear, fallaDeApi, nadie, reunirCodigos, usarWebhooks } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, crear, secretos } = usarWebhooks()
 
@@ -36,7 +36,7 @@ describe('POST /api/v1/webhooks', () => {
 
   it('keeps the types and the description, and the address in its normal form', async () => {
     const { api } = await entorno.nuevoComercio()
-    const tipos: NonNullable<Datos['tipos']> = ['guia.*', 'ubicacion.confirmada', 'webhook.deshabilitado']
+    const tipos: NonNullable<DatosParaCrear['tipos']> = ['guia.*', 'ubicacion.confirmada', 'webhook.deshabilitado']
     const creado = await crear(
       { api },
       { url: 'HTTPS://Tienda.Ejemplo.COM:443/Guías?a=1' },
@@ -48,7 +48,7 @@ describe('POST /api/v1/webhooks', () => {
       descripcion: 'Tienda en línea ✓',
     })
     // The same address, written otherwise, is the same.
-    expect(await codigoDe(api.webhooks.crear({ url: 'https://tienda.ejemplo.com/Gu%C3%ADas?a=1' }))).toBe(
+    expect(await codigoDeFalla(api.webhooks.crear({ url: 'https://tienda.ejemplo.com/Gu%C3%ADas?a=1' }))).toBe(
       'webhook_repetido',
     )
   })
@@ -57,7 +57,7 @@ describe('POST /api/v1/webhooks', () => {
     const comercio = await entorno.nuevoComercio()
     const destino = nadie()
     const { webhook } = await crear(comercio, destino)
-    const error = await falla(comercio.api.webhooks.crear(destino))
+    const error = await fallaDeApi(comercio.api.webhooks.crear(destino))
     expect(error).toBeInstanceOf(ErrorConflicto)
     expect([error.status, error.codigo, error.message]).toEqual([
       409,
@@ -66,7 +66,7 @@ describe('POST /api/v1/webhooks', () => {
     ])
     // Another merchant's, and another mode's, is another matter.
     await crear(await entorno.nuevoComercio(), destino)
-    expect(await leerCodigos('webhook', comercio.api.webhooks.listar())).toEqual([webhook])
+    expect(await reunirCodigos('webhook', comercio.api.webhooks.listar())).toEqual([webhook])
   })
 
   it('takes exactly one of many equal ones at once', async () => {
@@ -84,21 +84,21 @@ describe('POST /api/v1/webhooks', () => {
       expect(codigos.filter((codigo) => codigo === '201')).toHaveLength(1)
       expect(codigos.filter((codigo) => codigo === 'webhook_repetido')).toHaveLength(codigos.length - 1)
     }
-    expect(await leerCodigos('webhook', api.webhooks.listar())).toHaveLength(5)
+    expect(await reunirCodigos('webhook', api.webhooks.listar())).toHaveLength(5)
   })
 
   it('takes twenty per mode, and another when one is gone', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
     for (let i = 0; i < 20; i++) await crear(comercio, nadie())
-    const error = await falla(api.webhooks.crear(nadie()))
+    const error = await fallaDeApi(api.webhooks.crear(nadie()))
     expect([error.status, error.codigo]).toEqual([409, 'limite_de_webhooks'])
     const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
     await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })
-    const [primero] = await leerCodigos('webhook', api.webhooks.listar())
+    const [primero] = await reunirCodigos('webhook', api.webhooks.listar())
     await api.webhooks.eliminar(primero!)
     await crear(comercio, nadie())
-    expect(await codigoDe(api.webhooks.crear(nadie()))).toBe('limite_de_webhooks')
+    expect(await codigoDeFalla(api.webhooks.crear(nadie()))).toBe('limite_de_webhooks')
   })
 
   it('leaves twenty of thirty at once', async () => {
@@ -112,7 +112,7 @@ describe('POST /api/v1/webhooks', () => {
           ),
         ),
       )
-      expect((await leerCodigos('webhook', api.webhooks.listar())).length).toBe(20)
+      expect((await reunirCodigos('webhook', api.webhooks.listar())).length).toBe(20)
       expect(codigos.filter((codigo) => codigo === '201')).toHaveLength(20)
       expect(codigos.filter((codigo) => codigo === 'limite_de_webhooks')).toHaveLength(10)
     }
@@ -196,7 +196,7 @@ describe('POST /api/v1/webhooks', () => {
     secretos.push(antes.secreto)
     for (const url of HOSTILES) {
       for (const pedir of [() => api.webhooks.crear({ url }), () => api.webhooks.cambiar(webhook, { url })]) {
-        const error = await falla(pedir())
+        const error = await fallaDeApi(pedir())
         expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
         expect(error.errores).toMatchObject([{ campo: '/url', codigo: 'valor_no_admitido' }])
       }
@@ -206,7 +206,7 @@ describe('POST /api/v1/webhooks', () => {
 
   it('refuses a name that does not resolve', async () => {
     const { api } = await entorno.nuevoComercio()
-    const error = await falla(api.webhooks.crear({ url: 'https://no-existe.ejemplo.com/' }))
+    const error = await fallaDeApi(api.webhooks.crear({ url: 'https://no-existe.ejemplo.com/' }))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect([error.status, error.codigo, error.errores[0].campo]).toEqual([422, 'url_no_resuelve', '/url'])
     expect(error.message).toContain('no-existe.ejemplo.com')
@@ -225,7 +225,7 @@ describe('POST /api/v1/webhooks', () => {
     }
     const { api: viva } = await entorno.nuevoComercio('live')
     for (const url of ['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'https://localhost/']) {
-      const error = await falla(viva.webhooks.crear({ url }))
+      const error = await fallaDeApi(viva.webhooks.crear({ url }))
       expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
     }
     expect((await viva.webhooks.listar()).datos).toEqual([])
@@ -251,7 +251,7 @@ describe('POST /api/v1/webhooks', () => {
     ['no address', { url: undefined }, '/url'],
   ])('refuses %s', async (_que, datos, campo) => {
     const { api } = await entorno.nuevoComercio()
-    const error = await falla(api.webhooks.crear({ ...nadie(), ...datos } as never))
+    const error = await fallaDeApi(api.webhooks.crear({ ...nadie(), ...datos } as never))
     expect([error.status, error.codigo]).toEqual([422, 'validacion'])
     expect(error.errores.map((una: { campo: string }) => una.campo)).toContain(campo)
     expect((await api.webhooks.listar()).datos).toEqual([])

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
+import { HORA } from '../duraciones.ts'
 import { RECOGIDA, sinDestino } from '../fabricas.ts'
 import { depsDeMensajes } from '../mensajeria/canal.ts'
-import { entregaDe, HORA, usarWebhooks } from './webhooks.ts'
+import { entregaDe, usarWebhooks } from './webhooks.ts'
 
 const { entorno } = usarWebhooks()
 beforeAll(() => entorno.detenerReloj())

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { unaGuia } from '../fabricas.ts'
-import { contestar } from './receptor.ts'
-import { codigoDe, entregaDe, terminada, tras, usarWebhooks } from './webhooks.ts'
+import { contestarCon } from './receptor.ts'
+import { codigoDeFalla, entregaDe, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
 
 const { entorno, adelantar, limpiar, crear, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -9,11 +9,11 @@ beforeAll(() => entorno.detenerReloj())
 
 describe('DELETE /api/v1/webhooks/{webhook}', () => {
   it('ends everything of it, and its address is free again', async () => {
-    const { comercio, api, webhook, url, receptor } = await nuevo(contestar(500))
+    const { comercio, api, webhook, url, receptor } = await nuevo(contestarCon(500))
     const { guia } = await api.guias.crear(unaGuia())
-    await tras(api, webhook, entregaDe(webhook, guia), 1)
+    await trasIntentos(api, webhook, entregaDe(webhook, guia), 1)
     expect((await api.webhooks.eliminar(webhook).conRespuesta()).status).toBe(204)
-    expect(await codigoDe(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
+    expect(await codigoDeFalla(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
     expect((await api.webhooks.listar()).datos).toEqual([])
     const cuantas = async () => {
       const { rows } = await entorno.db.pool.query(
@@ -26,7 +26,7 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
       return rows[0]
     }
     expect(await cuantas()).toMatchObject({ secretos: 0 })
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     const nuevoId = (await crear(comercio, { url })).webhook
     expect(nuevoId).not.toBe(webhook)
     adelantar(6_000)

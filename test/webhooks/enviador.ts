@@ -16,7 +16,7 @@ interface Receptor extends AsyncDisposable {
   conexiones(): number
   abiertas: Set<net.Socket>
 }
-export async function escuchar(servidor: net.Server): Promise<Receptor> {
+export async function escucharReceptor(servidor: net.Server): Promise<Receptor> {
   const abiertas = new Set<net.Socket>()
   let conexiones = 0
   servidor.on('connection', (socket) => {
@@ -41,13 +41,14 @@ export async function escuchar(servidor: net.Server): Promise<Receptor> {
 }
 /** A receiver that does what it likes with the socket at every request (each fits in one segment), counted from 1. */
 export const crudo = (atender: (socket: net.Socket, solicitudes: number) => void): Promise<Receptor> =>
-  escuchar(
+  escucharReceptor(
     net.createServer((socket) => {
       let solicitudes = 0
       socket.on('data', () => atender(socket, ++solicitudes))
     }),
   )
-export const conHttp = (atender: http.RequestListener): Promise<Receptor> => escuchar(http.createServer(atender))
+export const conHttp = (atender: http.RequestListener): Promise<Receptor> =>
+  escucharReceptor(http.createServer(atender))
 export const responder =
   (status: number, cuerpo: string | Buffer = '', cabeceras: http.OutgoingHttpHeaders = {}): http.RequestListener =>
   (_req, res) =>

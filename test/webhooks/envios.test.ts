@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { unleasedDeliveries } from '../../server/domain/webhooks/due.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, lote100, sinDestino, unaGuia } from '../fabricas.ts'
-import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
+import { contestarCon, type ReceptorDePrueba, type Recibido, usarReceptores } from './receptor.ts'
 
 const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
@@ -41,7 +41,7 @@ const validar = (esquema: 'AvisoDeGuia' | 'AvisoDePrueba', aviso: unknown) => {
 }
 
 type Datos = Partial<Parameters<Comercio['api']['webhooks']['crear']>[0]>
-const registrar = ({ api }: Comercio, { url }: Pick<Receptor, 'url'>, mas: Datos = {}) =>
+const registrar = ({ api }: Comercio, { url }: Pick<ReceptorDePrueba, 'url'>, mas: Datos = {}) =>
   api.webhooks.crear({ url, ...mas })
 const escanear = async (guia: string, cuerpo: object) => {
   const { status, cuerpo: evento } = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
@@ -78,12 +78,12 @@ describe('a webhook', () => {
 
   it('is tried again until it is taken, with the same id and body', async () => {
     const comercio = await entorno.nuevoComercio()
-    const receptor = await nuevoReceptor(contestar(500, {}, 'ay'))
+    const receptor = await nuevoReceptor(contestarCon(500, {}, 'ay'))
     const { webhook } = await registrar(comercio, receptor)
     const { guia } = await comercio.api.guias.crear(unaGuia())
     const clave = `ent_${webhook.slice(3)}_${guia}_1`
     await hasta(async () => (await comercio.api.webhooks.obtenerEntrega(webhook, clave)).intentos === 1)
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     entorno.adelantar(8_000)
     await hasta(async () => receptor.recibidos[1])
     expect(receptor.recibidos[1]!.cuerpo).toBe(receptor.recibidos[0]!.cuerpo)
@@ -209,7 +209,7 @@ describe('every event', () => {
 
   it('that is tried again later tells of its guide as it was then, all the same', async () => {
     const comercio = await entorno.nuevoComercio()
-    const receptor = await nuevoReceptor(contestar(500))
+    const receptor = await nuevoReceptor(contestarCon(500))
     const { webhook } = await registrar(comercio, receptor)
     const diario = new Diario(comercio)
     await vivir(comercio, diario)
@@ -218,7 +218,7 @@ describe('every event', () => {
     await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await entorno.quietud()
     const fallidos = receptor.recibidos.splice(0)
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     entorno.adelantar(10 * 60_000)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'activo' })
     await hasta(async () => receptor.recibidos.length >= diario.fotos.size)

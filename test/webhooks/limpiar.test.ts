@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { usarEntorno } from '../entorno.ts'
 import { limpiarAhora } from './limpiar.ts'
-import { contestar, usarReceptores } from './receptor.ts'
+import { contestarCon, usarReceptores } from './receptor.ts'
 
 // Its own housekeeping does nothing meanwhile.
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
@@ -9,7 +9,7 @@ const nuevoReceptor = usarReceptores()
 
 it('housekeeping deletes a batch of what is old at a time, and says whether there is more', async () => {
   const { api, comercio } = await entorno.nuevoComercio()
-  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestar(204))).url })
+  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
   const poner = (dias: number, cuantas: number, terminadas = dias) =>
     entorno.db.pool.query(
       `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codigoDe, nadie, usarWebhooks } from './webhooks.ts'
+import { codigoDeFalla, nadie, usarWebhooks } from './webhooks.ts'
 
 const { entorno, crear } = usarWebhooks()
 
@@ -23,7 +23,7 @@ describe('GET /api/v1/webhooks', () => {
     // Neither another merchant's cursor nor another operation's.
     const otro = await entorno.nuevoComercio()
     const { cursor_siguiente } = await api.webhooks.listar({ limite: 1 })
-    expect(await codigoDe(otro.api.webhooks.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
-    expect(await codigoDe(api.guias.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    expect(await codigoDeFalla(otro.api.webhooks.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    expect(await codigoDeFalla(api.guias.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
   })
 })

@@ -1,8 +1,18 @@
 import { type EntregaDeWebhook, ErrorParametro } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { unaGuia } from '../fabricas.ts'
-import { contestar } from './receptor.ts'
-import { type Api, entregaDe, falla, HORA, leerCodigos, nadie, terminada, tras, usarWebhooks } from './webhooks.ts'
+import { contestarCon } from './receptor.ts'
+import {
+  type Api,
+  entregaDe,
+  fallaDeApi,
+  nadie,
+  reunirCodigos,
+  terminada,
+  trasIntentos,
+  usarWebhooks,
+} from './webhooks.ts'
 
 const { entorno, adelantar, crear, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -14,20 +24,20 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
     const { guia: a } = await api.guias.crear(unaGuia())
     await terminada(api, webhook, entregaDe(webhook, a))
     adelantar(5)
-    receptor.responder = contestar(500)
+    receptor.responder = contestarCon(500)
     const { guia: b } = await api.guias.crear(unaGuia())
-    await tras(api, webhook, entregaDe(webhook, b), 1)
+    await trasIntentos(api, webhook, entregaDe(webhook, b), 1)
     adelantar(5)
     const { entrega: prueba } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, prueba)
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     adelantar(5)
     await api.guias.cancelar(a)
     const cancelada = entregaDe(webhook, a, 2)
     await terminada(api, webhook, cancelada)
     const [deA, deB] = [entregaDe(webhook, a), entregaDe(webhook, b)]
     const de = (filtros: Parameters<Api['webhooks']['entregas']>[1]) =>
-      leerCodigos('entrega', api.webhooks.entregas(webhook, filtros))
+      reunirCodigos('entrega', api.webhooks.entregas(webhook, filtros))
     expect(await de({})).toEqual([cancelada, prueba, deB, deA])
     expect(await de({ estado: 'entregada' })).toEqual([cancelada, deA])
     expect(await de({ estado: 'pendiente' })).toEqual([deB])
@@ -52,7 +62,7 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
   it('pages neither double nor lose while more are made, and bind their cursor to the filters', async () => {
     const { comercio, api, webhook } = await nuevo()
     await api.guias.crearLote({ guias: Array.from({ length: 23 }, () => unaGuia()) })
-    const creadas = await leerCodigos('entrega', api.webhooks.entregas(webhook))
+    const creadas = await reunirCodigos('entrega', api.webhooks.entregas(webhook))
     expect(new Set(creadas).size).toBe(23)
     const leidas: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -76,7 +86,7 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
       () => api.webhooks.entregas(otro.webhook, { cursor, tipo: 'guia.aceptado' }),
       () => api.webhooks.listar({ cursor }),
     ]) {
-      const error = await falla(pedir())
+      const error = await fallaDeApi(pedir())
       expect(error).toBeInstanceOf(ErrorParametro)
       expect([error.status, error.codigo]).toEqual([400, 'cursor_invalido'])
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { codigoDe, nadie, usarWebhooks } from './webhooks.ts'
+import { codigoDeFalla, nadie, usarWebhooks } from './webhooks.ts'
 
 const { entorno, crear } = usarWebhooks()
 
@@ -13,6 +13,6 @@ describe('GET /api/v1/webhooks/{webhook}', () => {
     const { datos, status } = await api.webhooks.obtener(creado.webhook).conRespuesta()
     expect([status, datos]).toEqual([200, pausado])
     await api.webhooks.eliminar(creado.webhook)
-    expect(await codigoDe(api.webhooks.obtener(creado.webhook))).toBe('webhook_desconocido')
+    expect(await codigoDeFalla(api.webhooks.obtener(creado.webhook))).toBe('webhook_desconocido')
   })
 })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { unaGuia } from '../fabricas.ts'
-import { contestar } from './receptor.ts'
-import { codigoDe, entregaDe, NOMBRES, terminada, tras, usarWebhooks } from './webhooks.ts'
+import { contestarCon } from './receptor.ts'
+import { codigoDeFalla, entregaDe, NOMBRES_DE_DNS, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, adelantar, crear, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -24,8 +24,8 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
     })
     const { guia } = await api.guias.crear(unaGuia({ external_ref: 'Ñuño «Ó» 1' }))
     const clave = entregaDe(webhook, guia)
-    await tras(api, webhook, clave, 1)
-    receptor.responder = contestar(200, {}, 'ok')
+    await trasIntentos(api, webhook, clave, 1)
+    receptor.responder = contestarCon(200, {}, 'ok')
     adelantar(6_000)
     const entrega = await terminada(api, webhook, clave, 2)
     const { rows } = await entorno.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
@@ -87,21 +87,21 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
 
   it('shows why nothing could be sent, and connects to no address that is not public any more', async () => {
     const trampa = await nuevoReceptor()
-    NOMBRES['cambia.ejemplo.com'] = ['8.8.8.8']
+    NOMBRES_DE_DNS['cambia.ejemplo.com'] = ['8.8.8.8']
     const comercio = await entorno.nuevoComercio('live')
     const { port } = new URL(trampa.url)
     const { webhook } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
     await entorno.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
-    NOMBRES['cambia.ejemplo.com'] = ['127.0.0.1']
+    NOMBRES_DE_DNS['cambia.ejemplo.com'] = ['127.0.0.1']
     const { guia } = await comercio.api.guias.crear(unaGuia())
-    const entrega = await tras(comercio.api, webhook, entregaDe(webhook, guia), 1)
+    const entrega = await trasIntentos(comercio.api, webhook, entregaDe(webhook, guia), 1)
     expect(entrega).toMatchObject({ estado: 'pendiente', ultimo_status: null, ultimo_error: 'destino_no_permitido' })
     expect(entrega.historial).toMatchObject([
       { ip: null, status: null, respuesta: null, error: 'destino_no_permitido' },
     ])
-    delete NOMBRES['cambia.ejemplo.com']
+    delete NOMBRES_DE_DNS['cambia.ejemplo.com']
     await comercio.api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
-    expect((await tras(comercio.api, webhook, entregaDe(webhook, guia), 2)).ultimo_error).toBe('dns')
+    expect((await trasIntentos(comercio.api, webhook, entregaDe(webhook, guia), 2)).ultimo_error).toBe('dns')
     expect(trampa.recibidos).toEqual([])
     await comercio.api.webhooks.eliminar(webhook)
   })
@@ -112,8 +112,8 @@ describe('its name', () => {
     const { api, webhook } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
     await terminada(api, webhook, entregaDe(webhook, guia))
-    expect(await codigoDe(api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia).replace(/_1$/, '_01')))).toBe(
-      'entrega_de_webhook_desconocida',
-    )
+    expect(
+      await codigoDeFalla(api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia).replace(/_1$/, '_01'))),
+    ).toBe('entrega_de_webhook_desconocida')
   })
 })

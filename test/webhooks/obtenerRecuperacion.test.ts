@@ -1,8 +1,9 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { COMPLETO, EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
-import { contestar } from './receptor.ts'
-import { entregaDe, HORA, recuperada, terminada, usarWebhooks, visibles } from './webhooks.ts'
+import { contestarCon } from './receptor.ts'
+import { entregaDe, recuperada, terminada, usarWebhooks, visibles } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
 
@@ -18,7 +19,7 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
       const { guia } = await api.guias.crear(unaGuia())
       await terminada(api, webhook, entregaDe(webhook, guia))
       const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
-      receptor.responder = contestar(410)
+      receptor.responder = contestarCon(410)
       await api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
       await hasta(async () => (await api.webhooks.obtener(webhook)).estado === 'deshabilitado')
       expect(await recuperada(api, webhook, recuperacion)).toMatchObject({
@@ -32,7 +33,7 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
       abierta.release()
     }
     // The next one may begin.
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
     expect(await recuperada(api, webhook, otra)).toMatchObject({ estado: 'terminada', eventos: 1, entregas: 1 })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { hasta, lote100, sinDestino, unaGuia } from '../fabricas.ts'
-import { contestar, type Receptor, retener } from './receptor.ts'
+import { contestarCon, type ReceptorDePrueba, retener } from './receptor.ts'
 import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
 
 const { adelantar, nuevo } = usarWebhooks()
 
-const deGuia = ({ recibidos }: Receptor, guia: string) =>
+const deGuia = ({ recibidos }: ReceptorDePrueba, guia: string) =>
   recibidos.filter(({ json }) => json.datos.guia.guia === guia).map(({ json }) => json.datos.evento.secuencia)
 
 describe('the order of a guide’s events at an endpoint', () => {
@@ -40,7 +40,7 @@ describe('the order of a guide’s events at an endpoint', () => {
     const { api, receptor, webhook } = await nuevo()
     receptor.responder = ({ json }, res) => {
       const primero = json.datos.evento.secuencia === 1 && deGuia(receptor, json.datos.guia.guia).length === 1
-      contestar(primero ? 500 : 204)(undefined as never, res)
+      contestarCon(primero ? 500 : 204)(undefined as never, res)
     }
     const { guia } = await api.guias.crear(unaGuia())
     await hasta(async () => deGuia(receptor, guia).length === 1)

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar, retener } from './receptor.ts'
-import { entregaDe, leerCodigos, nadie, terminada, usarWebhooks } from './webhooks.ts'
+import { contestarCon, retener } from './receptor.ts'
+import { entregaDe, nadie, reunirCodigos, terminada, usarWebhooks } from './webhooks.ts'
 
 const { entorno, adelantar, crear, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -39,7 +39,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     })
 
     // It may fail as often as it wants.
-    receptor.responder = contestar(500)
+    receptor.responder = contestarCon(500)
     for (let n = 0; n < 5; n++) {
       expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
         estado: 'fallida',
@@ -48,7 +48,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
         ultimo_status: 500,
       })
     }
-    receptor.responder = contestar(410)
+    receptor.responder = contestarCon(410)
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
     adelantar(6_000)
@@ -59,7 +59,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     const { guia } = await api.guias.crear(unaGuia())
     await terminada(api, webhook, entregaDe(webhook, guia))
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
       estado: 'entregada',
     })
@@ -88,6 +88,6 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     const pruebas = [await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]
     for (let vez = 0; vez < 10; vez++)
       expect([await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]).toEqual(pruebas)
-    expect(await leerCodigos('entrega', api.webhooks.entregas(uno.webhook))).toEqual([pruebas[0]!.entrega])
+    expect(await reunirCodigos('entrega', api.webhooks.entregas(uno.webhook))).toEqual([pruebas[0]!.entrega])
   })
 })

@@ -13,7 +13,7 @@ export interface Recibido {
 }
 
 /** A merchant's server: a real one, that keeps a ledger and answers as it is told. */
-export interface Receptor {
+export interface ReceptorDePrueba {
   url: string
   recibidos: Recibido[]
   /** The status to answer with, or a whole answer; called after the body was read. */
@@ -27,10 +27,10 @@ const cuerpoDe = async (req: IncomingMessage) => {
   return Buffer.concat(trozos).toString()
 }
 
-export const contestar = (status: number, cabeceras: Record<string, string> = {}, cuerpo = '') =>
+export const contestarCon = (status: number, cabeceras: Record<string, string> = {}, cuerpo = '') =>
   ((_recibido, res) => {
     res.writeHead(status, cabeceras).end(cuerpo)
-  }) satisfies Receptor['responder']
+  }) satisfies ReceptorDePrueba['responder']
 
 /** Answers of a receiver that takes everything and answers nothing until it is let go. */
 export function retener() {
@@ -45,7 +45,7 @@ export function retener() {
       res.once('close', () => {
         if (!res.writableEnded) retenedor.abandonadas++
       })
-    }) satisfies Receptor['responder'],
+    }) satisfies ReceptorDePrueba['responder'],
     soltar(con = 204) {
       status = con
       for (const res of retenidas.splice(0)) res.writeHead(con).end()
@@ -54,8 +54,10 @@ export function retener() {
   return retenedor
 }
 
-export async function abrirReceptor(responder: Receptor['responder'] = contestar(204)): Promise<Receptor> {
-  const receptor = { recibidos: [], responder } as unknown as Receptor
+export async function abrirReceptor(
+  responder: ReceptorDePrueba['responder'] = contestarCon(204),
+): Promise<ReceptorDePrueba> {
+  const receptor = { recibidos: [], responder } as unknown as ReceptorDePrueba
   const servidor = createServer(async (req, res) => {
     try {
       const cuerpo = await cuerpoDe(req)
@@ -83,11 +85,11 @@ export async function abrirReceptor(responder: Receptor['responder'] = contestar
 
 /** Receivers that close with their test file. */
 export function usarReceptores() {
-  const abiertos: Receptor[] = []
+  const abiertos: ReceptorDePrueba[] = []
   afterAll(async () => {
     await Promise.all(abiertos.map((receptor) => receptor.cerrar()))
   })
-  return async (responder?: Receptor['responder']) => {
+  return async (responder?: ReceptorDePrueba['responder']) => {
     const receptor = await abrirReceptor(responder)
     abiertos.push(receptor)
     return receptor

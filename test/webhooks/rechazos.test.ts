@@ -1,6 +1,6 @@
 import { ErrorNoEncontrado, Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { type Api, codigoDe, falla, leerCodigos, nadie, terminada, usarWebhooks } from './webhooks.ts'
+import { type Api, codigoDeFalla, fallaDeApi, nadie, reunirCodigos, terminada, usarWebhooks } from './webhooks.ts'
 
 const { entorno, crear, nuevo } = usarWebhooks()
 
@@ -50,7 +50,7 @@ describe('what cannot be read', () => {
       for (const ruta of ['', `/${webhook}/entregas`])
         expect(await pedir('GET', `${ruta}?cursor=${cursor}`)).toBe('cursor_invalido')
     expect(await api.webhooks.obtener(webhook)).toEqual(antes)
-    expect(await leerCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([prueba.entrega])
+    expect(await reunirCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([prueba.entrega])
   })
 })
 
@@ -99,16 +99,18 @@ describe('what is unknown', () => {
         ['recuperacion_desconocida', () => suyo.webhooks.obtenerRecuperacion(webhook, recuperado)],
       ]
       for (const [codigo, pedir] of pedidos) {
-        const error = await falla(pedir())
+        const error = await fallaDeApi(pedir())
         expect(error, `${webhook} ${codigo} ${error}`).toBeInstanceOf(ErrorNoEncontrado)
         expect([webhook, error.codigo]).toEqual([webhook, codigo])
       }
     }
     // A delivery is its endpoint's alone.
     const vecino = await crear({ api }, nadie())
-    expect(await codigoDe(api.webhooks.obtenerEntrega(vecino.webhook, suya))).toBe('entrega_de_webhook_desconocida')
-    expect(await codigoDe(api.webhooks.reenviar(vecino.webhook, suya))).toBe('entrega_de_webhook_desconocida')
+    expect(await codigoDeFalla(api.webhooks.obtenerEntrega(vecino.webhook, suya))).toBe(
+      'entrega_de_webhook_desconocida',
+    )
+    expect(await codigoDeFalla(api.webhooks.reenviar(vecino.webhook, suya))).toBe('entrega_de_webhook_desconocida')
     for (const torcida of [`${suya}1`, suya.toLowerCase(), `${suya} `, suya.replace('ent_', 'evt_')])
-      expect(await codigoDe(api.webhooks.obtenerEntrega(propio, torcida))).toBe('entrega_de_webhook_desconocida')
+      expect(await codigoDeFalla(api.webhooks.obtenerEntrega(propio, torcida))).toBe('entrega_de_webhook_desconocida')
   })
 })

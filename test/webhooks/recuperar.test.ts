@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { conTransaccionAbierta } from '../postgres.ts'
-import { contestar } from './receptor.ts'
+import { contestarCon } from './receptor.ts'
 import {
-  codigoDe,
-  type Datos,
+  codigoDeFalla,
+  type DatosParaCrear,
   entregaDe,
-  falla,
-  HORA,
+  fallaDeApi,
   nadie,
   recuperada,
   terminada,
-  tras,
+  trasIntentos,
   usarWebhooks,
   visibles,
 } from './webhooks.ts'
@@ -88,22 +88,22 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
   })
 
   it('sends again what failed and leaves what waits alone', async () => {
-    const { api, webhook, receptor } = await nuevo(contestar(410))
+    const { api, webhook, receptor } = await nuevo(contestarCon(410))
     const desde = new Date(ahora() - 1_000).toISOString()
     const { guia: fallida } = await api.guias.crear(unaGuia())
     await terminada(api, webhook, entregaDe(webhook, fallida))
     const { guia: perdida } = await api.guias.crear(unaGuia())
     pasaUnInstante()
-    expect(await codigoDe(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
+    expect(await codigoDeFalla(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     // What would be sent can be asked all the same.
     await visibles(api, webhook, desde, 2)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 2, entregas: 2 })
-    receptor.responder = contestar(500)
+    receptor.responder = contestarCon(500)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     const { guia: espera } = await api.guias.crear(unaGuia())
-    await tras(api, webhook, entregaDe(webhook, espera), 1)
+    await trasIntentos(api, webhook, entregaDe(webhook, espera), 1)
     pasaUnInstante()
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     await visibles(api, webhook, desde, 3)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, entregas: 2 })
     const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
@@ -158,7 +158,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       [['guia.entregado'], 0],
       [['webhook.*'], 0],
       [['guia.*', '*'], 5],
-    ] as [NonNullable<Datos['tipos']>, number][]) {
+    ] as [NonNullable<DatosParaCrear['tipos']>, number][]) {
       const receptor = await nuevoReceptor()
       const suyo = await crear(comercio, receptor, { tipos })
       expect([tipos, await eventos(suyo.webhook, tA)]).toEqual([tipos, cuantos])
@@ -179,7 +179,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const { api, webhook } = await nuevo()
     const desde = new Date(ahora() - HORA).toISOString()
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    expect(await codigoDe(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
+    expect(await codigoDeFalla(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     // None ends before all were asked for.
     const respuestas = await conTransaccionAbierta(() =>
@@ -214,7 +214,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
         () => api.webhooks.recuperar(webhook, cuerpo as never),
         () => api.webhooks.ensayarRecuperacion(webhook, cuerpo as never),
       ]) {
-        const error = await falla(pedir())
+        const error = await fallaDeApi(pedir())
         expect([cuerpo, error.status, error.codigo]).toEqual([cuerpo, 422, 'validacion'])
         expect(error.errores.map((una: { campo: string }) => una.campo)).toEqual([campo])
       }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar, retener } from './receptor.ts'
-import { entregaDe, terminada, tras, usarWebhooks } from './webhooks.ts'
+import { contestarCon, retener } from './receptor.ts'
+import { entregaDe, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
 
 const { entorno, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -32,13 +32,13 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
     expect(suyos[0]!.cuerpo).toBe(suyos[1]!.cuerpo)
 
     // Failed: it begins anew, with the schedule of always.
-    receptor.responder = contestar(500)
+    receptor.responder = contestarCon(500)
     const { entrega: prueba, evento } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, prueba)
     await api.webhooks.reenviar(webhook, prueba)
-    expect(await tras(api, webhook, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
+    expect(await trasIntentos(api, webhook, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
     // Waiting: now.
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     await api.webhooks.reenviar(webhook, prueba)
     expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregada', causa: 'manual' })
     expect(receptor.recibidos.filter((uno) => uno.id === evento)).toHaveLength(3)
@@ -71,7 +71,7 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
     const { api, webhook, receptor } = await nuevo(retenedor.responder)
     const { guia } = await api.guias.crear(unaGuia())
     await hasta(async () => receptor.recibidos.length === 1)
-    receptor.responder = contestar(204)
+    receptor.responder = contestarCon(204)
     await api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
     retenedor.soltar(status)
     await hasta(async () => receptor.recibidos.length === 2)

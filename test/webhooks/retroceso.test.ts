@@ -1,24 +1,25 @@
 import { expect, it } from 'vitest'
 import { adelantarEntregas } from '../../server/domain/webhooks/advance.ts'
+import { HORA } from '../duraciones.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar } from './receptor.ts'
-import { entregaDe, HORA, terminada, tras, usarWebhooks } from './webhooks.ts'
+import { contestarCon } from './receptor.ts'
+import { entregaDe, terminada, trasIntentos, usarWebhooks } from './webhooks.ts'
 
 const { entorno, adelantar, nuevo } = usarWebhooks()
 const ms = (texto: string | null) => Date.parse(texto!)
 
 it('a clock that stepped back leaves histories in order, and nothing waits for it to catch up', async () => {
   entorno.detenerReloj()
-  const { api, webhook, receptor } = await nuevo(contestar(500))
+  const { api, webhook, receptor } = await nuevo(contestarCon(500))
   adelantar(HORA)
   const adelantada = (await api.guias.crear(unaGuia())).guia
   const clave = entregaDe(webhook, adelantada)
-  const fallida = await tras(api, webhook, clave, 1)
+  const fallida = await trasIntentos(api, webhook, clave, 1)
   expect(ms(fallida.proximo_intento_en)).toBeGreaterThan(entorno.reloj().getTime() + 4_000)
   adelantar(-HORA)
 
   // What was put off by the clock ahead is due as soon as it would have been.
-  receptor.responder = contestar(204)
+  receptor.responder = contestarCon(204)
   await hasta(async () => {
     const { proximo_intento_en } = await api.webhooks.obtenerEntrega(webhook, clave)
     return ms(proximo_intento_en) < entorno.reloj().getTime() + 10_000
@@ -44,9 +45,9 @@ it('a clock that stepped back leaves histories in order, and nothing waits for i
 
 it('a delivery attempted while the correction waits for the database keeps its due time', async () => {
   entorno.detenerReloj()
-  const { api, webhook } = await nuevo(contestar(500))
+  const { api, webhook } = await nuevo(contestarCon(500))
   const clave = entregaDe(webhook, (await api.guias.crear(unaGuia())).guia)
-  const { proximo_intento_en } = await tras(api, webhook, clave, 1)
+  const { proximo_intento_en } = await trasIntentos(api, webhook, clave, 1)
   // The first reading of the clock is from before the attempt.
   const lecturas = [new Date(entorno.reloj().getTime() - HORA)]
   await adelantarEntregas({

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook as Estandar } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Receptor, Recibido } from './receptor.ts'
-import { type Api, falla, firmaDe, firmas, HORA, terminada, usarWebhooks } from './webhooks.ts'
+import { HORA } from '../duraciones.ts'
+import type { ReceptorDePrueba, Recibido } from './receptor.ts'
+import { type Api, fallaDeApi, firmaDe, firmas, terminada, usarWebhooks } from './webhooks.ts'
 
 const { entorno, ahora, adelantar, limpiar, rotar, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
@@ -20,7 +21,7 @@ const segunLaBiblioteca = (secreto: string, recibido: Recibido) => {
 }
 
 describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
-  const probar = async (api: Api, webhook: string, receptor: Receptor) => {
+  const probar = async (api: Api, webhook: string, receptor: ReceptorDePrueba) => {
     const { entrega, evento } = await api.webhooks.probar(webhook)
     const { historial } = await terminada(api, webhook, entrega)
     const recibido = receptor.recibidos.find((uno) => uno.id === evento)!
@@ -109,7 +110,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     ['a list', []],
   ])('refuses %s', async (_que, cuerpo) => {
     const { api, webhook } = await nuevo()
-    const error = await falla(api.webhooks.rotarSecreto(webhook, cuerpo as never))
+    const error = await fallaDeApi(api.webhooks.rotarSecreto(webhook, cuerpo as never))
     expect([error.status, error.codigo]).toEqual([422, 'validacion'])
     expect((await api.webhooks.obtener(webhook)).secretos).toHaveLength(1)
   })

@@ -2,9 +2,9 @@
 // story of its own, and the same each time.
 
 import { describe, expect, it } from 'vitest'
-import type { Respuesta } from '../../bench/simulacion/bomba.ts'
+import type { Comportamiento } from '../../bench/simulacion/bomba.ts'
 import { type Caso, cuelga, simular, tras } from '../../bench/simulacion/simulacion.ts'
-import { azarDe } from '../../bench/simulacion/tiempo.ts'
+import { azarDe } from '../azar.ts'
 
 const COSTOS = { envio: 0.1, ayudantes: 0, postgres: 0.05, receptor: 0.05, disco: 1 }
 const SEGUNDO = 1_000
@@ -25,7 +25,7 @@ function historia(semilla: number): Caso {
   const azar = azarDe(semilla)
   const entre = (desde: number, hasta: number) => desde + Math.floor(azar() * (hasta - desde + 1))
   const procesos = entre(1, 4)
-  const males: Respuesta[] = [
+  const males: Comportamiento[] = [
     cuelga,
     tras(2_000),
     () => ({ ms: 5, buena: false }),

@@ -1,7 +1,16 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { codigoDe, type Datos, entregaDe, HORA, leerCodigos, terminada, usarWebhooks, visibles } from './webhooks.ts'
+import {
+  codigoDeFalla,
+  type DatosParaCrear,
+  entregaDe,
+  reunirCodigos,
+  terminada,
+  usarWebhooks,
+  visibles,
+} from './webhooks.ts'
 
 const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
 
@@ -9,7 +18,7 @@ describe('types and modes', () => {
   it('each endpoint gets exactly the types it asked for', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
-    const filtros: NonNullable<Datos['tipos']>[] = [
+    const filtros: NonNullable<DatosParaCrear['tipos']>[] = [
       ['*'],
       ['guia.*'],
       ['ubicacion.*'],
@@ -50,21 +59,23 @@ describe('types and modes', () => {
     await terminada(api, webhook, entregaDe(webhook, deMentira))
     const suyas = (await viva.webhooks.entregas(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
     expect(suyas.map(({ entrega }) => entrega)).toEqual([entregaDe(vivo.webhook, deVerdad)])
-    expect(await leerCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([entregaDe(webhook, deMentira)])
+    expect(await reunirCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([entregaDe(webhook, deMentira)])
     expect(receptor.recibidos.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
-    expect(await leerCodigos('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
-    expect(await leerCodigos('webhook', api.webhooks.listar())).toEqual([webhook])
+    expect(await reunirCodigos('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
+    expect(await reunirCodigos('webhook', api.webhooks.listar())).toEqual([webhook])
     const desde = new Date(ahora() - HORA).toISOString()
     await visibles(api, webhook, desde, 1)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
-    expect(await codigoDe(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
-    expect(await codigoDe(api.webhooks.obtenerEntrega(vivo.webhook, entregaDe(vivo.webhook, deVerdad)))).toBe(
+    expect(await codigoDeFalla(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
+    expect(await codigoDeFalla(api.webhooks.obtenerEntrega(vivo.webhook, entregaDe(vivo.webhook, deVerdad)))).toBe(
       'entrega_de_webhook_desconocida',
     )
     // A cursor of one mode is none of the other's.
     await api.guias.crear(unaGuia())
     const { cursor_siguiente } = await api.webhooks.entregas(webhook, { limite: 1 })
-    expect(await codigoDe(viva.webhooks.entregas(vivo.webhook, { cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    expect(await codigoDeFalla(viva.webhooks.entregas(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
+      'cursor_invalido',
+    )
     await viva.webhooks.eliminar(vivo.webhook)
   })
 })

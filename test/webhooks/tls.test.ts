@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { createSender } from '../../server/domain/webhooks/sender.ts'
 import type { HostResolver } from '../../server/platform/outbound/destination.ts'
 import { certificado, type Par, paraIp, paraNombre } from '../certificado.ts'
-import { crudo, escuchar, responder, usarEnviador, VACIA } from './enviador.ts'
+import { crudo, escucharReceptor, responder, usarEnviador, VACIA } from './enviador.ts'
 
 const { enviar, vencer } = usarEnviador()
 
@@ -36,7 +36,7 @@ describe('TLS', () => {
       res.writeHead(204).end()
     })
     servidor.on('tlsClientError', () => {})
-    await using receptor = await escuchar(servidor)
+    await using receptor = await escucharReceptor(servidor)
     const destinos = desviar(receptor.port)
     const seguro = createSender({ resolver: publico, ca })
     const respuestas = [await enviar(url, { loopback: false }, seguro), await enviar(url, { loopback: false }, seguro)]
@@ -83,7 +83,9 @@ describe('TLS', () => {
 
   test('without a `ca`, the well-known authorities alone are trusted', async () => {
     const seguro = createSender({ resolver: publico })
-    await using receptor = await escuchar(https.createServer(bueno, responder(204)).on('tlsClientError', () => {}))
+    await using receptor = await escucharReceptor(
+      https.createServer(bueno, responder(204)).on('tlsClientError', () => {}),
+    )
     desviar(receptor.port)
     expect((await enviar(`https://${NOMBRE}/`, {}, seguro)).error).toBe('tls')
     await seguro.cerrar()
@@ -94,7 +96,7 @@ describe('TLS', () => {
     ['answers', VACIA],
   ])('who %s before there is a request gets one connection and no request', async (_caso, bytes) => {
     const servidor = tls.createServer(bueno, (socket) => socket.on('error', () => {}).resume())
-    await using receptor = await escuchar(servidor)
+    await using receptor = await escucharReceptor(servidor)
     // As if it had come together with the end of the handshake.
     desviar(receptor.port, (socket) => socket.once('secureConnect', () => socket.unshift(Buffer.from(bytes))))
     const seguro = createSender({ resolver: publico, ca: bueno.cert })
@@ -111,7 +113,7 @@ describe('TLS', () => {
     const servidor = tls.createServer(bueno, (socket) =>
       socket.on('error', () => {}).once('data', () => suyo!.destroy(alerta)),
     )
-    await using receptor = await escuchar(servidor)
+    await using receptor = await escucharReceptor(servidor)
     desviar(receptor.port, (socket) => {
       suyo = socket
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar, retener, usarReceptores } from './receptor.ts'
+import { contestarCon, retener, usarReceptores } from './receptor.ts'
 import { terminada } from './webhooks.ts'
 
 const entorno = compartirEntorno()
@@ -59,7 +59,7 @@ describe('an endpoint that moved', () => {
     const { api } = await entorno.nuevoComercio()
     const retenedor = retener()
     const viejo = await nuevoReceptor(retenedor.responder)
-    const nuevo = await nuevoReceptor(contestar(204))
+    const nuevo = await nuevoReceptor(contestarCon(204))
     const { webhook } = await api.webhooks.crear({ url: viejo.url })
     await api.guias.crear(unaGuia())
     await hasta(async () => viejo.recibidos[0])

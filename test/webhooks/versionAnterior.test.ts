@@ -9,7 +9,7 @@ import { type Db, openDb } from '../../server/data/db.ts'
 import { rolePassword, SERVICE_ROLE } from '../../server/data/embedded/role.ts'
 import { COMPLETO, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { corregir } from '../guias/corregir.ts'
-import { pedir, usarProcesos } from '../procesos.ts'
+import { pedirAparte, usarProcesos } from '../procesos.ts'
 import { usarReceptores } from './receptor.ts'
 
 /** Commit of the last version without versions of bodies, and without names in the digests of creations. */
@@ -38,7 +38,7 @@ async function levantar(dataDir: string, carpeta?: string) {
   })
   const { url, llave, llave_operaciones } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
   const llamar = (conLlave: string, base: string) => async (metodo: string, ruta: string, cuerpo?: unknown) => {
-    const { status, texto } = await pedir(`${url}${base}${ruta}`, { metodo, llave: conLlave, cuerpo })
+    const { status, texto } = await pedirAparte(`${url}${base}${ruta}`, { metodo, llave: conLlave, cuerpo })
     return { status, cuerpo: texto === '' ? undefined : JSON.parse(texto) }
   }
   const cerrar = async () => {

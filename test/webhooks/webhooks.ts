@@ -4,10 +4,10 @@ import { type Address, type HostResolver, systemResolver } from '../../server/pl
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'
-import { type Receptor, type Recibido, usarReceptores } from './receptor.ts'
+import { type ReceptorDePrueba, type Recibido, usarReceptores } from './receptor.ts'
 
 /** Names that these tests' services resolve; what isn't here doesn't. */
-export const NOMBRES: Record<string, string[]> = {
+export const NOMBRES_DE_DNS: Record<string, string[]> = {
   'tienda.ejemplo.com': ['8.8.8.8', '2606:4700:4700::1111'],
   'interno.ejemplo.com': ['10.0.0.7'],
   'mixto.ejemplo.com': ['8.8.8.8', '127.0.0.1'],
@@ -15,18 +15,17 @@ export const NOMBRES: Record<string, string[]> = {
 }
 const resolver: HostResolver = async (nombre) => {
   if (nombre === 'localhost') return systemResolver(nombre)
-  if (!NOMBRES[nombre]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
-  return NOMBRES[nombre].map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
+  if (!NOMBRES_DE_DNS[nombre]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
+  return NOMBRES_DE_DNS[nombre].map((address): Address => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
-export const HORA = 3_600_000
 export type Api = Comercio['api']
-export type Datos = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
+export type DatosParaCrear = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
 /** An address where nobody listens, and nothing is ever sent to. */
 let serie = 0
 export const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++serie}` })
 export const entregaDe = (webhook: string, guia: string, secuencia = 1) =>
   `ent_${webhook.slice(3)}_${guia}_${secuencia}`
-export const leerCodigos = async <N extends string>(nombre: N, lista: AsyncIterable<Record<N, string>>) => {
+export const reunirCodigos = async <N extends string>(nombre: N, lista: AsyncIterable<Record<N, string>>) => {
   const leidos: string[] = []
   for await (const { [nombre]: codigo } of lista) leidos.push(codigo)
   return leidos
@@ -36,19 +35,19 @@ export const terminada = (api: Api, webhook: string, entrega: string, intentos =
     const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
     return leida.intentos >= intentos && leida.estado !== 'pendiente' && leida
   })
-export const tras = (api: Api, webhook: string, entrega: string, intentos: number) =>
+export const trasIntentos = (api: Api, webhook: string, entrega: string, intentos: number) =>
   hasta(async () => {
     const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
     return leida.intentos >= intentos && leida
   })
-export const falla = (promesa: PromiseLike<unknown>) =>
+export const fallaDeApi = (promesa: PromiseLike<unknown>) =>
   promesa.then(
     () => {
       throw new Error('it was accepted')
     },
     (error) => error,
   )
-export const codigoDe = async (promesa: PromiseLike<unknown>) => (await falla(promesa)).codigo
+export const codigoDeFalla = async (promesa: PromiseLike<unknown>) => (await fallaDeApi(promesa)).codigo
 export const firmas = (recibido: Recibido) => String(recibido.cabeceras['webhook-signature']).split(' ')
 /** What the secret makes of it, whatever the time. */
 export const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: Recibido) =>
@@ -76,7 +75,11 @@ export function usarWebhooks() {
   const limpiar = () => limpiarAhora(entorno)
   /** Every secret that was shown. */
   const secretos: string[] = []
-  const crear = async ({ api }: Pick<Comercio, 'api'>, { url }: Pick<Receptor, 'url'>, datos: Datos = {}) => {
+  const crear = async (
+    { api }: Pick<Comercio, 'api'>,
+    { url }: Pick<ReceptorDePrueba, 'url'>,
+    datos: DatosParaCrear = {},
+  ) => {
     const creado = await api.webhooks.crear({ url, ...datos })
     secretos.push(creado.secreto)
     return creado
@@ -90,7 +93,7 @@ export function usarWebhooks() {
     return rotado
   }
   /** A merchant with an endpoint. */
-  const nuevo = async (responder?: Receptor['responder'], datos?: Datos) => {
+  const nuevo = async (responder?: ReceptorDePrueba['responder'], datos?: DatosParaCrear) => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor(responder)
     return { comercio, api: comercio.api, receptor, ...(await crear(comercio, receptor, datos)) }

@@ -52,7 +52,7 @@ const masEstrecha = ({ sobre, quien, comercio_id }: Condiciones) =>
   sobre !== null ? SOBRE : quien !== null ? DE_QUIEN : comercio_id !== null ? DE_COMERCIO : DE_TODOS
 
 /** Query parameters that both audit lists accept. */
-export interface FiltrosDeBitacora extends Pagination {
+export interface ConsultaDeBitacora extends Pagination {
   accion?: string
   sobre?: string
   quien?: string
@@ -68,7 +68,7 @@ const limiteDe = (instante: string | undefined) => (instante === undefined ? nul
 export function paginarBitacora<Dato>(
   { db, cursores }: { db: Db; cursores: Cursors },
   quien: { operacion: string; dueno: string },
-  { limite, cursor, creado_desde, creado_hasta, ...filtros }: FiltrosDeBitacora,
+  { limite, cursor, creado_desde, creado_hasta, ...filtros }: ConsultaDeBitacora,
   de: Pick<Condiciones, 'comercio_id' | 'modo'>,
   presentar: (fila: FilaLeida) => Dato,
 ) {

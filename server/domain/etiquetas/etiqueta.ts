@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
-import type { Ajustes } from '../deps.ts'
+import type { ServiceSettings } from '../deps.ts'
 import { type AmbitoDeGuias, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
 
@@ -44,7 +44,7 @@ export const unir = (codigos: readonly string[]) => codigos.join('-')
 export const separar = (nombre: string) => nombre.split('-')
 
 /** Converts a row into the data of its label. */
-export function datosDe(fila: FilaEtiqueta, { urlPublica }: Pick<Ajustes, 'urlPublica'>): DatosDeEtiqueta {
+export function datosDe(fila: FilaEtiqueta, { urlPublica }: Pick<ServiceSettings, 'urlPublica'>): DatosDeEtiqueta {
   const { guia, modo, external_ref, contenido, recogida } = fila
   return {
     comercio: fila.nombre,

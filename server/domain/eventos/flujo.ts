@@ -140,7 +140,7 @@ export function posicionTras(antes: PosicionDelFlujo, evento: FilaDelFlujo): Pos
 }
 
 /** Filters of the feed: by types, by guide, or none. */
-export interface FiltrosDelFlujo {
+export interface FiltroDeFlujo {
   tipos?: readonly TipoDeEvento[]
   guia?: string
 }
@@ -151,7 +151,7 @@ export function leerFlujo(
   comercio_id: string,
   modo: Modo,
   [xid, guia_id, secuencia, desde, visto]: PosicionDelFlujo,
-  { tipos, guia }: FiltrosDelFlujo,
+  { tipos, guia }: FiltroDeFlujo,
   cuantos: number,
 ): Promise<FilaDelFlujo[]> {
   const parametros = {

@@ -9,7 +9,7 @@ import { forDocuments } from '../../platform/brand/brand.ts'
 import type { PreparedImage } from '../../platform/images/prepareImage.ts'
 import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
 import { zonaDe } from '../catalogo/zona.ts'
-import type { Ajustes } from '../deps.ts'
+import type { ServiceSettings } from '../deps.ts'
 import type { FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Archivo, DatosDePrueba, Hito } from './contenidoDelPdf.ts'
@@ -48,7 +48,7 @@ export async function reunirDatos(
   fotos: readonly ArchivoLeido[],
   firma: ArchivoLeido | undefined,
   mapa: DatosDePrueba['mapa'],
-  { marca, urlPublica, zonaHoraria }: Pick<Ajustes, 'marca' | 'urlPublica' | 'zonaHoraria'>,
+  { marca, urlPublica, zonaHoraria }: Pick<ServiceSettings, 'marca' | 'urlPublica' | 'zonaHoraria'>,
 ): Promise<DatosDePrueba> {
   const { modo, prueba, recogida, destinatario, telefono, departamento, municipio, direccion } = guia
   const eventos = await db.consultar(HISTORIAL, prueba)

@@ -10,7 +10,7 @@ import { unavailable, wasNotStored } from '../../platform/errors.ts'
 import { prepareImage } from '../../platform/images/prepareImage.ts'
 import { composeMap } from '../../platform/maps/composeMap.ts'
 import { guardarArchivo } from '../archivos/archivo.ts'
-import type { Ajustes, Deps } from '../deps.ts'
+import type { Deps, ServiceSettings } from '../deps.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
@@ -169,7 +169,7 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
  * Returns a map of the handover position, or null. Uses only map tiles that the operator chose, because the tiles of
  * other providers are not meant for this use.
  */
-async function mapaDe({ lat, lng }: FilaPrueba, { mosaicos }: Pick<Ajustes, 'mosaicos'>) {
+async function mapaDe({ lat, lng }: FilaPrueba, { mosaicos }: Pick<ServiceSettings, 'mosaicos'>) {
   if (!mosaicos?.propios || lat === null || lng === null) return null
   const imagen = await composeMap(mosaicos.url, { lat, lng })
   return imagen && { imagen, atribucion: mosaicos.atribucion }

@@ -1,12 +1,12 @@
 import type { Custodia, Estado, EstadoSiguiente } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
-import type { Ajustes } from '../deps.ts'
+import type { ServiceSettings } from '../deps.ts'
 import { custodiaDe, leToca } from '../estados/custodia.ts'
 import { exigeUbicacion, motivosDe, reportables } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 
 /** Setting that decides which guides a courier may handle (`COURIER_REACH`). */
-export type AlcanceDeCustodia = Pick<Ajustes, 'alcanceDeRepartidor'>
+export type AlcanceDeCustodia = Pick<ServiceSettings, 'alcanceDeRepartidor'>
 
 /**
  * Returns who has a guide's parcel, as seen by a courier. If couriers may handle every guide, each parcel counts as the

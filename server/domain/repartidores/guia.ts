@@ -4,7 +4,7 @@ import type { Estado, GuiaDeReparto } from '../../generado/contrato/tipos/index.
 import { distanceBetween } from '../../platform/maps/point.ts'
 import type { Anotacion } from '../bitacora/bitacora.ts'
 import { zonaDe } from '../catalogo/zona.ts'
-import type { Ajustes } from '../deps.ts'
+import type { ServiceSettings } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
@@ -72,7 +72,7 @@ const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null }
  * are hidden, too.
  */
 export function presentarGuia(
-  ajustes: Pick<Ajustes, 'zonaHoraria'> & AlcanceDeCustodia,
+  ajustes: Pick<ServiceSettings, 'zonaHoraria'> & AlcanceDeCustodia,
   fila: FilaDeReparto,
   repartidor: string,
 ): GuiaDeReparto {

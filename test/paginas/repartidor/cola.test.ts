@@ -3,32 +3,32 @@ import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
-  abrir,
   abrirGuia,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   contexto,
   dar,
   enlace,
   entorno,
-  entrar,
-  entre,
+  entrarEnLaPagina,
   enviarYa,
   evaluar,
   eventosDe,
   fallarIntento,
-  foto,
+  fotoDeColor,
   inicio,
   instalado,
   llenarEntrega,
   mirar,
   nuevoRepartidor,
+  ocurrioEntre,
   pagina,
   pruebaDe,
   puente,
-  registrar,
-  revisar,
-  tiposDe,
+  registrarComoOperador,
+  revisarVentana,
+  tiposDeEventos,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -41,9 +41,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     COMPLETO,
     async () => {
       const { codigo, repartidor } = await nuevoRepartidor()
-      const guia = await enRuta(entorno, comercio, repartidor)
-      await abrir()
-      await entrar(codigo)
+      const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+      await abrirTelefono()
+      await entrarEnLaPagina(codigo)
       await abrirGuia(guia)
       await enlace('No se pudo entregar').waitFor()
       await instalado()
@@ -51,11 +51,11 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       await enlace('No se pudo entregar').tap()
       await pagina.getByLabel('No había nadie').check()
       for (const [i, color] of ['#36c', '#c63', '#3c6'].entries()) {
-        await pagina.locator('input[type=file]').setInputFiles(await foto(color))
+        await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor(color))
         await pagina.getByAltText(`Foto ${i + 1}`, { exact: true }).waitFor()
       }
       await boton('Quitar la foto 2').tap()
-      await revisar('intento-con-fotos')
+      await revisarVentana('intento-con-fotos')
       await boton('Registrar').tap()
       await pagina.getByText('Intento fallido (por enviar)').waitFor()
       await pagina.reload()
@@ -68,21 +68,24 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       await inicio()
       await enviarYa()
       await pagina.getByText('Enviado hoy (1)').waitFor()
-      const { datos } = await comercio.api.guias.intentos(guia)
+      const { datos } = await comercioDelTelefono.api.guias.intentos(guia)
       expect(datos).toMatchObject([{ numero_intento: 1, motivo: 'destinatario_ausente' }])
       expect(datos[0]!.fotos.map(({ ancho }) => ancho)).toEqual([640, 640])
       expect(puente.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
-      expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
+      expect(await tiposDeEventos(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
     },
   )
 
   it('works without coverage: everything arrives once, in order, with its own time', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const [una, otra] = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
-    const sinDatos = (await comercio.api.guias.crear(unaGuia())).guia
-    for (const estado of ['recolectado', 'en_bodega']) await registrar(sinDatos, { estado })
-    await abrir()
-    await entrar(codigo)
+    const [una, otra] = [
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+    ]
+    const sinDatos = (await comercioDelTelefono.api.guias.crear(unaGuia())).guia
+    for (const estado of ['recolectado', 'en_bodega']) await registrarComoOperador(sinDatos, { estado })
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     for (const guia of [una, otra]) {
       await abrirGuia(guia)
       await enlace('Entregar').waitFor()
@@ -115,14 +118,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByLabel('Busque, o escriba la guía').fill(sinDatos)
     await boton('Abrir').tap()
     await pagina.getByText('Sin cobertura no se ve el destino').waitFor()
-    await revisar('sin-datos')
+    await revisarVentana('sin-datos')
     await dar(sinDatos, 'Salir a ruta')
     await fallarIntento(sinDatos)
     await inicio()
     await pagina.getByRole('heading', { name: 'Por enviar (6)' }).waitFor()
     await pagina.getByText('Espera cobertura').first().waitFor()
-    await revisar('sin-cobertura')
-    expect(await tiposDe(una)).toEqual(['aceptado', 'recolectado', 'en_ruta'])
+    await revisarVentana('sin-cobertura')
+    expect(await tiposDeEventos(una)).toEqual(['aceptado', 'recolectado', 'en_ruta'])
 
     // Coverage comes in pieces, and the page is closed and opened in between.
     puente.perder(/POST .*\/eventos$/)
@@ -137,7 +140,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     }
     await pagina.getByText('Enviado hoy (6)').waitFor()
 
-    expect(await tiposDe(una)).toEqual([
+    expect(await tiposDeEventos(una)).toEqual([
       'aceptado',
       'recolectado',
       'en_ruta',
@@ -146,16 +149,22 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       'entregado',
     ])
     const eventos = (await eventosDe(una)).slice(3)
-    entre(eventos[0]!.ocurrido_en, primero, trasPrimero)
-    entre(eventos[2]!.ocurrido_en, antesDeEntregar, entregado)
+    ocurrioEntre(eventos[0]!.ocurrido_en, primero, trasPrimero)
+    ocurrioEntre(eventos[2]!.ocurrido_en, antesDeEntregar, entregado)
     const prueba = (await pruebaDe(una)).cuerpo
     expect(prueba.fotos).toHaveLength(2)
     expect(prueba.firma).not.toBeNull()
     // Photos that had arrived were not sent again, unless the first reload took the answer.
     const subidas = puente.pasados.filter((que) => que.includes('tipo=foto')).length
     expect([2, 3]).toContain(subidas)
-    expect(await tiposDe(otra)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
-    expect(await tiposDe(sinDatos)).toEqual(['aceptado', 'recolectado', 'en_bodega', 'en_ruta', 'intento_fallido'])
+    expect(await tiposDeEventos(otra)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
+    expect(await tiposDeEventos(sinDatos)).toEqual([
+      'aceptado',
+      'recolectado',
+      'en_bodega',
+      'en_ruta',
+      'intento_fallido',
+    ])
     const { rows } = await entorno.db.pool.query('select count(*)::int as n from evento where guia = any($1)', [
       [una, otra, sinDatos],
     ])
@@ -165,24 +174,24 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('shows what the service refused, and goes on with the rest', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const [cancelada, movida, libre] = [
-      (await comercio.api.guias.crear(unaGuia())).guia,
-      await enRuta(entorno, comercio, repartidor),
-      await enRuta(entorno, comercio, repartidor),
+      (await comercioDelTelefono.api.guias.crear(unaGuia())).guia,
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+      await enRuta(entorno, comercioDelTelefono, repartidor),
     ]
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     for (const guia of [cancelada, movida, libre]) {
       await abrirGuia(guia)
       await pagina.locator('.barra').waitFor()
     }
     await instalado()
     await contexto.setOffline(true)
-    await comercio.api.guias.cancelar(cancelada)
+    await comercioDelTelefono.api.guias.cancelar(cancelada)
     await dar(cancelada, 'Recoger el paquete')
     await dar(cancelada, 'Dejar en bodega')
     await fallarIntento(movida)
     await fallarIntento(libre)
-    await registrar(movida, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
+    await registrarComoOperador(movida, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
     await contexto.setOffline(false)
     await inicio()
     await pagina.getByText('Enviado hoy (2)').waitFor()
@@ -190,19 +199,19 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     // Older than what the depot read meanwhile: noted, and told.
     await pagina.getByText('Enviado hoy (2)').tap()
     await pagina.getByText('anotado, sin cambiar el estado').waitFor()
-    expect(await tiposDe(libre)).toContain('intento_fallido')
-    expect(await tiposDe(cancelada)).toEqual(['aceptado', 'cancelado'])
+    expect(await tiposDeEventos(libre)).toContain('intento_fallido')
+    expect(await tiposDeEventos(cancelada)).toEqual(['aceptado', 'cancelado'])
     await pagina.locator('.lista .atencion a').first().tap()
     await pagina.locator('.nota.mal').waitFor()
     expect(await pagina.locator('.nota.mal').textContent()).toContain('cancelado')
-    await revisar('conflicto')
+    await revisarVentana('conflicto')
     await boton('Intentar otra vez').tap()
     await pagina.getByText('Necesita su atención').waitFor()
     for (const quedan of [1, 0]) {
       await pagina.locator('.nota.mal').waitFor()
       await boton('Descartar').tap()
       await pagina.getByText('¿Descartar esta acción?').waitFor()
-      if (quedan === 1) await revisar('descartar')
+      if (quedan === 1) await revisarVentana('descartar')
       await pagina.getByRole('dialog').getByRole('button', { name: 'Descartar' }).tap()
       await titulo(/^Hola/).waitFor()
       if (quedan === 1) {
@@ -211,14 +220,17 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       }
     }
     expect(await pagina.getByText('Por enviar').count()).toBe(0)
-    expect(await tiposDe(cancelada)).toEqual(['aceptado', 'cancelado'])
+    expect(await tiposDeEventos(cancelada)).toEqual(['aceptado', 'cancelado'])
   })
 
   it('works in two tabs without doing anything twice', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guias = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
-    await abrir()
-    await entrar(codigo)
+    const guias = [
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+    ]
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     const [aqui, alla] = [pagina, await contexto.newPage()]
     await alla.goto(`${puente.url}/repartidor`)
     await alla.getByRole('heading', { name: /^Hola/ }).waitFor()
@@ -232,16 +244,16 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await contexto.setOffline(false)
     await pagina.getByText('Enviado hoy (2)').waitFor()
     for (const guia of guias) {
-      expect((await tiposDe(guia)).filter((tipo) => tipo === 'intento_fallido')).toHaveLength(1)
+      expect((await tiposDeEventos(guia)).filter((tipo) => tipo === 'intento_fallido')).toHaveLength(1)
       expect(puente.pasados.filter((que) => que.endsWith(`${guia}/eventos`))).toHaveLength(1)
     }
   })
 
   it('leaves a service alone that asks for it', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     puente.rechazar(/\/eventos$/, 2)
     const momento = Date.now()
@@ -251,29 +263,32 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('Por enviar (1)').waitFor()
     await hasta(async () => {
       await enviarYa()
-      return (await tiposDe(guia)).includes('intento_fallido')
+      return (await tiposDeEventos(guia)).includes('intento_fallido')
     })
     const { rows } = await entorno.db.pool.query(
       'select registrado_en from evento where guia = $1 order by secuencia',
       [guia],
     )
     expect(rows.at(-1).registrado_en.getTime() - momento).toBeGreaterThan(2_000)
-    entre((await eventosDe(guia)).at(-1)!.ocurrido_en, momento, hecho)
+    ocurrioEntre((await eventosDe(guia)).at(-1)!.ocurrido_en, momento, hecho)
   })
 
   it('goes on with the rest when only one thing does not get through', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const [conFoto, otra] = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
-    await abrir()
-    await entrar(codigo)
+    const [conFoto, otra] = [
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+    ]
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     // Small packets pass, large ones don't: what a bad network does to photos.
     puente.cortar(/\/archivos/, 1_000)
     await llenarEntrega(conFoto)
     await boton('Confirmar la entrega').tap()
     await pagina.getByText('Entregado (por enviar)').waitFor()
     await fallarIntento(otra)
-    await hasta(async () => (await tiposDe(otra)).includes('intento_fallido'))
-    expect(await tiposDe(conFoto)).not.toContain('entregado')
+    await hasta(async () => (await tiposDeEventos(otra)).includes('intento_fallido'))
+    expect(await tiposDeEventos(conFoto)).not.toContain('entregado')
     puente.sanar()
     await inicio()
     await hasta(async () => {
@@ -284,16 +299,19 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('keeps the later action of a guide behind its failed one', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const [guia, otra] = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
-    await abrir()
-    await entrar(codigo)
+    const [guia, otra] = [
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+    ]
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('No se pudo entregar').waitFor()
     await instalado()
     await contexto.setOffline(true)
     await enlace('No se pudo entregar').tap()
     await pagina.getByLabel('No había nadie').check()
-    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
     await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
     await boton('Registrar').tap()
     await pagina.getByText('Intento fallido (por enviar)').waitFor()
@@ -302,21 +320,21 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     puente.cortar(/\/archivos/, 1_000)
     await contexto.setOffline(false)
     await fallarIntento(otra)
-    await hasta(async () => (await tiposDe(otra)).includes('intento_fallido'))
+    await hasta(async () => (await tiposDeEventos(otra)).includes('intento_fallido'))
     puente.sanar()
     await inicio()
     await hasta(async () => {
       await enviarYa()
-      return (await tiposDe(guia)).length === 5
+      return (await tiposDeEventos(guia)).length === 5
     })
-    expect((await tiposDe(guia)).slice(-2)).toEqual(['intento_fallido', 'en_ruta'])
+    expect((await tiposDeEventos(guia)).slice(-2)).toEqual(['intento_fallido', 'en_ruta'])
   })
 
   it('does not wait for a time that the phone’s clock was set back from', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('Entregar').waitFor()
     await instalado()
@@ -333,16 +351,16 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await inicio()
     await hasta(async () => {
       await enviarYa()
-      return (await tiposDe(guia)).includes('intento_fallido')
+      return (await tiposDeEventos(guia)).includes('intento_fallido')
     })
   })
 
   it('sends with the page closed, when the browser says that there is coverage', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
     await instalado()
-    await entrar(codigo)
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('Entregar').waitFor()
     puente.cortar(/\/sesion$/, 100)
@@ -374,9 +392,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('offers a new version, and changes to it without losing what is to be sent', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('Entregar').waitFor()
     const [antes] = (await instalado()) as string[]

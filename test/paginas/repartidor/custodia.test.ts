@@ -3,17 +3,17 @@ import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
-  abrir,
   abrirGuia,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   contexto,
   dar,
   enElTelefono,
   enGrupos,
   enlace,
   entorno,
-  entrar,
+  entrarEnLaPagina,
   enviarYa,
   inicio,
   instalado,
@@ -21,9 +21,9 @@ import {
   nuevoRepartidor,
   pagina,
   pruebaDe,
-  registrar,
-  revisar,
-  tiposDe,
+  registrarComoOperador,
+  revisarVentana,
+  tiposDeEventos,
   usarTelefono,
 } from './telefono.ts'
 
@@ -31,7 +31,7 @@ usarTelefono()
 
 const persona = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
 const nueva = async () =>
-  (await comercio.api.guias.crear(unaGuia({ ...persona, contenido: '2 pares de zapatos' }))).guia
+  (await comercioDelTelefono.api.guias.crear(unaGuia({ ...persona, contenido: '2 pares de zapatos' }))).guia
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it(
@@ -40,38 +40,39 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     async () => {
       const { codigo } = await nuevoRepartidor()
       const guia = await nueva()
-      await abrir()
-      await entrar(codigo)
+      await abrirTelefono()
+      await entrarEnLaPagina(codigo)
       await abrirGuia(guia)
       await pagina.getByRole('region', { name: 'Se recoge en' }).getByText('Bodega Zona 12').waitFor()
       await pagina.getByText('Lleva: 2 pares de zapatos').waitFor()
       expect(await enlace('Google Maps').getAttribute('href')).toContain('destination=14.583611%2C-90.548611')
       expect(await pagina.locator('.barra a, .pasos a').allTextContents()).toEqual(['Recoger el paquete'])
       expect(await enElTelefono()).not.toMatch(/María|5a avenida|\+502/)
-      await revisar('por-recoger')
+      await revisarVentana('por-recoger')
       await dar(guia, 'Recoger el paquete')
       await abrirGuia(guia)
       await pagina.getByText(persona.destinatario).waitFor()
       await pagina.getByText('Salir a ruta').waitFor()
-      await revisar('propia')
+      await revisarVentana('propia')
     },
   )
 
   it('says that another carries a guide, and takes it where it changes hands', COMPLETO, async () => {
     const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
     const guia = await nueva()
-    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado, repartidor: berta.repartidor })
-    await abrir()
-    await entrar(carlos.codigo)
+    for (const estado of ['recolectado', 'en_ruta'])
+      await registrarComoOperador(guia, { estado, repartidor: berta.repartidor })
+    await abrirTelefono()
+    await entrarEnLaPagina(carlos.codigo)
     await abrirGuia(guia)
     await pagina.getByText('La lleva otro repartidor').waitFor()
     expect(await pagina.locator('.barra, .pasos').count()).toBe(0)
     expect(await enElTelefono()).not.toMatch(/María|5a avenida|zapatos|\+502/)
-    await revisar('ajena')
-    await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await revisarVentana('ajena')
+    await registrarComoOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await pagina.reload()
     await pagina.getByText('Si ya la tiene usted, regístrelo aquí.').waitFor()
-    await revisar('de-mano-en-mano')
+    await revisarVentana('de-mano-en-mano')
     await dar(guia, 'Salir a ruta')
     await abrirGuia(guia)
     await pagina.getByText(persona.destinatario).waitFor()
@@ -80,27 +81,27 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('lists what a courier carries without being told, apart from the rest', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const [suya, libre] = [await enRuta(entorno, comercio, repartidor), await nueva()]
-    await abrir()
-    await entrar(codigo)
+    const [suya, libre] = [await enRuta(entorno, comercioDelTelefono, repartidor), await nueva()]
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     const suyas = pagina.getByRole('region', { name: 'Las que lleva (1)' })
     await suyas.getByText(enGrupos(suya)).waitFor()
     await abrirGuia(libre)
     await pagina.getByText('No la lleva nadie').waitFor()
     await inicio()
     await pagina.getByRole('region', { name: 'Otras a mano (1)' }).getByText(enGrupos(libre)).waitFor()
-    await revisar('suyas-y-otras')
+    await revisarVentana('suyas-y-otras')
     // Again at the next sign-in, however soon: the phone forgot them when the courier left.
     await boton('Salir').tap()
-    await entrar(codigo)
+    await entrarEnLaPagina(codigo)
     await suyas.getByText(enGrupos(suya)).waitFor()
   })
 
   it('sends in its order what was collected and delivered without coverage', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await nueva()
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await pagina.getByText('No la lleva nadie').waitFor()
     await instalado()
@@ -114,15 +115,15 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('Entregado (por enviar)').waitFor()
     await contexto.setOffline(false)
     await hasta(async () => (await pruebaDe(guia)).status === 200)
-    expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
+    expect(await tiposDeEventos(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
   })
 
   it('keeps a delivery of what its courier never said to carry, and sends it once he does', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await nueva()
-    for (const estado of ['recolectado', 'en_bodega']) await registrar(guia, { estado })
-    await abrir()
-    await entrar(codigo)
+    for (const estado of ['recolectado', 'en_bodega']) await registrarComoOperador(guia, { estado })
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await instalado()
     await contexto.setOffline(true)
     await llenarEntrega(guia, { firmar: true })
@@ -132,14 +133,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await enlace('Vea por qué').tap()
     await pagina.getByText('La guía no está en sus manos').waitFor()
     await pagina.getByText('No la lleva nadie todavía. Si la tiene usted').waitFor()
-    await revisar('sin-custodia')
+    await revisarVentana('sin-custodia')
     await boton('La tenía yo').tap()
     await hasta(async () => {
       await enviarYa()
       return (await pruebaDe(guia)).status === 200
     })
     expect((await pruebaDe(guia)).cuerpo).toMatchObject({ fotos: [{}], firma: {} })
-    expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_bodega', 'en_ruta', 'entregado'])
+    expect(await tiposDeEventos(guia)).toEqual(['aceptado', 'recolectado', 'en_bodega', 'en_ruta', 'entregado'])
     await inicio()
     await pagina.getByText('Enviado hoy (2)').waitFor()
   })

@@ -4,30 +4,30 @@ import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
-  abrir,
   abrirGuia,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
+  dibujarFirma,
   enElTelefono,
   enlace,
   entorno,
-  entrar,
-  entre,
+  entrarEnLaPagina,
   enviarYa,
   evaluar,
   fallarIntento,
-  firma,
-  foto,
+  fotoDeColor,
   inicio,
   llenarEntrega,
   nuevoRepartidor,
+  ocurrioEntre,
   oscuros,
   pagina,
   pruebaDe,
   puente,
-  registrar,
-  revisar,
-  tiposDe,
+  registrarComoOperador,
+  revisarVentana,
+  tiposDeEventos,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -37,10 +37,10 @@ usarTelefono()
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('delivers with photos, a signature and the place', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const { guia } = await comercio.api.guias.crear(unaGuia({ destinatario: 'María López' }))
-    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado, repartidor })
-    await abrir()
-    await entrar(codigo)
+    const { guia } = await comercioDelTelefono.api.guias.crear(unaGuia({ destinatario: 'María López' }))
+    for (const estado of ['recolectado', 'en_ruta']) await registrarComoOperador(guia, { estado, repartidor })
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('Entregar').tap()
     await boton('Confirmar la entrega').tap()
@@ -53,23 +53,23 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       .toBuffer()
     await entrada.setInputFiles({ name: 'grande.jpg', mimeType: 'image/jpeg', buffer: grande })
     await pagina.getByAltText('Foto 1').waitFor()
-    await entrada.setInputFiles(await foto('#36c'))
+    await entrada.setInputFiles(await fotoDeColor('#36c'))
     await pagina.getByAltText('Foto 2').waitFor()
-    await entrada.setInputFiles(await foto('#c63'))
+    await entrada.setInputFiles(await fotoDeColor('#c63'))
     await pagina.getByAltText('Foto 3').waitFor()
     await boton('Quitar la foto 2').tap()
     expect(await pagina.locator('.fotos img').count()).toBe(2)
     await boton('María López').tap()
     await expect.poll(() => pagina.getByLabel('Quién es').inputValue()).toBe('destinatario')
     await pagina.getByLabel('Documento').fill('2456 78901 0101')
-    await firma()
+    await dibujarFirma()
     const tinta = await oscuros()
     expect(tinta).toBeGreaterThan(0.002)
     await boton('Deshacer').tap()
     expect(await oscuros()).toBeLessThan(tinta)
-    await firma()
+    await dibujarFirma()
     await pagina.getByText('precisión de unos 8 m').waitFor()
-    await revisar('entregar')
+    await revisarVentana('entregar')
     // Turned: nothing of it is lost.
     const antes = await oscuros()
     await pagina.setViewportSize({ width: 740, height: 360 })
@@ -94,7 +94,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       lng: -90.6442,
       precision_m: 8,
     })
-    entre(cuerpo.entregado_en, momento, hecho)
+    ocurrioEntre(cuerpo.entregado_en, momento, hecho)
     // Upright, and no larger than has to be sent.
     expect(cuerpo.fotos.map(({ ancho, alto }: { ancho: number; alto: number }) => [ancho, alto])).toEqual([
       [1_920, 2_560],
@@ -118,9 +118,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('delivers without a place where the phone may not tell it', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir({ permissions: [] })
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono({ permissions: [] })
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(guia)
     await pagina.getByText('Sin permiso para ver dónde está').waitFor()
     await boton('Confirmar la entrega').tap()
@@ -130,9 +130,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('names the photo that was refused, and sends the delivery once it is corrected', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(guia, { firmar: true })
     await pagina.getByText('precisión de unos 8 m').waitFor()
     const entrada = pagina.locator('input[type=file]')
@@ -146,7 +146,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const hecho = Date.now()
     await enlace('Vea por qué').tap()
     await pagina.getByText('(la foto 2)').waitFor()
-    await revisar('foto-mala')
+    await revisarVentana('foto-mala')
     await boton('Corregir').tap()
     await pagina.getByText('Corrige la entrega de las').waitFor()
     expect(await pagina.getByLabel('Nombre').inputValue()).toBe('María López')
@@ -155,14 +155,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await hasta(async () => (await pruebaDe(guia)).status === 200)
     // Who signed is gone by now: neither that nor the place is asked for again.
     expect((await pruebaDe(guia)).cuerpo).toMatchObject({ fotos: [{}], firma: {}, lat: 14.7189, precision_m: 8 })
-    entre((await pruebaDe(guia)).cuerpo.entregado_en, momento, hecho)
+    ocurrioEntre((await pruebaDe(guia)).cuerpo.entregado_en, momento, hecho)
   })
 
   it('loses no photo when a delivery comes back while another try is half filled in', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(guia)
     const entrada = pagina.locator('input[type=file]')
     await entrada.setInputFiles({ name: 'x.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('no es') })
@@ -183,9 +183,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('sends photos again that the service swept meanwhile', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(guia, { firmar: true })
     puente.cortar(/\/entrega$/)
     await boton('Confirmar la entrega').tap()
@@ -201,15 +201,18 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('says which photo a proxy on the way finds too large', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const [conFoto, otra] = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
-    await abrir()
-    await entrar(codigo)
+    const [conFoto, otra] = [
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+    ]
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     puente.contestar(/\/archivos/, 413)
     await llenarEntrega(conFoto)
     await boton('Confirmar la entrega').tap()
     await pagina.getByText('El servicio no aceptó').waitFor()
     await fallarIntento(otra)
-    await hasta(async () => (await tiposDe(otra)).includes('intento_fallido'))
+    await hasta(async () => (await tiposDeEventos(otra)).includes('intento_fallido'))
     puente.sanar()
     await abrirGuia(conFoto)
     await enlace('Vea por qué').tap()
@@ -220,9 +223,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('says that the phone is full before anything is lost', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(guia)
     // Chromium's own way of making a disk small does nothing in a private window.
     await evaluar(`{ const { add, put } = IDBObjectStore.prototype
@@ -230,7 +233,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       const lleno = () => { window.negados++; throw new DOMException('full', 'QuotaExceededError') }
       window.vaciar = () => void Object.assign(IDBObjectStore.prototype, { add, put })
       Object.assign(IDBObjectStore.prototype, { add: lleno, put: lleno }) } 0`)
-    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
     await pagina.getByText('no tiene espacio').waitFor()
     expect(await pagina.locator('.fotos li').count()).toBe(1)
     // The photo's refusal still stands there when the delivery's comes.

@@ -9,14 +9,14 @@ import { enRuta, unaFoto } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { abrirNavegador, hayNavegador } from '../../navegador.ts'
 import {
-  abrir,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   contexto,
   enGrupos,
   enlace,
   entorno,
-  entrar,
+  entrarEnLaPagina,
   evaluar,
   inicio,
   instalado,
@@ -24,9 +24,9 @@ import {
   pagina,
   pedidas,
   puente,
-  registrar,
-  revisar,
-  tiposDe,
+  registrarComoOperador,
+  revisarVentana,
+  tiposDeEventos,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -81,7 +81,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   beforeAll(async () => {
     carpeta = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
-    enCamara = (await comercio.api.guias.crear(unaGuia({ contenido: 'Etiquetas' }))).guia
+    enCamara = (await comercioDelTelefono.api.guias.crear(unaGuia({ contenido: 'Etiquetas' }))).guia
     await writeFile(join(carpeta, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
     navegador = await abrirNavegador(
       '--use-fake-device-for-media-stream',
@@ -96,7 +96,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('reads bars with the camera and a QR from a photo, without a reader of the browser', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     // The camera sees the label at once: what is to be done before that has to hold it back.
-    await abrir(
+    await abrirTelefono(
       {
         alEmpezar: `window.camara = Promise.resolve()
         const dispositivos = navigator.mediaDevices // none on an empty page
@@ -107,7 +107,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     )
     await instalado()
     expect(pedidas.filter((una) => una.includes('lector.'))).toEqual([])
-    await entrar(codigo)
+    await entrarEnLaPagina(codigo)
     expect(await evaluar('typeof BarcodeDetector')).toBe('undefined')
     await enlace('Escanear').tap()
     await titulo(enGrupos(enCamara)).waitFor()
@@ -118,11 +118,11 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByLabel('Cargar varias').check()
     await evaluar('window.soltar()')
     await pagina.getByText('1 guía').waitFor()
-    await revisar('escanear')
+    await revisarVentana('escanear')
     // It is before the camera still: a moment later the box is gone.
     await pagina.getByLabel('Cargar varias').tap()
     await titulo(enGrupos(enCamara)).waitFor()
-    const { guia } = await comercio.api.guias.crear(unaGuia({ contenido: 'Cuadros' }))
+    const { guia } = await comercioDelTelefono.api.guias.crear(unaGuia({ contenido: 'Cuadros' }))
     await inicio()
     await contexto.clearPermissions()
     await contexto.grantPermissions(['geolocation'])
@@ -142,14 +142,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('takes many parcels one after the other, each once', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const enBodega = async () => {
-      const { guia } = await comercio.api.guias.crear(unaGuia())
-      for (const estado of ['recolectado', 'en_bodega']) await registrar(guia, { estado })
+      const { guia } = await comercioDelTelefono.api.guias.crear(unaGuia())
+      for (const estado of ['recolectado', 'en_bodega']) await registrarComoOperador(guia, { estado })
       return guia
     }
     const [una, otra] = [await enBodega(), await enBodega()]
-    const suya = await enRuta(entorno, comercio, repartidor)
-    await abrir({ permissions: [] }, navegador)
-    await entrar(codigo)
+    const suya = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono({ permissions: [] }, navegador)
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (1)').waitFor()
     await enlace('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
@@ -165,26 +165,26 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     }
     await mostrar(una)
     await pagina.getByText('3 guías').waitFor()
-    await revisar('tomar-varias')
+    await revisarVentana('tomar-varias')
     await boton('Salir a ruta con 2').tap()
     await titulo('En ruta: 2 guías').waitFor()
     await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(enGrupos(suya)).waitFor()
-    for (const guia of [una, otra]) await hasta(async () => (await tiposDe(guia)).includes('en_ruta'))
+    for (const guia of [una, otra]) await hasta(async () => (await tiposDeEventos(guia)).includes('en_ruta'))
     await inicio()
     await pagina.getByText('Las que lleva (3)').waitFor()
-    expect((await tiposDe(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
+    expect((await tiposDeEventos(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
   })
 
   it('uses the browser’s own reader where there is one', async () => {
     const { codigo } = await nuevoRepartidor()
-    await abrir(
+    await abrirTelefono(
       {
         alEmpezar: `window.BarcodeDetector = class { static async getSupportedFormats() { return ['code_128', 'qr_code'] }
         async detect(video) { return video.videoWidth > 0 ? [{ rawValue: '${enCamara}' }] : [] } }`,
       },
       navegador,
     )
-    await entrar(codigo)
+    await entrarEnLaPagina(codigo)
     await enlace('Escanear').tap()
     await titulo(enGrupos(enCamara)).waitFor()
     expect(puente.pasados.some((una) => una.includes('lector.'))).toBe(false)

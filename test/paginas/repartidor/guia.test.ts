@@ -4,24 +4,24 @@ import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, sinDestino, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
-  abrir,
   abrirGuia,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   enGrupos,
   enlace,
   entorno,
-  entrar,
-  entre,
+  entrarEnLaPagina,
   evaluar,
   eventosDe,
   fallarIntento,
   inicio,
   nuevoRepartidor,
+  ocurrioEntre,
   pagina,
-  registrar,
-  revisar,
-  tiposDe,
+  registrarComoOperador,
+  revisarVentana,
+  tiposDeEventos,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -31,12 +31,12 @@ usarTelefono()
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('opens a guide that is typed, and offers what may be done to it alone', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const { guia } = await comercio.api.guias.crear(
+    const { guia } = await comercioDelTelefono.api.guias.crear(
       unaGuia({ destinatario: 'María José Ajú', direccion: '5a avenida norte 12', indicaciones: 'Portón verde' }),
     )
-    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado, repartidor })
-    await abrir()
-    await entrar(codigo)
+    for (const estado of ['recolectado', 'en_ruta']) await registrarComoOperador(guia, { estado, repartidor })
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     const campo = pagina.getByLabel('Busque, o escriba la guía')
     const otra = '7K3M9QX2A1B4'
     await campo.fill(otra.slice(0, 11))
@@ -60,19 +60,19 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       'Empezar la devolución',
       'Reportar extravío',
     ])
-    await revisar('guia')
+    await revisarVentana('guia')
   })
 
   it('keeps a failed attempt with its reason, and notes', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('No se pudo entregar').tap()
     await boton('Registrar').tap()
     await pagina.getByText('Elija el motivo.').waitFor()
-    await revisar('intento')
+    await revisarVentana('intento')
     await pagina.getByLabel('Otro motivo').check()
     await boton('Registrar').tap()
     await pagina.getByText('Escriba en la nota qué pasó.').waitFor()
@@ -83,7 +83,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await enlace('Anotar algo').tap()
     await pagina.getByLabel('Nota').fill('Que llamen antes')
     await boton('Guardar la nota').tap()
-    await hasta(async () => (await tiposDe(guia)).includes('nota'))
+    await hasta(async () => (await tiposDeEventos(guia)).includes('nota'))
     expect((await eventosDe(guia)).slice(-2)).toMatchObject([
       { tipo: 'guia.intento_fallido', motivo: 'otro', descripcion: 'Hay un perro bravo' },
       { tipo: 'guia.nota', descripcion: 'Que llamen antes' },
@@ -94,11 +94,11 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('tells times by the clock of the destination, named where the phone’s shows another hour', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir({ timezoneId: 'America/Bogota' })
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono({ timezoneId: 'America/Bogota' })
+    await entrarEnLaPagina(codigo)
     await fallarIntento(guia)
-    await hasta(async () => (await tiposDe(guia)).includes('intento_fallido'))
+    await hasta(async () => (await tiposDeEventos(guia)).includes('intento_fallido'))
     const { hora } = createClock('America/Guatemala')
     const suya = hora((await eventosDe(guia)).at(-1)!.ocurrido_en)
     await inicio()
@@ -109,10 +109,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('does not let a parcel out whose place nobody confirmed', async () => {
     const { codigo } = await nuevoRepartidor()
-    const { guia } = await comercio.api.guias.crear(sinDestino())
-    await registrar(guia, { estado: 'recolectado' })
-    await abrir()
-    await entrar(codigo)
+    const { guia } = await comercioDelTelefono.api.guias.crear(sinDestino())
+    await registrarComoOperador(guia, { estado: 'recolectado' })
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await pagina.getByText('falta que se confirme el lugar').waitFor()
     expect(await enlace('Salir a ruta').count()).toBe(0)
@@ -121,13 +121,13 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('corrects the phone’s clock, and says when it is wrong', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir({ alEmpezar: 'const deVerdad = Date.now; Date.now = () => deVerdad() + 47 * 60_000' })
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono({ alEmpezar: 'const deVerdad = Date.now; Date.now = () => deVerdad() + 47 * 60_000' })
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('está 47 min adelantado').waitFor()
     const momento = Date.now()
     await fallarIntento(guia)
-    entre(
+    ocurrioEntre(
       (await hasta(async () => (await eventosDe(guia)).find(({ motivo }) => motivo)))!.ocurrido_en,
       momento,
       Date.now(),
@@ -136,8 +136,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('is used with a keyboard', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
     await pagina.getByLabel('Su código').waitFor()
     await pagina.keyboard.press('Tab')
     await pagina.keyboard.type(codigo)
@@ -155,7 +155,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     // Photos, the note, the button.
     for (let i = 0; i < 3; i++) await pagina.keyboard.press('Tab')
     await pagina.keyboard.press('Enter')
-    await hasta(async () => (await tiposDe(guia)).includes('intento_fallido'))
+    await hasta(async () => (await tiposDeEventos(guia)).includes('intento_fallido'))
     expect((await eventosDe(guia)).at(-1)!.motivo).toBe('destinatario_ausente')
   })
 })

@@ -3,15 +3,15 @@ import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
-  abrir,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   entorno,
-  entrar,
+  entrarEnLaPagina,
   evaluar,
   nuevoRepartidor,
   pagina,
-  revisar,
+  revisarVentana,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -30,15 +30,15 @@ const sugerencia = () => pagina.getByRole('region', { name: 'Instalar' })
 describe.skipIf(!hayNavegador)('installing the page', () => {
   it('is offered to whoever has signed in, by a tap, until it is done', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    for (let i = 0; i < 4; i++) await enRuta(entorno, comercio, repartidor)
-    await abrir()
+    for (let i = 0; i < 4; i++) await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
     await pagina.getByLabel('Su código').waitFor()
     expect(await ofrecer()).toBe(true)
     expect(await sugerencia().count()).toBe(0)
-    await entrar(codigo)
+    await entrarEnLaPagina(codigo)
     await sugerencia().waitFor()
     await pagina.getByText('Las que lleva (4)').waitFor()
-    await revisar('instalar')
+    await revisarVentana('instalar')
     // It lies above the list, and the bar below it.
     await boton('Marcar varias').tap()
     await boton('Marcar las 4').tap()
@@ -52,17 +52,17 @@ describe.skipIf(!hayNavegador)('installing the page', () => {
 
   it('is told how on an iPhone, and never again to whoever doesn’t want it', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
-    await abrir({ alEmpezar: IPHONE })
-    await entrar(codigo)
+    await abrirTelefono({ alEmpezar: IPHONE })
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('«Agregar a inicio»').waitFor()
     expect(await boton('Instalar').count()).toBe(0)
-    await revisar('instalar-iphone')
+    await revisarVentana('instalar-iphone')
     await boton('No, gracias').tap()
     await sugerencia().waitFor({ state: 'detached' })
     await pagina.reload()
     await titulo('Hola, Carlos').waitFor()
     await boton('Salir').tap()
-    await entrar(codigo)
+    await entrarEnLaPagina(codigo)
     await titulo('Hola, Carlos').waitFor()
     expect(await sugerencia().count()).toBe(0)
   })
@@ -75,8 +75,8 @@ describe.skipIf(!hayNavegador)('installing the page', () => {
     ['an app on an iPhone', IPHONE.replace('false', 'true')],
   ])('is not offered where the page is already %s', async (_, alEmpezar) => {
     const { codigo } = await nuevoRepartidor()
-    await abrir({ alEmpezar })
-    await entrar(codigo)
+    await abrirTelefono({ alEmpezar })
+    await entrarEnLaPagina(codigo)
     await ofrecer()
     await evaluar('new Promise(requestAnimationFrame)')
     expect(await sugerencia().count()).toBe(0)
@@ -84,8 +84,8 @@ describe.skipIf(!hayNavegador)('installing the page', () => {
 
   it('is not offered where it can’t be', async () => {
     const { codigo } = await nuevoRepartidor()
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Escanee los paquetes').waitFor()
     expect(await sugerencia().count()).toBe(0)
   })

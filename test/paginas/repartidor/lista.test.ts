@@ -3,22 +3,22 @@ import { checkDigit } from '../../../server/platform/codes/guideCode.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
-  abrir,
   abrirGuia,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   contexto,
   enGrupos,
   enlace,
   entorno,
-  entrar,
+  entrarEnLaPagina,
   evaluar,
   inicio,
   nuevoRepartidor,
   pagina,
   puente,
-  registrar,
-  revisar,
+  registrarComoOperador,
+  revisarVentana,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -29,7 +29,7 @@ usarTelefono()
 async function nuevas(cuantas: number, repartidor: string, estado = 'recolectado'): Promise<string[]> {
   const guias: string[] = []
   for (let i = 0; i < cuantas; i += 100) {
-    const { resultados } = await comercio.api.guias.crearLote({
+    const { resultados } = await comercioDelTelefono.api.guias.crearLote({
       guias: Array.from({ length: Math.min(100, cuantas - i) }, (_, j) =>
         unaGuia({
           destinatario: `Vecina ${i + j}`,
@@ -63,14 +63,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('shows of two hundred guides each with its address, in an order that stays, and draws what is seen', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guias = await nuevas(200, repartidor)
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (200)').waitFor()
     const antes = await direcciones()
     expect(antes).toHaveLength(200)
     expect(antes.slice(0, 4)).toEqual(['0a calle 5', '1a calle 5', '2a calle 5', '3a calle 5'])
     // What changes a guide, or brings it anew, leaves its place to it.
-    await registrar(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
+    await registrarComoOperador(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
     await pagina.reload()
     await pagina.getByText('Las que lleva (200)').waitFor()
     expect(await direcciones()).toEqual(antes)
@@ -98,8 +98,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const [guia] = await nuevas(12, repartidor, 'en_ruta')
     await nuevas(3, repartidor, 'en_devolucion')
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (15)').waitFor()
     await pagina.getByText('0 de 15 entregadas').waitFor()
     const campo = pagina.getByLabel('Busque, o escriba la guía')
@@ -115,7 +115,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('En devolución 3').tap()
     await expect.poll(() => filas().count()).toBe(3)
     await pagina.getByText('Se ven 3 de 15.').waitFor()
-    await revisar('lista-filtrada')
+    await revisarVentana('lista-filtrada')
     await boton('Todas 15').tap()
     await expect.poll(() => filas().count()).toBe(15)
     // A code's first characters may all be letters.
@@ -131,14 +131,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('puts the nearest first once it is asked to, and asks for the place then and never before', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     await nuevas(12, repartidor, 'en_ruta')
-    await abrir({
+    await abrirTelefono({
       geolocation: { latitude: 14.6072, longitude: -90.6, accuracy: 8 },
       alEmpezar: `window.pedidos = 0
         for (const cual of ['getCurrentPosition', 'watchPosition']) {
           const suya = navigator.geolocation[cual].bind(navigator.geolocation)
           navigator.geolocation[cual] = (...que) => { window.pedidos++; return suya(...que) } }`,
     })
-    await entrar(codigo)
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (12)').waitFor()
     expect((await direcciones())[0]).toBe('0a calle 5')
     expect(await evaluar('window.pedidos')).toBe(0)
@@ -151,8 +151,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('sends out two hundred with a few taps: each its own event, once, also without coverage', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guias = await nuevas(200, repartidor)
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (200)').waitFor()
     await contexto.setOffline(true)
     await boton('Marcar varias').tap()
@@ -177,24 +177,24 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     await nuevas(3, repartidor)
     const [otra] = await nuevas(1, repartidor, 'en_devolucion')
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (4)').waitFor()
     await boton('Marcar varias').tap()
     await boton('Marcar las 4').tap()
-    await revisar('marcadas')
+    await revisarVentana('marcadas')
     await boton('Salir a ruta con 3').tap()
     await titulo('En ruta: 3 guías').waitFor()
     await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(enGrupos(otra!)).waitFor()
-    await revisar('lote-hecho')
+    await revisarVentana('lote-hecho')
   })
 
   it('says of what is over how it ended and whose it was, also when it is looked at again', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const [guia] = await nuevas(1, repartidor, 'en_ruta')
-    await registrar(guia!, { estado: 'entregado' })
-    await abrir()
-    await entrar(codigo)
+    await registrarComoOperador(guia!, { estado: 'entregado' })
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia!)
     await pagina.getByText('Esta guía ya terminó').waitFor()
     await inicio()

@@ -5,20 +5,20 @@ import { COMPLETO, hasta, sinDestino } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import { revisarLetrasGrandes } from '../revisar.ts'
 import {
-  abrir,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   contexto,
   enGrupos,
-  entrar,
+  entrarEnLaPagina,
   guiaEn,
   instalado,
   llenarEntrega,
   nuevoRepartidor,
   pagina,
   pruebaDe,
-  registrar,
-  revisar,
+  registrarComoOperador,
+  revisarVentana,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -28,9 +28,13 @@ usarTelefono()
 const enRutaCon = (repartidor: string, datos: object) => guiaEn(repartidor, ['recolectado', 'en_ruta'], datos)
 /** A guide on its way whose place was never confirmed. */
 async function enRutaSinLugar(repartidor: string, datos: object) {
-  const { guia } = await comercio.api.guias.crear(sinDestino(datos))
-  await registrar(guia, { estado: 'recolectado', repartidor })
-  await registrar(guia, { estado: 'en_ruta', repartidor, forzar: { razon: 'La central habló con el cliente' } })
+  const { guia } = await comercioDelTelefono.api.guias.crear(sinDestino(datos))
+  await registrarComoOperador(guia, { estado: 'recolectado', repartidor })
+  await registrarComoOperador(guia, {
+    estado: 'en_ruta',
+    repartidor,
+    forzar: { razon: 'La central habló con el cliente' },
+  })
   return guia
 }
 
@@ -67,8 +71,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       ...{ ...alNorte(10), destinatario: 'Juan Xol', telefono: '+50231480005', direccion: 'Casa azul' },
     })
     const sinLugar = await enRutaSinLugar(repartidor, ROSA)
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (6)').waitFor()
     await instalado()
     await contexto.setOffline(true)
@@ -86,7 +90,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await tarjeta(sinLugar).getByRole('button').tap()
     await dialogo().getByText('Rosa Caal').waitFor()
     for (const dicho of [enGrupos(sinLugar), DIRECCION]) await dialogo().getByText(dicho).waitFor()
-    await revisar('puerta-pregunta')
+    await revisarVentana('puerta-pregunta')
     await boton('No, es otra puerta').tap()
     expect(await casilla(sinLugar).count()).toBe(0)
     await tarjeta(sinLugar).getByRole('button').tap()
@@ -99,7 +103,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Confirmar la entrega').tap()
     await tarjeta(vecina).getByText('Elija quién es.').waitFor()
     await tarjeta(sinLugar).getByText('Elija quién es.').waitFor()
-    await revisar('puerta')
+    await revisarVentana('puerta')
     await relacion.selectOption('vecino')
     await tarjeta(sinLugar).getByRole('button', { name: 'Lo recibe Rosa Caal' }).tap()
     await tarjeta(sinLugar).getByText('La firma y el documento son de otra persona').waitFor()
@@ -128,8 +132,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const una = await enRutaSinLugar(repartidor, MARIA)
     const lejana = await enRutaCon(repartidor, { ...LUIS, ...alNorte(3_300) })
     const cercana = await enRutaCon(repartidor, { ...ROSA, ...alNorte(100) })
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(una)
     await pagina.getByText('precisión de unos 8 m').waitFor()
     expect(await pagina.getByRole('checkbox').count()).toBe(0)
@@ -144,7 +148,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await dialogo().getByText('Luis Pérez').waitFor()
     await dialogo().getByText('3,3 km').waitFor()
     expect(await dialogo().getByText('Rosa Caal').count()).toBe(0)
-    await revisar('puerta-lejos')
+    await revisarVentana('puerta-lejos')
     await boton('Volver').tap()
     expect((await pruebaDe(una)).status).toBe(404)
     await boton('Confirmar la entrega').tap()
@@ -165,12 +169,12 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
     const otra = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(una)
     await casilla(otra).check()
     await tarjeta(otra).getByRole('combobox').selectOption('familiar')
-    await registrar(otra, { estado: 'intento_fallido', motivo: 'otro', descripcion: 'Pidió otro día' })
+    await registrarComoOperador(otra, { estado: 'intento_fallido', motivo: 'otro', descripcion: 'Pidió otro día' })
     await pagina.reload()
     await pagina.getByText(`La guía ${enGrupos(otra)} ya no va con esta entrega`).waitFor()
     expect(await casilla(otra).count()).toBe(0)
@@ -184,8 +188,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
     const otra = await enRutaCon(repartidor, { ...LUIS, ...AQUI })
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(una, { nombre: '' })
     await boton('María López').tap()
     await expect.poll(() => pagina.getByLabel('Quién es', { exact: true }).inputValue()).toBe('destinatario')
@@ -206,13 +210,13 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       await enRutaCon(repartidor, {}),
       await enRutaCon(repartidor, { lat: 14.7315, lng: -90.6442 }),
     ]
-    await abrir({ geolocation: { latitude: 14.73, longitude: -90.64417, accuracy: 9 } })
-    await entrar(codigo)
+    await abrirTelefono({ geolocation: { latitude: 14.73, longitude: -90.64417, accuracy: 9 } })
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(lejos)
     await pagina.getByText('Está a 1,2 km del lugar confirmado.').waitFor()
     await boton('Confirmar la entrega').tap()
     await pagina.getByRole('dialog').getByText('Está a 1,2 km del lugar confirmado').waitFor()
-    await revisar('lejos')
+    await revisarVentana('lejos')
     await boton('Volver').tap()
     expect((await pruebaDe(lejos)).status).toBe(404)
     await boton('Confirmar la entrega').tap()
@@ -237,8 +241,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('keeps when a photo was taken, though the page makes it anew', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guia = await enRutaCon(repartidor, {})
-    await abrir({ timezoneId: 'America/Guatemala' })
-    await entrar(codigo)
+    await abrirTelefono({ timezoneId: 'America/Guatemala' })
+    await entrarEnLaPagina(codigo)
     await llenarEntrega(guia)
     const con = async (IFD2: Record<string, string>) => ({
       ...{ name: 'camara.jpg', mimeType: 'image/jpeg' },

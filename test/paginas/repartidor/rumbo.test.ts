@@ -3,22 +3,22 @@ import { COMPLETO } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import { revisarLetrasGrandes } from '../revisar.ts'
 import {
-  abrir,
   abrirGuia,
+  abrirTelefono,
   boton,
   enGrupos,
   enlace,
-  entrar,
+  entrarEnLaPagina,
   evaluar,
   fallarIntento,
-  foto,
+  fotoDeColor,
   guiaEn,
   inicio,
   nuevoRepartidor,
   PERSONA,
   pagina,
-  revisar,
-  tiposDe,
+  revisarVentana,
+  tiposDeEventos,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -39,8 +39,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       await guiaEn(repartidor, ['recolectado', 'en_ruta']),
       await guiaEn(repartidor, ['recolectado', 'en_devolucion']),
     ]
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     const lugar = async (nombre: string) => {
       const region = pagina.getByRole('region', { name: nombre })
       await region.waitFor()
@@ -58,7 +58,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrirGuia(vuelve)
     expect(await lugar('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
     expect(await pagina.getByText(PERSONA.direccion).count()).toBe(0)
-    await revisar('vuelve')
+    await revisarVentana('vuelve')
     await abrirGuia(enRuta)
     const destino = await lugar('Se entrega a')
     expect(destino.texto).toContain('5a avenida norte 12')
@@ -80,8 +80,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       ...PERSONA,
       indicaciones: 'Portón verde, frente a la tienda de la esquina, al lado de la ferretería. '.repeat(6),
     })
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('Entregar').waitFor()
     for (const y of [0, 400, 10_000]) {
@@ -93,14 +93,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await pagina.locator('.barra a').allTextContents()).toEqual(['Entregar', 'No se pudo entregar'])
     const apartados = pagina.getByRole('navigation', { name: 'Si ya no se entrega' })
     expect(await apartados.getByRole('link').allTextContents()).toEqual(['Empezar la devolución', 'Reportar extravío'])
-    await revisar('guia-abierta')
+    await revisarVentana('guia-abierta')
     await apartados.getByRole('link', { name: 'Reportar extravío' }).tap()
     await pagina.getByLabel('Se perdió').check()
     await boton('Registrar').tap()
     await pagina.getByText('¿Reportar extravío?').waitFor()
-    await revisar('extravio')
+    await revisarVentana('extravio')
     await boton('No, volver').tap()
-    expect(await tiposDe(guia)).not.toContain('extraviado')
+    expect(await tiposDeEventos(guia)).not.toContain('extraviado')
     await boton('Registrar').tap()
     await pagina.getByRole('dialog').getByRole('button', { name: 'Reportar extravío' }).tap()
     await titulo('Extravío reportado').waitFor()
@@ -109,8 +109,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('tells each fault at its field, and takes the focus to the first', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guia = await guiaEn(repartidor, ['recolectado', 'en_ruta'])
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('Entregar').tap()
     await titulo('Entregar').waitFor()
@@ -122,8 +122,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await dicho('input[type=file]')).toEqual(['true', 'Tome una foto por lo menos.'])
     expect(await dicho('#nombre')).toEqual(['true', 'Escriba quién recibió.'])
     await expect.poll(activo).toBe('file')
-    await revisar('entregar-fallas')
-    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await revisarVentana('entregar-fallas')
+    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
     await pagina.getByAltText('Foto 1').waitFor()
     await boton('Confirmar la entrega').tap()
     await expect.poll(activo).toBe('nombre')
@@ -147,14 +147,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       direccion: '9a calle 1',
     })
     const cerca = await guiaEn(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Ana', direccion: '1a calle 1' })
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(lejos)
     await fallarIntento(lejos)
     await titulo('Intento anotado').waitFor()
     await pagina.getByText('Zoila').waitFor()
     await pagina.getByText('El servicio ya lo tiene.').waitFor()
-    await revisar('hecho')
+    await revisarVentana('hecho')
     const [fin, alto] = await abajo()
     expect(fin).toBeLessThanOrEqual(alto)
     await enlace('Siguiente: Ana').tap()

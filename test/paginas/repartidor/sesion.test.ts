@@ -3,16 +3,16 @@ import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
-  abrir,
   abrirGuia,
+  abrirTelefono,
   boton,
-  comercio,
+  comercioDelTelefono,
   contexto,
   enElTelefono,
   enGrupos,
   enlace,
   entorno,
-  entrar,
+  entrarEnLaPagina,
   evaluar,
   fallarIntento,
   inicio,
@@ -22,8 +22,8 @@ import {
   pagina,
   pruebaDe,
   puente,
-  revisar,
-  tiposDe,
+  revisarVentana,
+  tiposDeEventos,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -36,18 +36,18 @@ const deSesion = async () => (await contexto.cookies()).filter(({ name }) => nam
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('lets a courier in with his code, and out again', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
-    await abrir()
+    await abrirTelefono()
     await pagina.getByLabel('Su código').waitFor()
-    await revisar('entrar')
+    await revisarVentana('entrar')
     await boton('Entrar').tap()
     await pagina.getByText('Escriba el código').waitFor()
     await pagina.getByLabel('Su código').fill('AAAAA-AAAAA')
     await boton('Entrar').tap()
     await pagina.getByText('Ese código no es válido').waitFor()
     // As a thumb types it.
-    await entrar(codigo.toLowerCase().replace('-', ' '))
+    await entrarEnLaPagina(codigo.toLowerCase().replace('-', ' '))
     await titulo('Hola, Carlos').waitFor()
-    await revisar('vacio')
+    await revisarVentana('vacio')
     const [galleta] = await deSesion()
     expect(galleta).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/repartidor' })
     await pagina.reload()
@@ -58,7 +58,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('weighs little, can be installed, and asks nobody else for anything', COMPLETO, async () => {
-    await abrir()
+    await abrirTelefono()
     await instalado()
     const sesion = await contexto.newCDPSession(pagina)
     const { installabilityErrors } = await sesion.send('Page.getInstallabilityErrors')
@@ -82,11 +82,11 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('keeps what was done when the session ends, and never sends it for another courier', COMPLETO, async () => {
     const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
     const [guia, deBerta] = [
-      await enRuta(entorno, comercio, carlos.repartidor),
-      await enRuta(entorno, comercio, berta.repartidor),
+      await enRuta(entorno, comercioDelTelefono, carlos.repartidor),
+      await enRuta(entorno, comercioDelTelefono, berta.repartidor),
     ]
-    await abrir()
-    await entrar(carlos.codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(carlos.codigo)
     await abrirGuia(guia)
     await enlace('Entregar').waitFor()
     // The operator takes the code away.
@@ -100,13 +100,13 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('Su sesión venció').waitFor()
     await inicio()
     await pagina.getByText('Espera a que entre otra vez').waitFor()
-    await revisar('vencida')
+    await revisarVentana('vencida')
     await enlace('Entre otra vez para enviar').tap()
-    await entrar(berta.codigo)
+    await entrarEnLaPagina(berta.codigo)
     await pagina.getByText('Espera a Carlos Méndez').waitFor()
     await fallarIntento(deBerta)
-    await hasta(async () => (await tiposDe(deBerta)).includes('intento_fallido'))
-    expect(await tiposDe(guia)).not.toContain('intento_fallido')
+    await hasta(async () => (await tiposDeEventos(deBerta)).includes('intento_fallido'))
+    expect(await tiposDeEventos(guia)).not.toContain('intento_fallido')
     // What was at hand for one isn't for the other.
     expect(await pagina.locator('main').textContent()).not.toContain(enGrupos(guia))
     await inicio()
@@ -116,8 +116,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Salir').tap()
     await boton('Salir de todos modos').tap()
     await pagina.getByText('guarda una acción sin enviar').waitFor()
-    await entrar(nuevo)
-    await hasta(async () => (await tiposDe(guia)).includes('intento_fallido'))
+    await entrarEnLaPagina(nuevo)
+    await hasta(async () => (await tiposDeEventos(guia)).includes('intento_fallido'))
     await pagina.getByText('Enviado hoy (1)').waitFor()
     await boton('Salir').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()
@@ -126,9 +126,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('sends nothing for another courier where the browser has no locks, either', COMPLETO, async () => {
     const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
-    const guia = await enRuta(entorno, comercio, carlos.repartidor)
-    await abrir({ alEmpezar: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
-    await entrar(carlos.codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, carlos.repartidor)
+    await abrirTelefono({ alEmpezar: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
+    await entrarEnLaPagina(carlos.codigo)
     await llenarEntrega(guia)
     // A photo that is under way while the phone changes hands.
     const soltar = puente.retener(/\/archivos/)
@@ -138,7 +138,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Salir').tap()
     await boton('Salir de todos modos').tap()
     soltar()
-    await entrar(berta.codigo)
+    await entrarEnLaPagina(berta.codigo)
     await hasta(async () => (await pruebaDe(guia)).status === 200)
     const { rows } = await entorno.db.pool.query('select autor from evento where guia = $1 order by secuencia', [guia])
     expect(rows.at(-1)).toEqual({ autor: carlos.repartidor })
@@ -147,11 +147,11 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('leaves the queue of one courier waiting while another sends his', async () => {
     const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
     const [guia, deBerta] = [
-      await enRuta(entorno, comercio, carlos.repartidor),
-      await enRuta(entorno, comercio, berta.repartidor),
+      await enRuta(entorno, comercioDelTelefono, carlos.repartidor),
+      await enRuta(entorno, comercioDelTelefono, berta.repartidor),
     ]
-    await abrir()
-    await entrar(carlos.codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(carlos.codigo)
     await abrirGuia(guia)
     await enlace('Entregar').waitFor()
     await instalado()
@@ -162,22 +162,22 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('Su sesión venció').waitFor()
     await inicio()
     await enlace('Entre otra vez para enviar').tap()
-    await entrar(berta.codigo)
+    await entrarEnLaPagina(berta.codigo)
     await fallarIntento(deBerta)
-    await hasta(async () => (await tiposDe(deBerta)).includes('intento_fallido'))
+    await hasta(async () => (await tiposDeEventos(deBerta)).includes('intento_fallido'))
     const situacion = await evaluar<string>(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
       abierta.onsuccess = () => { const db = abierta.result
         const q = db.transaction('acciones').objectStore('acciones').getAll()
         q.onsuccess = () => { db.close(); resolver(q.result.find((una) => una.guia === '${guia}').situacion) } } })`)
     expect(situacion).toBe('pendiente')
-    expect(await tiposDe(guia)).not.toContain('intento_fallido')
+    expect(await tiposDeEventos(guia)).not.toContain('intento_fallido')
   })
 
   it('keeps nothing of what is answered when the courier has left', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio, repartidor)
-    await abrir()
-    await entrar(codigo)
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
     await enlace('Entregar').waitFor()
     const soltar = puente.retener(/^GET .*\/guias/)
@@ -195,8 +195,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('tells the service that somebody left until it has heard it', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
-    await abrir()
-    await entrar(codigo)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
     await contexto.setOffline(true)
     await boton('Salir').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()

@@ -9,7 +9,7 @@ import { evaluarEn, revisarPagina } from '../revisar.ts'
 
 // What a file's tests see and touch, one file after another: a merchant, a network and a phone.
 export let entorno: Entorno
-export let comercio: Comercio
+export let comercioDelTelefono: Comercio
 export let puente: Puente
 export let contexto: BrowserContext
 export let pagina: Page
@@ -23,7 +23,7 @@ export function usarTelefono() {
   beforeAll(async () => {
     // A file before this one, of the same worker, may have left its own.
     quejas.length = pedidas.length = 0
-    comercio = await entorno.nuevoComercio()
+    comercioDelTelefono = await entorno.nuevoComercio()
     puente = await crearPuente(() => entorno.url)
   })
   afterAll(() => puente?.cerrar())
@@ -52,24 +52,29 @@ interface Evento {
 }
 export const eventosDe = async (guia: string): Promise<Evento[]> =>
   (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.eventos.datos
-export const tiposDe = async (guia: string) => (await eventosDe(guia)).map(({ tipo }) => tipo.replace('guia.', ''))
-export const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+export const tiposDeEventos = async (guia: string) =>
+  (await eventosDe(guia)).map(({ tipo }) => tipo.replace('guia.', ''))
+export const registrarComoOperador = (guia: string, cuerpo: object) =>
+  entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
 export const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
 /** A guide in one state after another, in the hands of that courier. */
 export async function guiaEn(repartidor: string, estados: readonly string[], datos: object = PERSONA) {
-  const { guia } = await comercio.api.guias.crear(unaGuia(datos))
+  const { guia } = await comercioDelTelefono.api.guias.crear(unaGuia(datos))
   const motivos: Record<string, string> = { en_devolucion: 'otro', intento_fallido: 'otro', extraviado: 'otro' }
   for (const estado of estados) {
     const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor } : {}
     const motivo = motivos[estado] ? { motivo: motivos[estado], descripcion: 'Así fue' } : {}
-    await registrar(guia, { estado, ...toma, ...motivo })
+    await registrarComoOperador(guia, { estado, ...toma, ...motivo })
   }
   return guia
 }
 export const pruebaDe = (guia: string) =>
-  entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
+  entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercioDelTelefono.llave })
 /** The page on a new phone: with a script that runs before its own, or in a browser of the test's. */
-export async function abrir(opciones: BrowserContextOptions & { alEmpezar?: string } = {}, navegador?: Browser) {
+export async function abrirTelefono(
+  opciones: BrowserContextOptions & { alEmpezar?: string } = {},
+  navegador?: Browser,
+) {
   quejas.length = 0
   pedidas.length = 0
   puente.pasados.length = 0
@@ -104,7 +109,7 @@ export async function abrir(opciones: BrowserContextOptions & { alEmpezar?: stri
 export const evaluar = <T>(expression: string, en = pagina): Promise<T> => evaluarEn<T>(en, expression)
 const BLANCOS = 'a, button, input:not(.oculta, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
 /** In a window that holds the whole page: what the bar covers for now is scrolled from below it. */
-export async function revisar(nombre: string) {
+export async function revisarVentana(nombre: string) {
   const ventana = pagina.viewportSize()!
   const height = Math.max(ventana.height, await evaluar<number>('document.documentElement.scrollHeight'))
   await pagina.setViewportSize({ ...ventana, height })
@@ -114,7 +119,7 @@ export async function revisar(nombre: string) {
 export const boton = (name: string | RegExp) => pagina.getByRole('button', { name })
 export const enlace = (name: string) => pagina.getByRole('link', { name, exact: true })
 export const titulo = (name: string | RegExp) => pagina.getByRole('heading', { name, level: 1 })
-export async function entrar(codigo: string) {
+export async function entrarEnLaPagina(codigo: string) {
   await pagina.getByLabel('Su código de repartidor').fill(codigo)
   await boton('Entrar').tap()
   await titulo(/^Hola/).waitFor()
@@ -143,7 +148,7 @@ export const enviarYa = () =>
   boton('Enviar ahora')
     .tap({ timeout: 500 })
     .catch(() => {})
-export const foto = async (color?: string) => ({
+export const fotoDeColor = async (color?: string) => ({
   name: 'foto.jpg',
   mimeType: 'image/jpeg',
   buffer: await unaFoto(color ? { color } : {}),
@@ -153,13 +158,13 @@ export async function llenarEntrega(guia: string, { nombre = 'María López', fo
   await enlace('Entregar').tap()
   await titulo('Entregar').waitFor()
   for (let i = 1; i <= fotos; i++) {
-    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
     await pagina.getByAltText(`Foto ${i}`, { exact: true }).waitFor()
   }
   await pagina.getByLabel('Nombre').fill(nombre)
-  if (firmar) await firma()
+  if (firmar) await dibujarFirma()
 }
-export async function firma() {
+export async function dibujarFirma() {
   const lienzo = pagina.locator('canvas.firma')
   await lienzo.scrollIntoViewIfNeeded()
   const { x, y, width, height } = (await lienzo.boundingBox())!
@@ -179,7 +184,7 @@ export const oscuros = () =>
       const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data
       let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] < 128) n++; return n / (d.length / 4) })()`)
 /** That it happened between two readings of this machine's clock, as far as a phone that heard whole seconds knows. */
-export const entre = (instante: string, desde: number, hasta: number) => {
+export const ocurrioEntre = (instante: string, desde: number, hasta: number) => {
   expect(Date.parse(instante)).toBeGreaterThan(desde - 2_000)
   expect(Date.parse(instante)).toBeLessThan(hasta + 2_000)
 }

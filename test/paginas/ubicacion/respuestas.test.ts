@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createLimit } from '../../../server/api/limits/buckets.ts'
 import { servirUbicacion } from '../../../server/pages/ubicacion/route.ts'
 import { ESTILO_DE_MARCA, FACHADA, sinEstiloDeMarca } from '../../fabricas.ts'
-import { adelantar, enviar, escuchar, falso, mosaico, url, usarServicio } from './servicio.ts'
+import { adelantar, enviarFormulario, escucharServidor, falso, mosaico, url, usarServicio } from './servicio.ts'
 
 usarServicio()
 
@@ -62,7 +62,10 @@ describe('what the page sends', () => {
     ['cerrada', 200, 'Ya no hace falta confirmar'],
   ] as const)('tells nothing of a parcel whose request is %s', async (estado, status, titulo) => {
     const token = falso.nueva({ estado })
-    for (const respuesta of [await fetch(`${url}/u/${token}`), await enviar(token, { enlace: 'geo:14.6,-90.5' })]) {
+    for (const respuesta of [
+      await fetch(`${url}/u/${token}`),
+      await enviarFormulario(token, { enlace: 'geo:14.6,-90.5' }),
+    ]) {
       expect(respuesta.status).toBe(status)
       const html = await respuesta.text()
       expect(html).toContain(titulo)
@@ -79,7 +82,9 @@ describe('what the page sends', () => {
     const malo = `"><script>alert(1)</script>'&`
     const token = falso.nueva({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
     falso.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: malo }))
-    const html = await (await enviar(token, { referencia: `${malo}</textarea>`, enlace: malo, lat: malo })).text()
+    const html = await (
+      await enviarFormulario(token, { referencia: `${malo}</textarea>`, enlace: malo, lat: malo })
+    ).text()
     expect(html).not.toMatch(/<script>|<\/textarea>[^<]*<\/textarea>/)
     expect(html.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(6)
   })
@@ -99,7 +104,7 @@ describe('what the page sends', () => {
     const app = express()
     servirUbicacion(app, { fachada: FACHADA, retencion: 365, solicitudes: falso.puerto, mosaicos: null })
     const otro = createServer(app)
-    const respuesta = await fetch(`${await escuchar(otro)}/u/${falso.nueva()}`)
+    const respuesta = await fetch(`${await escucharServidor(otro)}/u/${falso.nueva()}`)
     expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
     expect(respuesta.headers.get('content-security-policy')).toContain("img-src 'self' data:;")
     otro.closeAllConnections()
@@ -134,7 +139,7 @@ describe('its own files', () => {
 describe('a posted form', () => {
   it('is confirmed and answered with the way back', async () => {
     const token = falso.nueva()
-    const respuesta = await enviar(token, {
+    const respuesta = await enviarFormulario(token, {
       lat: '14.6349',
       lng: '-90.5069',
       precision_m: '12',
@@ -155,7 +160,12 @@ describe('a posted form', () => {
   })
 
   it('may hold a link with words around it', async () => {
-    await enviar(falso.nueva(), { enlace: 'Mi casa https://maps.app.goo.gl/abc123', lat: '', lng: '', metodo: '' })
+    await enviarFormulario(falso.nueva(), {
+      enlace: 'Mi casa https://maps.app.goo.gl/abc123',
+      lat: '',
+      lng: '',
+      metodo: '',
+    })
     expect(falso.confirmaciones).toEqual([
       { seguro: false, cambiar: false, metodo: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
     ])
@@ -175,7 +185,7 @@ describe('a posted form', () => {
     ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
     ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
   ] as [string, Record<string, string>, string][])('with %s comes back as it was', async (_que, campos, mensaje) => {
-    const respuesta = await enviar(falso.nueva(), campos)
+    const respuesta = await enviarFormulario(falso.nueva(), campos)
     expect(respuesta.status).toBe(422)
     const html = await respuesta.text()
     expect(html).toContain(mensaje)
@@ -185,14 +195,14 @@ describe('a posted form', () => {
 
   it('keeps how inexact a position is, if the person says that it is right', async () => {
     const campos = { metodo: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
-    for (const precision_m of ['1800', '250000']) await enviar(falso.nueva(), { ...campos, precision_m })
+    for (const precision_m of ['1800', '250000']) await enviarFormulario(falso.nueva(), { ...campos, precision_m })
     expect(falso.confirmaciones.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
   })
 
   it('may describe the place with words alone', async () => {
     const referencia = 'Aldea El Carmen, casa azul tras la escuela'
     for (const como of [{ metodo: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
-      expect((await enviar(falso.nueva(), { ...como, referencia, enlace: '' })).status).toBe(303)
+      expect((await enviarFormulario(falso.nueva(), { ...como, referencia, enlace: '' })).status).toBe(303)
     }
     const descrita = { seguro: false, cambiar: false, metodo: 'descripcion', referencia }
     expect(falso.confirmaciones).toEqual([descrita, descrita])
@@ -200,14 +210,14 @@ describe('a posted form', () => {
 
   it('may say the place anew while the courier isn’t on his way', async () => {
     const token = falso.nueva()
-    await enviar(token, { enlace: 'https://maps.app.goo.gl/abc', referencia: 'portón verde' })
+    await enviarFormulario(token, { enlace: 'https://maps.app.goo.gl/abc', referencia: 'portón verde' })
     const cambiar = await (await fetch(`${url}/u/${token}?cambiar`)).text()
     expect(cambiar).toContain('name="cambiar" value="1"')
     expect(cambiar).toContain('portón verde</textarea>')
-    await enviar(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    await enviarFormulario(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
     expect(falso.confirmaciones.map(({ cambiar }) => cambiar)).toEqual([false, true])
     falso.responder(() => ({ ok: false, motivo: 'agotada' }))
-    const agotada = await enviar(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    const agotada = await enviarFormulario(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
     expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
     const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null }
     const tarde = falso.nueva({ estado: 'confirmada', confirmado, corregible: false })
@@ -222,7 +232,7 @@ describe('a posted form', () => {
     ['referencia_larga', 'referencia'],
   ] as const)('that is refused as %s says so where it is put right', async (motivo, campo) => {
     falso.responder(() => ({ ok: false, motivo, mensaje: 'Esto no <sirve>.' }))
-    const respuesta = await enviar(falso.nueva(), { enlace: 'https://example.com/', referencia: 'portón' })
+    const respuesta = await enviarFormulario(falso.nueva(), { enlace: 'https://example.com/', referencia: 'portón' })
     expect(respuesta.status).toBe(422)
     const html = await respuesta.text()
     expect(html).toContain(`<a href="#${campo}">Esto no &lt;sirve&gt;.</a>`)
@@ -234,15 +244,15 @@ describe('a posted form', () => {
     falso.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
     const token = falso.nueva()
     const campos = { metodo: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
-    const pregunta = await enviar(token, campos)
+    const pregunta = await enviarFormulario(token, campos)
     expect(pregunta.status).toBe(422)
     const html = await pregunta.text()
     expect(html).toContain('172\u00a0km')
     expect(html).toContain('Mixco, Guatemala')
-    const corregida = await enviar(token, { ...campos, accion: 'corregir' })
+    const corregida = await enviarFormulario(token, { ...campos, accion: 'corregir' })
     expect(corregida.status).toBe(200)
     expect(await corregida.text()).toContain('frente al muelle')
-    expect((await enviar(token, { ...campos, seguro: '1' })).status).toBe(303)
+    expect((await enviarFormulario(token, { ...campos, seguro: '1' })).status).toBe(303)
     expect(falso.confirmaciones.at(-1)).toMatchObject({ seguro: true, lat: 15.5, referencia: 'frente al muelle' })
   })
 
@@ -286,23 +296,23 @@ describe('the limits', () => {
   it('give a network so many other links', async () => {
     for (let i = 0; i < 30; i++) {
       const token = falso.nueva({ estado: 'vencida' })
-      expect((await enviar(token, { accion: 'otro' })).status).toBe(200)
+      expect((await enviarFormulario(token, { accion: 'otro' })).status).toBe(200)
     }
-    const ultima = await enviar(falso.nueva({ estado: 'vencida' }), { accion: 'otro' })
+    const ultima = await enviarFormulario(falso.nueva({ estado: 'vencida' }), { accion: 'otro' })
     expect([ultima.status, (await ultima.text()).includes('No podemos mandarle otro enlace')]).toEqual([429, true])
     expect(falso.otros).toHaveLength(30)
   })
 
   it('hold per address and link, and say for how long', async () => {
     const [token, otro] = [falso.nueva(), falso.nueva()]
-    for (let i = 0; i < 10; i++) expect((await enviar(token, {})).status).toBe(422)
-    const respuesta = await enviar(token, {})
+    for (let i = 0; i < 10; i++) expect((await enviarFormulario(token, {})).status).toBe(422)
+    const respuesta = await enviarFormulario(token, {})
     expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([429, '6'])
     expect(await respuesta.text()).toContain('en 6 segundos')
-    expect((await enviar(otro, {})).status).toBe(422)
+    expect((await enviarFormulario(otro, {})).status).toBe(422)
     expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
     adelantar(6_000)
-    expect((await enviar(token, {})).status).toBe(422)
+    expect((await enviarFormulario(token, {})).status).toBe(422)
     for (let i = 0; i < 59; i++) await fetch(`${url}/u/${otro}`)
     expect((await fetch(`${url}/u/${otro}`)).status).toBe(200)
     expect((await fetch(`${url}/u/${otro}`)).status).toBe(429)

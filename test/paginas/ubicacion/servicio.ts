@@ -103,7 +103,7 @@ const TESELA = (() => {
     trozo('IEND', Buffer.alloc(0)),
   ])
 })()
-export const escuchar = (servidor: Server) =>
+export const escucharServidor = (servidor: Server) =>
   new Promise<string>((resolve) => {
     servidor.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(servidor.address() as AddressInfo).port}`))
   })
@@ -129,7 +129,7 @@ export function usarServicio() {
       res.setHeader('Content-Type', 'image/png')
       res.end(TESELA)
     })
-    mosaico = await escuchar(servidorDeTeselas)
+    mosaico = await escucharServidor(servidorDeTeselas)
     const app = express()
     servirUbicacion(app, {
       fachada: FACHADA,
@@ -139,7 +139,7 @@ export function usarServicio() {
       reloj: () => ahora,
     })
     const servidor = createServer(app)
-    url = await escuchar(servidor)
+    url = await escucharServidor(servidor)
     servidores = [servidorDeTeselas, servidor]
   })
   beforeEach(() => {
@@ -155,7 +155,11 @@ export function usarServicio() {
   })
 }
 
-export const enviar = (token: string, campos: Record<string, string>, cabeceras: Record<string, string> = {}) =>
+export const enviarFormulario = (
+  token: string,
+  campos: Record<string, string>,
+  cabeceras: Record<string, string> = {},
+) =>
   fetch(`${url}/u/${token}`, {
     method: 'POST',
     body: new URLSearchParams(campos).toString(),

@@ -10,7 +10,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { type Comercio, compartirEntorno } from '../../entorno.ts'
 
 export const CLI = fileURLToPath(new URL('../../../sdk/dist/cli.js', import.meta.url))
-export const RECOGIDA = ['--recogida-nombre', 'Bodega', '--recogida-lat', '14.58', '--recogida-lng', '-90.54']
+export const ARGS_DE_RECOGIDA = ['--recogida-nombre', 'Bodega', '--recogida-lat', '14.58', '--recogida-lng', '-90.54']
 export const DESTINO = ['--telefono', '+50231481676', '--departamento', 'Guatemala', '--municipio', 'Mixco']
 
 /** In that process, what is waited before another try passes at once; polling and deadlines are as ever. */
@@ -30,7 +30,7 @@ export const enTerminal = (args: string[], columnas = 80): [string, ...string[]]
 export const hayTerminal = existsSync('/usr/bin/script')
 if (!hayTerminal) console.warn('\n*** There is no script(1): what the CLI does on a terminal is NOT tested here. ***\n')
 
-export interface Opciones {
+export interface OpcionesDeOrden {
   env?: Record<string, string>
   /** What is piped into it; undefined ends at once, null stays open. */
   entrada?: string | null
@@ -67,7 +67,7 @@ export function usarCli() {
     await rm(cli.carpeta, { recursive: true, force: true, maxRetries: 10 })
   })
 
-  function lanzar(args: string[], { env = {}, entrada, programa = [process.execPath, CLI] }: Opciones = {}) {
+  function lanzar(args: string[], { env = {}, entrada, programa = [process.execPath, CLI] }: OpcionesDeOrden = {}) {
     const [orden, ...previos] = programa
     const hijo = spawn(orden, [...previos, ...args], {
       cwd: cli.carpeta,
@@ -95,7 +95,7 @@ export function usarCli() {
     return Object.assign(proceso, { fin })
   }
 
-  async function guias(args: string[], opciones?: Opciones) {
+  async function guias(args: string[], opciones?: OpcionesDeOrden) {
     const proceso = lanzar(args, opciones)
     const codigo = await proceso.fin
     return { codigo, salida: proceso.salida, errores: proceso.errores }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { unaGuia } from '../../fabricas.ts'
-import { DESTINO, nuevaRef, RECOGIDA, usarCli } from './correr.ts'
+import { ARGS_DE_RECOGIDA, DESTINO, nuevaRef, usarCli } from './correr.ts'
 
 const cli = usarCli()
 const { escribir, guias } = cli
@@ -8,7 +8,7 @@ const { escribir, guias } = cli
 describe('guias crear', () => {
   it('creates with options, once for one reference', async () => {
     const ref = nuevaRef()
-    const args = ['crear', ...DESTINO, ...RECOGIDA, '--external-ref', ref, '--lat', '14.63', '--lng', '-90.6']
+    const args = ['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, '--external-ref', ref, '--lat', '14.63', '--lng', '-90.6']
     const una = await guias(args)
     expect([una.codigo, una.errores]).toEqual([0, ''])
     const [, codigo = ''] = /^(\w{12}) {2}aceptado, ubicación confirmada\n$/.exec(una.salida) ?? []
@@ -26,7 +26,7 @@ describe('guias crear', () => {
 
   it('reads a telephone without + with the country that it is told, offline, or else with that of the account', async () => {
     const telefono = async (...args: string[]) => {
-      const { salida } = await guias(['crear', ...DESTINO.slice(2), ...RECOGIDA, '--json', ...args])
+      const { salida } = await guias(['crear', ...DESTINO.slice(2), ...ARGS_DE_RECOGIDA, '--json', ...args])
       return JSON.parse(salida).telefono
     }
     expect(await telefono('--telefono', '3148 1676')).toBe('+50231481676')
@@ -36,7 +36,7 @@ describe('guias crear', () => {
     const { codigo, errores } = await guias([
       'crear',
       ...DESTINO.slice(2),
-      ...RECOGIDA,
+      ...ARGS_DE_RECOGIDA,
       '--telefono',
       '77',
       '--pais',
@@ -46,7 +46,7 @@ describe('guias crear', () => {
   })
 
   it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
-    const args = ['crear', ...DESTINO, ...RECOGIDA, '--lat', '14.633', '--lng', '90.606']
+    const args = ['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, '--lat', '14.633', '--lng', '90.606']
     const una = await guias(args)
     const dicha = /^Revise ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?\n$/
     expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
@@ -82,7 +82,7 @@ describe('guias crear', () => {
       '--telefono',
       '12',
       ...DESTINO.slice(2),
-      ...RECOGIDA,
+      ...ARGS_DE_RECOGIDA,
       '--lat',
       '91',
       '--lng',

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
-import { CLI, enTerminal, hayTerminal, RECOGIDA, SIN_PAUSAS, servir, usarCli } from './correr.ts'
+import { ARGS_DE_RECOGIDA, CLI, enTerminal, hayTerminal, SIN_PAUSAS, servir, usarCli } from './correr.ts'
 
 const cli = usarCli()
 const { escribir, guias, lanzar } = cli
@@ -41,7 +41,7 @@ describe('guias etiquetas', () => {
     await guias([
       'lote',
       await escribir('tres.csv', `telefono,departamento,municipio,external_ref\n${csv}\n`),
-      ...RECOGIDA,
+      ...ARGS_DE_RECOGIDA,
     ])
     const deLote = await guias(['etiquetas', '--archivo', 'tres.resultados.csv', '--salida', 'lote.pdf'])
     expect([deLote.codigo, deLote.salida]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
@@ -62,7 +62,7 @@ describe('guias etiquetas', () => {
     const filas = Array.from({ length: 101 }, (_, i) => `31481676,Guatemala,Mixco,C-${i}`)
     await guias([
       ...['lote', await escribir('cien.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)],
-      ...RECOGIDA,
+      ...ARGS_DE_RECOGIDA,
     ])
     const { codigo, salida } = await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', 'cien.PDF'])
     expect([codigo, salida]).toEqual([0, 'cien-1.PDF  100 etiquetas\ncien-2.PDF  1 etiqueta\n'])

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { abrirLote, FILA, tamanoDe } from '../../../sdk/cli/archivoDeLote.ts'
 import type { Contexto } from '../../../sdk/cli/orden.ts'
 import { COMPLETO, hasta, lote100, unaGuia } from '../../fabricas.ts'
-import { CLI, enTerminal, hayTerminal, nuevaRef, RECOGIDA, servir, usarCli } from './correr.ts'
+import { ARGS_DE_RECOGIDA, CLI, enTerminal, hayTerminal, nuevaRef, servir, usarCli } from './correr.ts'
 
 const cli = usarCli()
 const { entorno, escribir, guias, lanzar } = cli
@@ -56,7 +56,7 @@ describe('guias lote', () => {
       ),
     )
     await escribir('libro.csv', ['Teléfono,Departamento,Municipio,lat,lng,maps_url,external_ref', ...filas].join('\n'))
-    const { codigo, salida } = await guias(['lote', 'libro.csv', ...RECOGIDA])
+    const { codigo, salida } = await guias(['lote', 'libro.csv', ...ARGS_DE_RECOGIDA])
     expect([codigo, salida]).toEqual([0, expect.stringMatching(/^500 leídas: 500 creadas, 0 fallidas\./)])
     const { datos } = await cli.comercio.api.guias.listar({ limite: 100 })
     expect(datos.map(({ telefono }) => telefono)).toEqual(Array(100).fill(expect.stringMatching(/^\+502\d{8}$/)))
@@ -68,7 +68,13 @@ describe('guias lote', () => {
 7723 4567;;San Salvador;Soyapango;${una}
 3148 1676;GT;Guatemala;Mixco;${otra}
 7723 456;;San Salvador;Soyapango;${mala}`
-    const { codigo, errores } = await guias(['lote', await escribir('paises.csv', csv), '--pais', 'SV', ...RECOGIDA])
+    const { codigo, errores } = await guias([
+      'lote',
+      await escribir('paises.csv', csv),
+      '--pais',
+      'SV',
+      ...ARGS_DE_RECOGIDA,
+    ])
     expect([codigo, errores]).toEqual([
       1,
       expect.stringMatching(/fila 4: telefono: .*un número de El Salvador tiene 8/),
@@ -83,7 +89,7 @@ describe('guias lote', () => {
 
   it('shows every warning, on the screen and in the results', async () => {
     const csv = `telefono,departamento,municipio,external_ref\n1111 1111,Guatemala,Vila Nueva,${nuevaRef()}`
-    const { codigo, errores } = await guias(['lote', await escribir('dudosas.csv', csv), ...RECOGIDA])
+    const { codigo, errores } = await guias(['lote', await escribir('dudosas.csv', csv), ...ARGS_DE_RECOGIDA])
     expect(codigo).toBe(0)
     for (const dicha of [
       /^Revise {2}fila 2: telefono: .*plan de numeración/m,
@@ -97,12 +103,12 @@ describe('guias lote', () => {
   it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
     const fila = () => `3148 1676,Guatemala,Mixco,14.633,90.606,${nuevaRef()}`
     const csv = `telefono,departamento,municipio,lat,lng,external_ref\n${fila()}\n`
-    const una = await guias(['lote', await escribir('signo.csv', csv), ...RECOGIDA])
+    const una = await guias(['lote', await escribir('signo.csv', csv), ...ARGS_DE_RECOGIDA])
     const dicha = /fila 2: ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
     expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
     expect((await leerResultados('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
     const estricta = await escribir('estricta.csv', csv + fila())
-    expect(await guias(['lote', estricta, '--estricto', ...RECOGIDA])).toMatchObject({
+    expect(await guias(['lote', estricta, '--estricto', ...ARGS_DE_RECOGIDA])).toMatchObject({
       codigo: 1,
       salida: expect.stringMatching(/^2 leídas: 0 creadas, 1 ya existían, 1 fallidas/),
       errores: expect.stringMatching(/fila 3: lng: .*Quizá quiso decir 14\.633, -90\.606/),
@@ -173,7 +179,7 @@ describe('guias lote', () => {
       'lote.jsonl',
       `${JSON.stringify(guia)}\n\n${JSON.stringify({ ...guia, telefono: '1' })}\n7`,
     )
-    const { codigo, salida } = await guias(['lote', jsonl, '--json', ...RECOGIDA, '--resultados', 'otro.csv'])
+    const { codigo, salida } = await guias(['lote', jsonl, '--json', ...ARGS_DE_RECOGIDA, '--resultados', 'otro.csv'])
     expect(codigo).toBe(1)
     expect(
       salida
@@ -194,9 +200,9 @@ describe('guias lote', () => {
       'sin.csv',
       'telefono,departamento,municipio\n+50231481676,Guatemala,Mixco\n+50231481676,Guatemala,Mixco\n',
     )
-    expect(await guias(['lote', csv, ...RECOGIDA])).toMatchObject({ codigo: 1 })
-    expect((await guias(['lote', csv, ...RECOGIDA, '--referencias', prefijo])).salida).toContain('2 creadas, 0')
-    expect((await guias(['lote', csv, ...RECOGIDA, '--referencias', prefijo])).salida).toContain(
+    expect(await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).toMatchObject({ codigo: 1 })
+    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--referencias', prefijo])).salida).toContain('2 creadas, 0')
+    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--referencias', prefijo])).salida).toContain(
       '0 creadas, 2 ya existían, 0',
     )
     expect((await leerResultados('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([
@@ -226,7 +232,7 @@ describe('guias lote', () => {
     const ref = nuevaRef()
     const texto = `telefono;departamento;municipio;external_ref;color;dirección\n+50231481676;Guatemala;Mixco;${ref};azul;Vía 5\n`
     const csv = await escribir('excel2.csv', Buffer.from(texto, 'latin1'))
-    const args = ['lote', csv, ...RECOGIDA, '--ignorar-otras', '--codificacion', 'windows-1252']
+    const args = ['lote', csv, ...ARGS_DE_RECOGIDA, '--ignorar-otras', '--codificacion', 'windows-1252']
     expect(await guias(args)).toMatchObject({ codigo: 0 })
     expect((await cli.comercio.api.guias.listar({ external_ref: ref })).datos[0]).toMatchObject({ direccion: 'Vía 5' })
   })
@@ -239,7 +245,7 @@ describe('guias lote', () => {
       'grande.csv',
       `telefono,departamento,municipio,external_ref,lat,lng\n${filas.join('\n')}\n`,
     )
-    const orden = ['lote', csv, ...RECOGIDA, '--concurrencia', '1']
+    const orden = ['lote', csv, ...ARGS_DE_RECOGIDA, '--concurrencia', '1']
     const escritas = async (archivo: string) =>
       (await readFile(join(cli.carpeta, archivo), 'utf8').catch(() => '')).split('\n').length
     const cuantas = async () => {
@@ -277,15 +283,15 @@ describe('guias lote', () => {
       req.resume().on('end', () => res.writeHead(status, { 'Retry-After': '3600' }).end('<html>')),
     )
     const url = ['--url', caido]
-    const dejado = await guias(['lote', csv, ...RECOGIDA, ...url, '--concurrencia', '1'])
+    const dejado = await guias(['lote', csv, ...ARGS_DE_RECOGIDA, ...url, '--concurrencia', '1'])
     expect([dejado.codigo, dejado.errores]).toEqual([1, expect.stringContaining('no contesta')])
     expect(await leerResultados('mil.resultados.csv')).toHaveLength(300)
     await escribir('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
     expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(1)
     status = 400
-    expect((await guias(['lote', csv, ...RECOGIDA, ...url])).codigo).toBe(1)
+    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA, ...url])).codigo).toBe(1)
     expect(await leerResultados('mil.resultados-2.csv')).toHaveLength(1_000)
-    const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA], {
+    const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA], {
       env: { GUIAS_LLAVE: `${cli.comercio.llave}x` },
     })
     expect([codigo, errores]).toEqual([1, expect.stringContaining('no_autenticado')])
@@ -296,7 +302,7 @@ describe('guias lote', () => {
     const malos = ['', '77', '1234567', '', '12', '', '']
     const filas = malos.map((telefono, i) => `${telefono},Guatemala,${i === 4 ? '' : 'Mixco'},${nuevaRef()}`)
     const csv = `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`
-    const { codigo, errores } = await guias(['lote', await escribir('malas.csv', csv), ...RECOGIDA])
+    const { codigo, errores } = await guias(['lote', await escribir('malas.csv', csv), ...ARGS_DE_RECOGIDA])
     expect(codigo).toBe(1)
     const lineas = errores.trim().split('\n')
     expect(lineas).toEqual([
@@ -317,10 +323,10 @@ describe('guias lote', () => {
       'otra.csv',
       `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${nuevaRef()}\n`,
     )
-    expect((await guias(['lote', csv, ...RECOGIDA])).salida).toContain('Resultados: otra.resultados.csv')
+    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).salida).toContain('Resultados: otra.resultados.csv')
     const antes = await readFile(join(cli.carpeta, 'otra.resultados.csv'), 'utf8')
-    expect((await guias(['lote', csv, ...RECOGIDA])).salida).toContain('Resultados: otra.resultados-2.csv')
-    const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA, '--resultados', 'otra.resultados.csv'])
+    expect((await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).salida).toContain('Resultados: otra.resultados-2.csv')
+    const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--resultados', 'otra.resultados.csv'])
     expect([codigo, errores]).toEqual([
       2,
       expect.stringMatching(/otra\.resultados\.csv ya existe.*dé otro nombre a --resultados/),
@@ -332,7 +338,7 @@ describe('guias lote', () => {
   it('goes on to its end when nobody reads what it says any more', async () => {
     const filas = Array.from({ length: 400 }, () => `31481676,Guatemala,Mixco,${nuevaRef()}`)
     const csv = await escribir('tubo.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
-    const orden = `'${process.execPath}' '${CLI}' lote ${csv} --json ${RECOGIDA.join(' ')} | head -1`
+    const orden = `'${process.execPath}' '${CLI}' lote ${csv} --json ${ARGS_DE_RECOGIDA.join(' ')} | head -1`
     const { codigo, errores } = await guias([], { programa: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
     expect([codigo, errores]).toEqual([0, ''])
     expect((await leerResultados('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
@@ -343,7 +349,7 @@ describe('guias lote', () => {
       'terminal.csv',
       `telefono,departamento,municipio,external_ref\n+50231481676,Guatemala,Mixco,${nuevaRef()}\n1,Guatemala,Mixco,${nuevaRef()}\n`,
     )
-    const programa = enTerminal(['lote', csv, ...RECOGIDA])
+    const programa = enTerminal(['lote', csv, ...ARGS_DE_RECOGIDA])
     const env = { TERM: 'xterm-256color' }
     const conColor = await guias([], { programa, env })
     expect(conColor.codigo).toBe(1)

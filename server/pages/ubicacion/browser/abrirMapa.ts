@@ -1,5 +1,5 @@
 // Opens the map when the recipient reaches its step.
-import { decir } from './formulario.ts'
+import { decirEstado } from './formulario.ts'
 import type { LugarElegido } from './lugar.ts'
 import type { abrirMapa as AbrirMapa, MapaInteractivo } from './mapa.ts'
 import type { Zona } from './palabras.ts'
@@ -50,7 +50,7 @@ export function prepararMapa(lugar: LugarElegido, alCambiar: () => void, zona: Z
       ])
       mapa = abrirMapa(contenedor, zona, {
         alMover: (punto) => lugar.elegir('mapa', punto),
-        alNoVer: () => decir('envio', 'Ahí todavía no se ve el mapa: espere a que cargue.', 'problema'),
+        alNoVer: () => decirEstado('envio', 'Ahí todavía no se ve el mapa: espere a que cargue.', 'problema'),
         alJuzgar: juzgar,
       })
       mapa.mostrar(lugar.punto(), lugar.precision())

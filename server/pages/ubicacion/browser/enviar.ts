@@ -1,5 +1,5 @@
 // Sends the form in a way that survives bad coverage.
-import { decir } from './formulario.ts'
+import { decirEstado } from './formulario.ts'
 
 const PLAZO_DE_ENVIO_MS = 25_000
 const ESPERA_MAXIMA_S = 30
@@ -24,7 +24,7 @@ export function prepararEnvio(
     enviando = true
     clearTimeout(reloj)
     ocupar(true)
-    decir('envio', 'Enviando…')
+    decirEstado('envio', 'Enviando…')
     const corte = new AbortController()
     const plazo = setTimeout(() => corte.abort(), PLAZO_DE_ENVIO_MS)
     try {
@@ -54,7 +54,7 @@ export function prepararEnvio(
   }
   const esperar = (motivo: string, segundos: number) => {
     ocupar(false)
-    decir(
+    decirEstado(
       'envio',
       `${motivo} No se perdió nada: deje abierta esta página y lo enviaremos en cuanto se pueda.`,
       'problema',

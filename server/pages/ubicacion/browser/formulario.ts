@@ -10,7 +10,7 @@ export const campo = (formulario: HTMLFormElement, nombre: string) =>
  * Writes a status line of the page.
  * @param clase CSS class that says whether the news is good, such as `problema`
  */
-export const decir = (id: string, texto: string, clase = '') => {
+export const decirEstado = (id: string, texto: string, clase = '') => {
   const donde = document.getElementById(id)
   if (!donde) return
   donde.className = `estado ${clase}`

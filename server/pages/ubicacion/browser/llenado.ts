@@ -2,10 +2,10 @@
 import { DESCRIPCION_CORTA, enMetros, MINIMO_DE_DESCRIPCION, pedirPin } from '../precision.ts'
 import { prepararMapa, type Visor } from './abrirMapa.ts'
 import { type CampoDeEnlace, prepararEnlace } from './enlace.ts'
-import { campo, culpar, decir } from './formulario.ts'
+import { campo, culpar, decirEstado } from './formulario.ts'
 import { type LugarElegido, prepararLugar } from './lugar.ts'
 import { leerZona, situar, type Zona } from './palabras.ts'
-import { type Forma, type Pasos, prepararPasos } from './pasos.ts'
+import { type FormaDeUbicar, type Pasos, prepararPasos } from './pasos.ts'
 import { type PositionSearch, prepararPosicion } from './posicion.ts'
 
 /** Location, while the recipient gives it on the page. */
@@ -49,12 +49,12 @@ export class Llenado {
     }
     if (!this.#lugar.punto()) {
       const como = this.#conMapa() ? 'Toque su casa en el mapa para poner el pin.' : 'Diga el lugar de otra forma.'
-      decir('envio', `Falta el lugar. ${como}`, 'problema')
+      decirEstado('envio', `Falta el lugar. ${como}`, 'problema')
       return true
     }
     this.#busqueda.parar()
     if (!this.#lugar.esImprecisa() || this.#aproximado.checked) return false
-    decir('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
+    decirEstado('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
     this.#aproximado.focus()
     return true
   }
@@ -67,18 +67,18 @@ export class Llenado {
   }
 
   #alElegir() {
-    decir('envio', '')
+    decirEstado('envio', '')
     this.#aproximado.checked = false
     if (this.#lugar.metodo() !== 'gps') this.#busqueda.parar()
     this.#actualizar()
   }
 
-  #alLlegar(forma: Forma) {
+  #alLlegar(forma: FormaDeUbicar) {
     if (forma === 'enlace') this.#enlace.leer()
     else if (forma === 'descripcion') this.#lugar.elegir('descripcion')
     else if (forma === 'mapa' && !this.#lugar.punto()) this.#lugar.elegir('')
     if (forma === '') this.#busqueda.parar()
-    decir('envio', '')
+    decirEstado('envio', '')
     this.#actualizar()
   }
 
@@ -98,7 +98,7 @@ export class Llenado {
   /** Describes the location once the pin has rested for 500 ms, not after every step of the pin. */
   #contar() {
     clearTimeout(this.#reloj)
-    this.#reloj = window.setTimeout(() => decir('estado-lugar', this.#describir()), 500)
+    this.#reloj = window.setTimeout(() => decirEstado('estado-lugar', this.#describir()), 500)
   }
 
   #describir(): string {

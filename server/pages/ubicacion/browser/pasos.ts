@@ -2,9 +2,9 @@
 import type { Metodo } from './lugar.ts'
 
 /** Way in which the recipient gives the location; empty while the recipient chooses a way. */
-export type Forma = Metodo
+export type FormaDeUbicar = Metodo
 
-const TITULOS: Record<Exclude<Forma, ''>, string> = {
+const TITULOS: Record<Exclude<FormaDeUbicar, ''>, string> = {
   gps: '¿Es aquí?',
   mapa: 'Señale su puerta',
   enlace: 'Pegue el enlace',
@@ -12,27 +12,27 @@ const TITULOS: Record<Exclude<Forma, ''>, string> = {
 }
 
 export interface Pasos {
-  forma(): Forma
-  ir(forma: Forma): void
+  forma(): FormaDeUbicar
+  ir(forma: FormaDeUbicar): void
   /** Shows the step with which the page begins. */
-  empezar(forma: Forma): void
+  empezar(forma: FormaDeUbicar): void
 }
 
 /**
  * Shows the parts of one step at a time. Going back in the browser's history returns to the choice.
  * @param alLlegar called after the recipient has gone to a step
  */
-export function prepararPasos(formulario: HTMLFormElement, alLlegar: (forma: Forma) => void): Pasos {
+export function prepararPasos(formulario: HTMLFormElement, alLlegar: (forma: FormaDeUbicar) => void): Pasos {
   const titulo = document.getElementById('titulo')!
-  let actual: Forma = ''
-  const mostrar = (forma: Forma) => {
+  let actual: FormaDeUbicar = ''
+  const mostrar = (forma: FormaDeUbicar) => {
     actual = forma
     for (const parte of formulario.querySelectorAll<HTMLElement>('[data-para]')) {
       parte.hidden = !parte.dataset.para!.split(' ').includes(forma || 'elegir')
     }
     if (forma) titulo.textContent = TITULOS[forma]
   }
-  const llegar = (forma: Forma) => {
+  const llegar = (forma: FormaDeUbicar) => {
     mostrar(forma)
     alLlegar(forma)
     scrollTo(0, 0)
@@ -51,7 +51,7 @@ export function prepararPasos(formulario: HTMLFormElement, alLlegar: (forma: For
   }
   formulario.addEventListener('click', ({ target }) => {
     const forma = (target as HTMLElement).closest<HTMLElement>('[data-forma]')?.dataset.forma
-    if (forma) pasos.ir(forma as Forma)
+    if (forma) pasos.ir(forma as FormaDeUbicar)
   })
   document.getElementById('atras')!.addEventListener('click', () => {
     if (history.state?.forma) history.back()

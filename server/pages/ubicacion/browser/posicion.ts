@@ -1,5 +1,5 @@
 // Search for the phone's position.
-import { decir } from './formulario.ts'
+import { decirEstado } from './formulario.ts'
 import type { LugarElegido } from './lugar.ts'
 import type { Pasos } from './pasos.ts'
 import { explicarPermiso } from './permiso.ts'
@@ -33,7 +33,7 @@ export function prepararPosicion(lugar: LugarElegido, pasos: Pasos, alParar: () 
       clearTimeout(corte)
       vigilando = undefined
       boton.removeAttribute('aria-disabled')
-      decir('estado-gps', '')
+      decirEstado('estado-gps', '')
       alParar()
     },
   }
@@ -51,14 +51,14 @@ export function prepararPosicion(lugar: LugarElegido, pasos: Pasos, alParar: () 
     if (mejor < Number.POSITIVE_INFINITY) return
     busqueda.parar()
     if (code === PERMISSION_DENIED) explicarPermiso(document.getElementById('estado-gps')!)
-    else decir('estado-gps', POR_QUE[code] ?? POR_QUE[2]!, 'problema')
+    else decirEstado('estado-gps', POR_QUE[code] ?? POR_QUE[2]!, 'problema')
   }
   if (!window.isSecureContext || !navigator.geolocation) document.getElementById('con-gps')!.hidden = true
   boton.addEventListener('click', () => {
     if (vigilando !== undefined) return
     mejor = Number.POSITIVE_INFINITY
     boton.setAttribute('aria-disabled', 'true')
-    decir('estado-gps', 'Buscando dónde está… Si el teléfono le pide permiso, toque «Permitir».')
+    decirEstado('estado-gps', 'Buscando dónde está… Si el teléfono le pide permiso, toque «Permitir».')
     // The first position often comes from the mobile antenna. The position from the satellites comes seconds later.
     const como = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 }
     vigilando = navigator.geolocation.watchPosition(hallar, fallar, como)

@@ -1,0 +1,17 @@
+/** Problem with which the service refuses a call of the SDK, as far as tests read it. */
+interface ProblemaDeLlamada {
+  codigo: string
+  status: number
+  transiciones?: string[]
+  estado?: string
+  errores: { campo: string }[]
+}
+
+/** Returns the problem of a refused call. Fails if the call succeeds. */
+export const problemaDe = (promesa: PromiseLike<unknown>) =>
+  Promise.resolve(promesa).then(
+    () => {
+      throw new Error('it was accepted')
+    },
+    (error: ProblemaDeLlamada) => error,
+  )
