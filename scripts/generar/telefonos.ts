@@ -57,7 +57,8 @@ export type PaisConPlan = ${planes.map(({ pais }) => `'${pais}'`).join(' | ')}
 
 /**
  * Numbering plan of a country. \`general\`, \`fijo\`, \`movil\` and \`otros\` are regular expressions of national numbers: of
- * all numbers, landlines, mobiles and the other kinds. \`prefijo\` is one of the digits dialled before a national number.
+ * all numbers, landlines, mobiles and the other kinds. \`prefijo\` is the regular expression of a prefix dialled before
+ * a national number, empty if the country has none.
  */
 export interface Plan extends Record<'codigo' | 'general' | 'fijo' | 'movil' | 'otros' | 'prefijo', string> {
   pais: PaisConPlan
