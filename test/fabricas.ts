@@ -11,6 +11,11 @@ export const EN_POSTGRES = { tags: ['postgres'] }
 export const COMPLETO = { tags: ['completo'] }
 
 export const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
+/** {@link RECOGIDA} as answers show it. */
+export const RECOGIDA_VISTA = {
+  ...{ ...RECOGIDA, maps_url: null },
+  ...{ contacto: null, telefono: null, direccion: null, indicaciones: null },
+}
 
 let serie = 0
 

@@ -21,6 +21,10 @@ const DE_RECOGIDA = {
   recogida_lat: { valor: '<grados>', dice: 'latitud de donde se recoge' },
   recogida_lng: { valor: '<grados>', dice: 'longitud de donde se recoge' },
   recogida_maps_url: { valor: '<url>', dice: 'donde se recoge, en un enlace de mapa' },
+  recogida_contacto: { valor: '<nombre>', dice: 'por quién se pregunta al recoger' },
+  recogida_telefono: { valor: '<número>', dice: 'teléfono de donde se recoge' },
+  recogida_direccion: { valor: '<texto>', dice: 'calle, número y zona de donde se recoge' },
+  recogida_indicaciones: { valor: '<texto>', dice: 'cómo llegar a donde se recoge' },
 } as const satisfies Readonly<Record<`recogida_${keyof Recogida}`, Opcion>>
 /** Countries whose phone numbers can be read without `+`. */
 const PAISES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']

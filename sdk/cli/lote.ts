@@ -41,8 +41,9 @@ las que ya existen vuelven como repetidas. Las fallas iguales se cuentan juntas.
 El CSV lleva los nombres en la primera línea; separan «,», «;» o tabuladores.
 Columnas obligatorias: telefono, departamento, municipio. Además: external_ref
 (su número de pedido), pais, destinatario, direccion, indicaciones, contenido,
-lat, lng, maps_url, recogida_nombre, recogida_lat, recogida_lng y
-recogida_maps_url.`,
+lat, lng, maps_url, recogida_nombre, recogida_lat, recogida_lng,
+recogida_maps_url, recogida_contacto, recogida_telefono (sin +, del país de su
+cuenta), recogida_direccion y recogida_indicaciones.`,
   opciones: {
     ...OPCIONES_DE_RECOGIDA,
     pais: opcionDePais('de los teléfonos sin + de las que no lo dicen'),

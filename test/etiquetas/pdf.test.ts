@@ -21,7 +21,10 @@ const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta => ({
   external_ref: 'PEDIDO-2026-00005',
   creado_en: '2026-11-12T15:12:00.000Z',
   url_rastreo: 'https://guias.example.gt/rastreo/7K3M9QX2A1B4',
-  recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
+  recogida: {
+    ...{ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
+    ...{ direccion: '12 avenida 3-40, bodega 7', contacto: 'Luis Batz', telefono: '+50255551234' },
+  },
   destinatario: {
     nombre: 'María José Ajú',
     telefono: '+50231481676',
@@ -44,6 +47,9 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
     '7K3M-9QX2-A1B4',
     'PEDIDO-2026-00005',
     'Bodega Zona 12',
+    '12 avenida 3-40, bodega 7',
+    'Luis Batz',
+    '+50255551234',
     'María José Ajú',
     'Tel. +50231481676',
     'Antigua Guatemala',
@@ -160,7 +166,14 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDeEtiqueta> =>
     external_ref: quiza(texto(128)),
     creado_en: fc.oneof(fc.constant('2026-11-12T15:12:00.000Z'), texto(20)),
     url_rastreo: fc.oneof(fc.webUrl(), texto(3000)),
-    recogida: fc.record({ nombre: quiza(texto(120)), lat: quiza(grados), lng: quiza(grados) }),
+    recogida: fc.record({
+      nombre: quiza(texto(120)),
+      lat: quiza(grados),
+      lng: quiza(grados),
+      direccion: quiza(texto(300)),
+      contacto: quiza(texto(120)),
+      telefono: quiza(texto(16)),
+    }),
     destinatario: fc.record({
       nombre: quiza(texto(120)),
       telefono: texto(40),

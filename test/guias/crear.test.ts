@@ -2,7 +2,7 @@ import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { hasta, RECOGIDA, RECOGIDA_VISTA, sinDestino, unaGuia } from '../fabricas.ts'
 
 // The generator gives one code twice when told to: a collision is one in 10^16 otherwise.
 let repetido: string | undefined
@@ -29,7 +29,7 @@ describe('POST /api/v1/guias', () => {
       telefono: '+50231481676',
       destinatario: 'María José Ajú',
       lat: 14.71889,
-      recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null },
+      recogida: RECOGIDA_VISTA,
       ubicacion: { estado: 'confirmada', origen: 'coordenadas', lat: 14.71889, lng: -90.64417 },
       intentos: 0,
       advertencias: [],
@@ -104,6 +104,23 @@ describe('POST /api/v1/guias', () => {
     expect(await api.guias.crear(unaGuia({ telefono }))).toMatchObject({ telefono: e164, advertencias })
   })
 
+  it('keeps the contact of the pickup; its phone is of the account’s country, whatever the guide’s', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const contacto = { contacto: 'Luis Batz', direccion: '12 avenida 3-40', indicaciones: 'Portón\nazul' }
+    const recogida = { ...RECOGIDA, ...contacto, telefono: '5555 1234' }
+    const pedida = unaGuia({ telefono: '7012 3456', pais: 'SV', recogida })
+    const vista = { ...RECOGIDA_VISTA, ...contacto, telefono: '+50255551234' }
+    const creada = await api.guias.crear(pedida)
+    expect(creada).toMatchObject({ telefono: '+50370123456', recogida: vista })
+    expect((await api.guias.obtener(creada.guia)).recogida).toEqual(vista)
+    const { guias } = { guias: [unaGuia({ recogida: undefined })] } as never as { guias: never[] }
+    const { resultados } = await api.guias.crearLote({ recogida, guias })
+    expect((await api.guias.obtener((resultados[0] as { guia: string }).guia)).recogida).toEqual(vista)
+    expect((await api.guias.crear({ ...pedida, recogida: { ...recogida, telefono: '+502 5555-1234' } })).guia).toBe(
+      creada.guia,
+    )
+  })
+
   it('says everything that is wrong, field by field, in Spanish, and creates nothing', async () => {
     const { api } = await entorno.nuevoComercio()
     const malo = {
@@ -133,6 +150,10 @@ describe('POST /api/v1/guias', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['no pickup', { recogida: undefined }, '/recogida'],
+    ['a bad telephone of the pickup', { recogida: { ...RECOGIDA, telefono: '3148167' } }, '/recogida/telefono'],
+    ['an empty contact', { recogida: { ...RECOGIDA, contacto: ' ' } }, '/recogida/contacto'],
+    ['a pickup address of two lines', { recogida: { ...RECOGIDA, direccion: 'a\nb' } }, '/recogida/direccion'],
+    ['long pickup directions', { recogida: { ...RECOGIDA, indicaciones: 'a'.repeat(501) } }, '/recogida/indicaciones'],
     ['an empty reference', { external_ref: '' }, '/external_ref'],
     ['a reference of 129', { external_ref: 'x'.repeat(129) }, '/external_ref'],
     ['a reference that grows past 128 in NFC', { external_ref: '\u0958'.repeat(100) }, '/external_ref'],
@@ -196,6 +217,7 @@ describe('external_ref', () => {
     ['lng', { lng: -90.6 }],
     ['maps_url', { maps_url: 'https://www.google.com/maps?q=14.6349,-90.5069' }],
     ['recogida', { recogida: { lat: 14.5, lng: -90.5 } }],
+    ['recogida', { recogida: { ...RECOGIDA, contacto: 'Otro' } }],
     ['destinatario', { destinatario: 'Otra persona' }],
     ['direccion', { direccion: 'Otra calle' }],
     ['indicaciones', { indicaciones: 'Otra' }],

@@ -3,7 +3,7 @@ import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
-import { ajustesCon, sinDestino, unaGuia } from '../fabricas.ts'
+import { ajustesCon, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 
 // Its own housekeeping does nothing meanwhile.
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
@@ -25,7 +25,8 @@ const PERSONALES = {
 describe('personal data', () => {
   it('go a year after the guide’s end, and a repeated creation still is the same one', async () => {
     const { api, id } = await entorno.nuevoComercio()
-    const pedida = unaGuia(PERSONALES)
+    const recogida = { ...RECOGIDA, contacto: 'Ana, bodega', telefono: '+50255550001', indicaciones: 'Portón' }
+    const pedida = unaGuia({ ...PERSONALES, recogida })
     const { guia } = await api.guias.crear(pedida)
     const viva = await api.guias.crear(unaGuia(PERSONALES))
     await entorno.operar('POST', `/guias/${guia}/eventos`, {

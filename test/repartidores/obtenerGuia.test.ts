@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import { enRuta } from '../archivos/imagenes.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { RECOGIDA_VISTA, sinDestino, unaGuia } from '../fabricas.ts'
 import { clave, comercio, movil, usarReparto } from './reparto.ts'
 
 const { entorno, ver } = usarReparto()
@@ -22,7 +22,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       modo: 'test',
       custodia: 'propia',
       nombre_comercio: expect.any(String),
-      recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null },
+      recogida: RECOGIDA_VISTA,
       destinatario: 'María',
       telefono: '+50231481676',
       departamento: 'Guatemala',

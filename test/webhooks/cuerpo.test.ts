@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
 import { HORA } from '../duraciones.ts'
-import { RECOGIDA, sinDestino } from '../fabricas.ts'
+import { RECOGIDA_VISTA, sinDestino } from '../fabricas.ts'
 import { depsDeMensajes } from '../mensajeria/canal.ts'
 import { entregaDe, usarWebhooks } from './webhooks.ts'
 
@@ -45,7 +45,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
           guia: {
             ...{ guia, estado: evento.estado, modo: 'live', external_ref, telefono, destinatario: null },
             ...{ departamento: 'Guatemala', municipio: 'San Juan Sacatepéquez', direccion: null, indicaciones: null },
-            ...{ contenido: null, lat: null, lng: null, maps_url: null, recogida: { ...RECOGIDA, maps_url: null } },
+            ...{ contenido: null, lat: null, lng: null, maps_url: null, recogida: RECOGIDA_VISTA },
             ubicacion: {
               ...{ estado: 'solicitada', origen: null, lat: null, lng: null, maps_url: null, precision_m: null },
               ...{ referencia: null, distancia_km: null, confirmado_en: null },

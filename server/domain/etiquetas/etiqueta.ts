@@ -8,7 +8,7 @@ import type { DatosDeEtiqueta } from './pdf.ts'
  * Version of the drawing. Increment it whenever the same data is drawn differently, because the entity tags of labels
  * are made from the data.
  */
-export const DIBUJO = 2
+export const DIBUJO = 3
 
 /** Guide's row with its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
@@ -53,7 +53,14 @@ export function datosDe(fila: FilaEtiqueta, { urlPublica }: Pick<ServiceSettings
     external_ref,
     creado_en: fila.creado_en.toISOString(),
     url_rastreo: `${urlPublica}/r/${guia}`,
-    recogida: { nombre: recogida.nombre, lat: recogida.lat, lng: recogida.lng },
+    recogida: {
+      nombre: recogida.nombre,
+      lat: recogida.lat,
+      lng: recogida.lng,
+      direccion: recogida.direccion ?? null,
+      contacto: recogida.contacto ?? null,
+      telefono: recogida.telefono ?? null,
+    },
     destinatario: {
       nombre: fila.destinatario,
       telefono: fila.telefono,

@@ -15,7 +15,14 @@ export interface DatosDeEtiqueta {
   /** RFC 3339. The latest value of all labels becomes the document's date. */
   creado_en: string
   url_rastreo: string
-  recogida: { nombre: string | null; lat: number | null; lng: number | null }
+  recogida: {
+    nombre: string | null
+    lat: number | null
+    lng: number | null
+    direccion: string | null
+    contacto: string | null
+    telefono: string | null
+  }
   destinatario: {
     nombre: string | null
     /** Shown in full, because the courier calls it. */
@@ -198,6 +205,9 @@ function remitente({ tipografia, etiqueta }: Hoja, y: number): number {
   const derecha = X + mitad + 10
   let remite = escribir(comercio, X, tipografia.escribir(['REMITE'], X, y, ROTULO), 'normal', 11)
   remite = escribir(recogida.nombre?.trim() || coordenadas(recogida), X, remite, 'normal', 18)
+  const contacto = [recogida.direccion, recogida.contacto, recogida.telefono && `Tel. ${recogida.telefono}`]
+  const senas = contacto.filter((parte) => parte?.trim()).join(' · ')
+  if (senas !== '') remite = escribir(senas, X, remite, 'normal', 30)
   const rotulo = tipografia.escribir(['REFERENCIA'], derecha, y, ROTULO)
   return Math.max(remite, escribir(external_ref?.trim() || '—', derecha, rotulo, 'fuerte', 29)) + 4
 }

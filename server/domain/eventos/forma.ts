@@ -5,7 +5,12 @@
  * Members that bodies have since a later version than the first, by their path in `datos`. A list counts as its
  * elements: `guia.advertencias.codigo`. A new member of a guide or an event enters here with the next version.
  */
-export const DESDE: Readonly<Record<string, number>> = {}
+export const DESDE: Readonly<Record<string, number>> = {
+  'guia.recogida.contacto': 2,
+  'guia.recogida.telefono': 2,
+  'guia.recogida.direccion': 2,
+  'guia.recogida.indicaciones': 2,
+}
 
 /** Returns the version with the members of a table like {@link DESDE}. */
 export const formaCon = (desde: Readonly<Record<string, number>>): number => Math.max(1, ...Object.values(desde))

@@ -31,13 +31,20 @@ export interface UbicacionExtra {
   solicitud?: SolicitudGuardada
 }
 
+/** Place that every stored pickup has; null without a value. */
+type LugarDeRecogida = 'nombre' | 'lat' | 'lng' | 'maps_url'
+
+/** Stored pickup. A member of the contact without a value is absent, as in pickups of versions that had no contact. */
+export type RecogidaGuardada = Pick<Guia['recogida'], LugarDeRecogida> &
+  Partial<Omit<Guia['recogida'], LugarDeRecogida>>
+
 /** Row of `guia`; columns have the contract's names. */
 export type FilaGuia = RowOf<
   guia,
   {
     modo: Modo
     estado: Estado
-    recogida: Guia['recogida']
+    recogida: RecogidaGuardada
     ubicacion_estado: Guia['ubicacion']['estado']
     ubicacion_origen: Guia['ubicacion']['origen']
     ubicacion_extra: UbicacionExtra | null

@@ -2,7 +2,7 @@ import type { Cuenta, GuiaIndividual } from '../../generado/contrato/tipos/index
 import { readMapLink } from '../../platform/maps/links.ts'
 import { isLandline, readTelephone } from '../../platform/telephones/telephone.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
-import type { DatosDeGuia, FilaGuia } from './campos.ts'
+import type { DatosDeGuia, FilaGuia, RecogidaGuardada } from './campos.ts'
 
 const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
 const TELEFONO_FIJO: AdvertenciaGuardada = { codigo: 'telefono_fijo', campo: '/telefono' }
@@ -30,12 +30,7 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
     lat: cuerpo.lat ?? null,
     lng: cuerpo.lng ?? null,
     maps_url: cuerpo.maps_url ?? null,
-    recogida: {
-      nombre: cuerpo.recogida.nombre ?? null,
-      lat: cuerpo.recogida.lat ?? null,
-      lng: cuerpo.recogida.lng ?? null,
-      maps_url: cuerpo.recogida.maps_url ?? null,
-    },
+    recogida: recogidaDe(cuerpo, cuenta),
     ...ubicacion,
     ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
     advertencias: [
@@ -48,6 +43,14 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
       ...destino.advertencias,
     ],
   }
+}
+
+function recogidaDe({ recogida }: GuiaIndividual, { pais }: Pick<Cuenta, 'pais'>): RecogidaGuardada {
+  const { nombre = null, lat = null, lng = null, maps_url = null, telefono: dicho, ...contacto } = recogida
+  if (dicho === undefined) return { nombre, lat, lng, maps_url, ...contacto }
+  const telefono = readTelephone(dicho, pais)
+  if ('error' in telefono) throw new Error('recogida.telefono was not validated')
+  return { nombre, lat, lng, maps_url, ...contacto, telefono: telefono.e164 }
 }
 
 type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>

@@ -9,7 +9,7 @@ import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
-import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida } from './campos.ts'
+import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida, type RecogidaGuardada } from './campos.ts'
 
 export type { FilaGuia, GuiaLeida } from './campos.ts'
 export { COLUMNAS_DE_GUIA } from './campos.ts'
@@ -106,12 +106,16 @@ export const advertenciasDe = (fila: FilaGuia | GuiaLeida): Advertencia[] => pre
 /**
  * Returns a pickup with its members in a fixed order. jsonb has its own order, and a rebuilt body must be identical.
  */
-const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Guia['recogida'] => ({
+const presentarRecogida = ({
   nombre,
   lat,
   lng,
   maps_url,
-})
+  contacto = null,
+  telefono = null,
+  direccion = null,
+  indicaciones = null,
+}: RecogidaGuardada): Guia['recogida'] => ({ nombre, lat, lng, maps_url, contacto, telefono, direccion, indicaciones })
 
 /** Returns the location of a guide's row in the contract's form. */
 function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {

@@ -63,7 +63,7 @@ export const BORRAR = `e as (
    ), k as (
      delete from enlace_corto k using v where ${de('k')}
    )
-   update guia g set ${BORRADOS},
+   update guia g set ${BORRADOS}, recogida = g.recogida - '{contacto,telefono,direccion,indicaciones}'::text[],
      ubicacion_extra = ${soloCuando('g.ubicacion_extra')},
      datos_borrados_en = :ahora::timestamptz
    from v where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id returning g.guia`

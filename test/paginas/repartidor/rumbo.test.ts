@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { COMPLETO } from '../../fabricas.ts'
+import { COMPLETO, RECOGIDA } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import { revisarLetrasGrandes } from '../revisar.ts'
 import {
@@ -72,6 +72,25 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       `Hola, María José Ajú. Soy Carlos Méndez, traigo su paquete de`,
     )
     expect(decodeURIComponent(destino.enlaces.WhatsApp!)).toContain(enGrupos(enRuta))
+  })
+
+  it('names who to ask for at the pickup, with directions, and calls or writes to them', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const recogida = {
+      ...RECOGIDA,
+      ...{ contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40', indicaciones: 'Portón azul' },
+    }
+    const guia = await guiaEn(repartidor, [], { ...PERSONA, recogida })
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
+    await abrirGuia(guia)
+    const region = pagina.getByRole('region', { name: 'Se recoge en' })
+    await region.waitFor()
+    expect(await region.textContent()).toMatch(/Luis Batz, .*Bodega Zona 12, 12 avenida 3-40.*Portón azul/s)
+    expect(await region.getByRole('link', { name: 'Llamar' }).getAttribute('href')).toBe('tel:+50255551234')
+    const escribir = await region.getByRole('link', { name: 'WhatsApp' }).getAttribute('href')
+    expect(decodeURIComponent(escribir!)).toContain('Hola, Luis Batz. Soy Carlos Méndez, vengo a recoger un paquete de')
+    await revisarVentana('recogida')
   })
 
   it('keeps what is done most at the thumb, and what ends a parcel’s way apart and asked about', COMPLETO, async () => {

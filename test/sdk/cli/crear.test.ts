@@ -17,6 +17,21 @@ describe('guias crear', () => {
     expect(JSON.parse((await guias([...args, '--json'])).salida)).toMatchObject({ guia: codigo })
   })
 
+  it('takes the contact of the pickup', async () => {
+    const contacto = [
+      '--recogida-contacto',
+      'Luis',
+      '--recogida-telefono',
+      '5555 1234',
+      '--recogida-direccion',
+      'Zona 12',
+    ]
+    const { salida } = await guias(['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, ...contacto, '--json'])
+    expect(JSON.parse(salida).recogida).toMatchObject({
+      ...{ contacto: 'Luis', telefono: '+50255551234', direccion: 'Zona 12', indicaciones: null },
+    })
+  })
+
   it('says what to look at again, apart from what was asked for', async () => {
     const guia = { ...unaGuia(), municipio: 'San Juan Sacatepeques y algo' }
     const { codigo, salida, errores } = await guias(['crear', await escribir('rara.json', JSON.stringify(guia))])

@@ -12,6 +12,8 @@ export interface Rumbo {
   telefono: string | null
   /** Address in words. */
   direccion: string
+  /** Directions; empty if none. */
+  senas: readonly string[]
   lugar: PuntoDeReparto
   /** Precision of the place, in metres, as the recipient's phone reported it; null if unknown. */
   precision_m: number | null
@@ -21,7 +23,7 @@ export interface Rumbo {
 export function rumboDe(datos: GuiaDeReparto | null, estado: Estado | null): Rumbo | null {
   if (!datos || !estado) return null
   if (estado === 'aceptado' || estado === 'en_devolucion') return haciaElComercio(datos, estado)
-  const { direccion, municipio, departamento, ubicacion, destinatario, telefono } = datos
+  const { direccion, indicaciones, municipio, departamento, ubicacion, destinatario, telefono } = datos
   if (datos.custodia !== 'propia' || municipio === null) return null
   const zona = municipio === departamento ? municipio : [municipio, departamento].filter(Boolean).join(', ')
   return {
@@ -29,18 +31,25 @@ export function rumboDe(datos: GuiaDeReparto | null, estado: Estado | null): Rum
     nombre: destinatario,
     telefono,
     direccion: [direccion, zona].filter(Boolean).join(', '),
+    senas: sinRepetir(ubicacion.referencia, indicaciones),
     lugar: ubicacion,
     precision_m: ubicacion.precision_m,
   }
 }
 
+/** Members that a page of an earlier version stored may be absent. */
+const sinRepetir = (...textos: readonly (string | null | undefined)[]) => [
+  ...new Set(textos.filter((texto): texto is string => Boolean(texto))),
+]
+
 function haciaElComercio({ recogida, nombre_comercio }: GuiaDeReparto, estado: Estado): Rumbo | null {
   if (!recogida) return null
   return {
     hacia: estado === 'aceptado' ? 'recogida' : 'comercio',
-    nombre: nombre_comercio,
-    telefono: null,
-    direccion: recogida.nombre ?? 'El punto del mapa',
+    nombre: [recogida.contacto, nombre_comercio].filter(Boolean).join(', ') || null,
+    telefono: recogida.telefono ?? null,
+    direccion: sinRepetir(recogida.nombre, recogida.direccion).join(', ') || 'El punto del mapa',
+    senas: sinRepetir(recogida.indicaciones),
     lugar: recogida,
     precision_m: null,
   }

@@ -45,19 +45,18 @@ function Custodia({ datos, suya, conRumbo }: { datos: GuiaDeReparto; suya: boole
 const ROTULOS = { recogida: 'Se recoge en', destinatario: 'Se entrega a', comercio: 'Se devuelve a' } as const
 
 function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; quien: string }) {
-  const { indicaciones, contenido, ubicacion, intentos, nombre_comercio } = datos
+  const { contenido, intentos, nombre_comercio } = datos
   const aDestino = rumbo.hacia === 'destinatario'
-  const senas = aDestino ? [...new Set([ubicacion.referencia, indicaciones])].filter(Boolean) : []
   return (
     <section class="destino" aria-label={ROTULOS[rumbo.hacia]}>
       <p class="rotulo">{ROTULOS[rumbo.hacia]}</p>
       <p class="destinatario">{rumbo.nombre ?? 'Sin nombre de quien recibe'}</p>
       <p>{rumbo.direccion}</p>
-      {senas.length > 0 && <p class="suave">{senas.join(' · ')}</p>}
+      {rumbo.senas.length > 0 && <p class="suave">{rumbo.senas.join(' · ')}</p>}
       {rumbo.precision_m !== null && rumbo.precision_m > IMPRECISO_M && (
         <p class="nota">El lugar es aproximado, de unos {metros(rumbo.precision_m)}: llame antes de llegar.</p>
       )}
-      <Ayudas rumbo={rumbo} saludo={saludoDe(datos, quien)} />
+      <Ayudas rumbo={rumbo} saludo={saludoDe(datos, rumbo, quien)} />
       {aDestino && nombre_comercio && <p class="suave">De: {nombre_comercio}</p>}
       {contenido && <p class="suave">Lleva: {contenido}</p>}
       {aDestino && intentos !== null && intentos > 0 && (
@@ -67,8 +66,16 @@ function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; qu
   )
 }
 
-const saludoDe = ({ destinatario, nombre_comercio, guia }: GuiaDeReparto, quien: string) =>
-  `Hola${destinatario ? `, ${destinatario}` : ''}. Soy ${quien}, traigo su paquete${nombre_comercio ? ` de ${nombre_comercio}` : ''} (guía ${inGroups(guia)}). `
+function saludoDe({ destinatario, recogida, nombre_comercio, guia }: GuiaDeReparto, { hacia }: Rumbo, quien: string) {
+  const de = nombre_comercio ? ` de ${nombre_comercio}` : ''
+  const aQuien = hacia === 'destinatario' ? destinatario : recogida?.contacto
+  const aQue = {
+    recogida: `vengo a recoger un paquete${de}`,
+    destinatario: `traigo su paquete${de}`,
+    comercio: `vengo a devolver un paquete${de}`,
+  }[hacia]
+  return `Hola${aQuien ? `, ${aQuien}` : ''}. Soy ${quien}, ${aQue} (guía ${inGroups(guia)}). `
+}
 
 /**
  * Buttons to call, to write and to navigate. Universal links open the app if it is installed, and otherwise a map in
