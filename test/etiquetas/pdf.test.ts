@@ -139,6 +139,16 @@ test(
   },
 )
 
+test('the telephone of a pickup is whole, however long its contact and its address are', async () => {
+  const recogida = {
+    ...datos().recogida,
+    contacto: 'María Guadalupe '.repeat(7),
+    direccion: 'Kilómetro 22.5, '.repeat(18),
+  }
+  const { texto } = leerPdf(await renderizarEtiquetas(MARCA, [datos({ recogida })]))
+  expect(texto.replaceAll(/\s/g, '')).toContain('Tel.+50255551234')
+})
+
 test('a code in groups of four', () => {
   expect(inGroups('7K3M9QX2A1B4')).toBe('7K3M-9QX2-A1B4')
   expect(inGroups('')).toBe('')

@@ -205,9 +205,12 @@ function remitente({ tipografia, etiqueta }: Hoja, y: number): number {
   const derecha = X + mitad + 10
   let remite = escribir(comercio, X, tipografia.escribir(['REMITE'], X, y, ROTULO), 'normal', 11)
   remite = escribir(recogida.nombre?.trim() || coordenadas(recogida), X, remite, 'normal', 18)
-  const contacto = [recogida.direccion, recogida.contacto, recogida.telefono && `Tel. ${recogida.telefono}`]
-  const senas = contacto.filter((parte) => parte?.trim()).join(' · ')
-  if (senas !== '') remite = escribir(senas, X, remite, 'normal', 30)
+  // The telephone comes first, so that no long text cuts it off.
+  const telefono = recogida.telefono && `Tel. ${recogida.telefono}`
+  for (const partes of [[telefono, recogida.contacto], [recogida.direccion]]) {
+    const linea = partes.filter((parte) => parte?.trim()).join(' · ')
+    if (linea !== '') remite = escribir(linea, X, remite, 'normal', 18)
+  }
   const rotulo = tipografia.escribir(['REFERENCIA'], derecha, y, ROTULO)
   return Math.max(remite, escribir(external_ref?.trim() || '—', derecha, rotulo, 'fuerte', 29)) + 4
 }
