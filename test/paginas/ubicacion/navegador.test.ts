@@ -263,6 +263,25 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar('gracias-cambiado')
   })
 
+  it('does not mind a map that opens after the place was sent', async () => {
+    const { promise: puedeAbrir, resolve: dejarAbrir } = Promise.withResolvers<void>()
+    await abrir(falso.nueva(), en(9))
+    await contexto().route(/mapa[^/]*\.js/, async (ruta) => {
+      await puedeAbrir
+      await ruta.continue()
+    })
+    await boton('Usar mi ubicación').tap()
+    await titulo('¿Es aquí?').waitFor()
+    await boton('Confirmar').tap()
+    await gracias()
+    const abierto = pagina().waitForResponse((respuesta) => /mapa[^/]*\.js/.test(respuesta.url()))
+    dejarAbrir()
+    await (await abierto).finished()
+    // The page complains, if it does, before it draws again twice.
+    await evaluar('new Promise((listo) => requestAnimationFrame(() => requestAnimationFrame(listo)))')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  })
+
   it('offers another link where one is no longer good', COMPLETO, async () => {
     await abrir(falso.nueva({ estado: 'vencida' }))
     await revisar('vencida')

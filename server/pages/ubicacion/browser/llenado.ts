@@ -18,9 +18,11 @@ export class Llenado {
   readonly #busqueda: PositionSearch
   readonly #referencia: HTMLInputElement
   readonly #aproximado = document.querySelector<HTMLInputElement>('#aproximado')!
+  readonly #formulario: HTMLFormElement
   #reloj: number | undefined
 
   constructor(formulario: HTMLFormElement) {
+    this.#formulario = formulario
     this.#referencia = campo(formulario, 'referencia')!
     this.#zona = leerZona(formulario)
     this.#lugar = prepararLugar(formulario, () => this.#alElegir())
@@ -86,6 +88,8 @@ export class Llenado {
   #conMapa = () => this.#visor !== undefined && !this.#visor.falta()
 
   #actualizar() {
+    // The map may open after the place was sent, when another page stands here.
+    if (!this.#formulario.isConnected) return
     const forma = this.#pasos.forma()
     const senalado = forma === 'gps' || forma === 'mapa' || (forma === 'enlace' && this.#lugar.punto() !== undefined)
     if (senalado) this.#visor?.mostrar()
