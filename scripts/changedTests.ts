@@ -1,11 +1,11 @@
 /**
- * Entry point of `npm run test:cambios`: runs the tests of the changed files. Changed are the files that differ from the
- * merge base with `main`, also uncommitted and untracked ones. `npm run test:cambios -- <path …>` takes these paths as
- * changed instead. The rule is a choice for speed; only `npm test` runs everything:
+ * Entry point of `npm run test:cambios`: runs the tests of the changed files. Changed are the files that differ from
+ * the merge base with `main`, also uncommitted and untracked ones. `npm run test:cambios -- <path …>` takes these paths
+ * as changed instead. The rule is a choice for speed; only `npm test` runs everything:
  *
- * - A file of a noun in `server/domain/`: all tests in the noun's folder below `test/`, the tests that import the file
- *   directly, and one test that starts the service. If the folder has more than 12 test files, an operation that has
- *   a test of its own runs that test instead of the folder.
+ * - A file in a folder of `server/domain/`: all tests in the folder of the same name below `test/`, the tests that
+ *   import the file directly, and one test that starts the service. If the test folder has more than 12 files, an
+ *   operation with a test of its own runs only that test when its file changes.
  * - A shared layer (`api`, `data`, `platform`, `startup`): the tests that `vitest related` finds. These are almost all,
  *   because `test/entorno.ts` imports the whole server.
  * - A test: the test. A helper of tests: all tests that import it, also through other helpers.

@@ -204,7 +204,8 @@ export const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { nombre = '', ...opciones }) {
       const body = { nombre: nombre.normalize('NFC') }
       await deps.validacion.exigirCuerpo('crearOperador', body)
-      // The key is validated before the operator is created, so that an invalid option creates nothing.
+      // The options of the operator's first API key are validated before the operator is created. An invalid option
+      // therefore creates neither of them.
       await deps.validacion.exigirCuerpo('crearLlaveDeOperador', leerOpcionesDeLlave(opciones))
       leerVencimiento(opciones.vence, deps.reloj())
       leerRedes(leerOpcionesDeLlave(opciones).redes)

@@ -15,7 +15,10 @@ type Correr = (programa: string, args: string[], env?: NodeJS.ProcessEnv) => Pro
 
 /** Images that Redoc's footer would load from another host. */
 const AJENAS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.svg/g
-/** End of Redoc's page: its program, which exports `hydrate`, the contract, the options, and the call of `hydrate`. */
+/**
+ * Last script of Redoc's page. The groups are Redoc's program (up to the line that exports `hydrate`), the contract,
+ * and Redoc's options. The page is split here, so that the browser loads program and contract as separate files.
+ */
 const FINAL =
   /<script type="module">\s*([\s\S]*export\{[^}]*\bhydrate\b[^}]*\};)\s*const __redoc_definition = ([\s\S]*);\s*const __redoc_options = ([^\n]*);\s*hydrate\([^\n]*\);\s*<\/script>/
 

@@ -115,5 +115,8 @@ function agregar() {
   }
 }
 
-/** Entry point that Redocly loads. */
+/**
+ * Plugin in the form that Redocly expects: the default export of this module, with the preprocessor that adds the
+ * answers.
+ */
 export default () => ({ id: 'comunes', preprocessors: { oas3: { agregar } } })

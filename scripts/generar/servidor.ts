@@ -27,7 +27,8 @@ function sinEspecificaciones() {
 /**
  * Bundles the service and its libraries into a few files, because reading a thousand small ones takes half of a start.
  * Tests and scripts run the same sources unbundled.
- * @throws if the bundle does not contain exactly one document validator
+ * @throws if the plugin did not replace exactly one module, the validator of OpenAPI documents of
+ * express-openapi-validator
  */
 export async function generarServidor() {
   const entrada = (modulo: string) => new URL(`server/${modulo}.ts`, RAIZ).pathname

@@ -83,7 +83,9 @@ export interface Db {
    * names.
    */
   readonly lugar?: Place | undefined
-  /** Returns the same database with a scope. */
+  /**
+   * Returns the same database, whose statements run with this role. `guias_api` sees only the rows of these merchants.
+   */
   como(rol: Role, comercios?: readonly string[]): Db
   /** Returns the same database at the part of a merchant, which also has the rows of other merchants. */
   de(comercio_id: string): Db

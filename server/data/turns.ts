@@ -3,8 +3,9 @@ import { type Db, inTransaction, statement } from './db.ts'
 const TAKE = statement<{ clave: string }>('turns.take', 'select pg_advisory_xact_lock(hashtextextended(:clave, 0))')
 
 /**
- * Runs `act` while no other call with the same key runs, in any process. The key's lock does not depend on the part
- * where the rows lie. A waiting call holds one of a few connections that are separate from the work's own.
+ * Runs `act` while no other call with the same key runs, in any process. All calls take their lock in the same
+ * database, so the lock also works when merchants' rows lie in several databases (Citus). A waiting call holds a
+ * connection of a small pool of its own, so it never blocks other statements.
  */
 export const inTurn = <T>({ pool }: Pick<Db, 'pool'>, key: string, act: () => Promise<T>): Promise<T> =>
   inTransaction({ pool: pool.turns() }, async (consultar) => {

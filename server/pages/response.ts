@@ -108,5 +108,8 @@ export function contentPolicy(
   }
 }
 
-/** Returns the policy source of a style or script within the page itself, by its digest. */
+/**
+ * Returns the source expression for the Content-Security-Policy that allows this inline style or script: its SHA-256
+ * digest.
+ */
 export const byDigest = (texto: string) => `'sha256-${createHash('sha256').update(texto).digest('base64')}'`

@@ -14,7 +14,7 @@ interface ParaWorkers {
   via: DataRoute
   vida: Lifetime
   metricas: Metrics
-  /** Returns a number from 0 to 1; only tests set it. */
+  /** Source of random numbers from 0 to 1, `Math.random` by default. Only tests replace it. */
   azar?: () => number
 }
 
@@ -132,7 +132,8 @@ async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas
     db: { executeSql: (text, values) => ejecutar(text, values) as Promise<pg.QueryResult> },
     backend,
     schedule: false,
-    // server/startup/workers.ts supervises the queue, and does so rarely while nothing happens.
+    // pg-boss's own maintenance is off, because `server/startup/workers.ts` calls `boss.supervise()`. Its calls are
+    // less frequent while the queue is idle.
     supervise: false,
     monitorIntervalSeconds: MAINTENANCE_SECONDS,
     maintenanceIntervalSeconds: 60,

@@ -86,8 +86,8 @@ function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions
   const porRaiz = new Map(
     [...raices].map(([raiz, suyas]) => {
       const protegidas = suyas.flatMap(({ seguridad }) => seguridad ?? [])
-      // If every operation under this root needs a credential, a request without a credential can only be refused. The
-      // request then counts as a page.
+      // If every operation under this root needs a credential, a request without a credential can only be refused. It
+      // therefore counts against the network's rate for web pages, and never uses up the rate for operations.
       const sinCredencial: NetworkClass = protegidas.length < suyas.length ? 'operaciones' : 'paginas'
       return [raiz, { conLlave: protegidas.length > 0, enCookie: protegidas[0]?.enCookie === true, sinCredencial }]
     }),

@@ -22,7 +22,7 @@ export function limitRate(operacion: Operation, limites: Limits): RequestHandler
   }
 }
 
-/** Creates the middleware that charges a request for an unknown path to its network. */
+/** Creates the middleware that counts a request for an unknown path against the rate limit of the client's network. */
 export const limitUnknown =
   (limites: Limits): RequestHandler =>
   (req, _res, next) => {

@@ -139,7 +139,8 @@ export class Buckets {
     for (let mirar = 2 * this.#porVez; mirar > 0 && this.#cubos.size >= this.#maximo; mirar--) {
       const cubo = this.#cabeza.siguiente
       const llenoEn = cubo.contado_en + ((cubo.rafaga - cubo.fichas) / cubo.porSegundo) * 1_000
-      // A bucket that is not full moves behind the others. It would otherwise keep them from being examined.
+      // A bucket that is not full moves to the end of the ring. It would otherwise stay at the front, and the loop
+      // would examine no other bucket.
       if (llenoEn > ahora && this.#cubos.size <= MEMORY_FACTOR * this.#maximo - this.#porVez) this.#ponerUltimo(cubo)
       else {
         if (llenoEn > ahora) this.#olvidadosHasta = Math.max(this.#olvidadosHasta, llenoEn)

@@ -77,7 +77,7 @@ const VIGENCIA_DE_AVAL = 60_000
 /** Time for which new connections of a network are refused, in milliseconds. */
 const VIGENCIA_DE_VETO = 1_000
 
-/** Rate limits of a process; `ritmos.ts` has the figures. */
+/** Rate limits of a process; `rates.ts` has the figures. */
 export class Limits {
   readonly #cubos: Readonly<Record<Nombre | 'desconocidas', Buckets>>
   readonly #porRed: Readonly<Record<NetworkClass | 'intentos' | 'etiquetas', NetworkLimit>>
@@ -85,7 +85,10 @@ export class Limits {
   readonly #simultaneas = new Counter()
   /** Look-ups of unknown keys and sessions in progress, by network. */
   readonly #averiguan = new Counter()
-  /** Requests of couriers in progress, each of which may turn out to name an unknown guide. */
+  /**
+   * Requests in progress, by courier. Until a request ends, it counts against the courier's limit of unknown guides,
+   * because the guide that it names may not exist.
+   */
   readonly #buscan = new Counter()
   readonly #avaladas: ExpiringSet
   readonly #vetadas: ExpiringSet
@@ -357,8 +360,8 @@ export class Limits {
   }
 
   /**
-   * Returns the headers of all rates. A rate is reported for the account with fewer tokens left: the key or its
-   * merchant.
+   * Returns the headers of all rates. A rate may have two token buckets, of the key and of its merchant. The headers
+   * then report the bucket with fewer tokens left.
    */
   #cabeceras({ gastos }: Quien): RequestAdmission['cabeceras'] {
     let estados = ''

@@ -277,7 +277,10 @@ const hasMoved = (error: unknown) =>
   MOVED.has(String((error as { code?: unknown }).code)) ||
   (error instanceof pg.DatabaseError && /could not find valid entry for shard/.test(error.message))
 
-/** Error for a caller whose part moves for too long. SQLSTATE 57P03 means that the caller may try again later. */
+/**
+ * Error for a statement whose merchant's rows are still moving to another machine after the longest wait. SQLSTATE
+ * 57P03 means that the caller may try again later.
+ */
 const notNow = (cause: unknown) =>
   Object.assign(new Error('a part of the data is moving', { cause }), { code: '57P03' })
 

@@ -9,7 +9,10 @@ import type { GuideWriter, VeredictoDeGuia } from './writing.ts'
 
 type Cuenta = Identities['llaveDeComercio']
 
-/** Valid guide to create: its columns, and whether an implausible location rejects it. */
+/**
+ * Guide to create, which satisfies the contract. If `estricto` is true, an implausible location still rejects it;
+ * otherwise the location only causes a warning.
+ */
 export interface Candidate {
   datos: DatosDeGuia
   estricto: boolean

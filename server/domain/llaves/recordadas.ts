@@ -2,7 +2,7 @@ import type { LookUp } from '../../api/http/identity.ts'
 import { translateError } from '../../platform/errors.ts'
 
 /**
- * Milliseconds for which a row from the database is believed, counted from the start of its reading. A revocation takes
+ * Milliseconds for which a row from the database is valid, counted from the start of its query. A revocation takes
  * effect everywhere in less than 1 s, counted from its own timestamp. The timestamp is some time before the commit.
  */
 const VIGENCIA = 500
@@ -16,21 +16,24 @@ const USO = 2_000
 /** Maximum number of cached texts, separately for texts with a row and for texts without a row. */
 const CUANTAS = 10_000
 
-/** Reading of the row that belongs to a text. */
+/** Result of one query for the row that belongs to the text of a credential. */
 interface Leida<Fila> {
-  /** Start of the reading, in milliseconds; minus infinity if the reading failed. */
+  /** Start of the query, in milliseconds; minus infinity if the query failed. */
   desde: number
-  /** Start of the last successful reading, in milliseconds; before `desde` if the last reading failed. */
+  /** Start of the last successful query, in milliseconds; before `desde` if the last query failed. */
   cierta: number
   fila: Promise<Fila | undefined>
   /**
-   * Time until which the text is in use. If a request presented the text since the reading, the next round extends the
+   * Time until which the text is in use. If a request presented the text since this query, the next round extends the
    * time.
    */
   enUsoHasta: number
-  /** True if a request presented the text since the reading. */
+  /** True if a request presented the text since this query. */
   pedida: boolean
-  /** Reading that will replace this reading. */
+  /**
+   * Result of the next query for the same text, which a round has started. It replaces this result when the query
+   * succeeds.
+   */
   proxima?: Leida<Fila> | undefined
 }
 
@@ -166,7 +169,7 @@ export class Recordadas<Fila> {
     }, RONDA)
   }
 
-  /** Moves a reading to the cache of texts with or without a row, once its result is known. */
+  /** Moves the result of a query to the cache of texts with a row or to the cache of texts without a row. */
   #asentar(texto: string, leida: Leida<Fila>, hallada: Fila | undefined): void {
     const [de, a] = hallada ? [this.#otras, this.#conocidas] : [this.#conocidas, this.#otras]
     if (de.get(texto) === leida) {
@@ -179,10 +182,10 @@ export class Recordadas<Fila> {
   }
 }
 
-/** Reports whether a reading is believed at that time. */
+/** Reports whether the result of a query is still valid at that time. */
 const vale = ({ desde }: Leida<unknown>, ahora: number) => ahora - desde < VIGENCIA
 
-/** Adds a reading as the newest entry, and drops the oldest entry if the cache is full. */
+/** Adds a result as the newest entry, and drops the oldest entry if the cache is full. */
 function poner<Fila>(leidas: Map<string, Leida<Fila>>, texto: string, leida: Leida<Fila>): void {
   leidas.delete(texto)
   if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)

@@ -32,8 +32,8 @@ export const pasosPara = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia:
   }))
 
 /**
- * Returns a check that rejects what a courier may not do with a guide. With a state, the check is for reporting that
- * state. Without a state, only the courier who has the parcel passes.
+ * Returns a check that rejects actions that a courier may not take with a guide. With `estado`, the courier may report
+ * that state if the guide's custody allows it. Without `estado`, the courier must have the parcel.
  * @throws Problema 403 `sin_custodia`
  */
 export const permitirA = (ajustes: AlcanceDeCustodia, repartidor: string) => (guia: FilaGuia, estado?: Estado) => {

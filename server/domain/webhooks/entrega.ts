@@ -197,8 +197,9 @@ function datosDe({ guia, evento }: { guia: FilaGuia; evento: FilaEvento }) {
 const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto', 'forma'] as const
 
 /**
- * Row of {@link DE_CONTENIDO}. All columns are null if the guide and the event no longer exist, or if the event belongs
- * to the endpoint itself.
+ * Row that {@link DE_CONTENIDO} selects: the columns of the guide and of the event from which the body of a webhook is
+ * built. All are null if guide and event no longer exist, or if the event is about the endpoint itself, such as a test
+ * event.
  */
 export type FilaDeContenido = {
   [C in (typeof DE_CUERPO)[number]]: FilaGuia[C] | null

@@ -1,4 +1,6 @@
-/** Search of the documentation: pure functions over independent parts. */
+/**
+ * Search of the documentation: pure functions that find and rank chapters, sections, operations, schemas and errors.
+ */
 
 /** Part of the documentation that a search can find. */
 export interface SearchPart {

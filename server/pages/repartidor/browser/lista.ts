@@ -76,9 +76,9 @@ function tituloDe({ datos, desconocida }: GuiaGuardada, { estado, final }: Previ
 export const esSuya = ({ datos, suya, final }: FilaDeReparto) => datos !== null && suya && !final
 
 /**
- * Returns the rows that match a search. Each typed word must begin a word of the row. Otherwise the row's code must
- * contain the typed text, without its blanks and hyphens, from 4 characters on. Both are tried, because seven
- * characters of a code contain no digit in one of fourteen cases.
+ * Returns the rows that match a search: every typed word begins a word of the row, or the typed text is part of the
+ * row's code. The code is compared without blanks and hyphens, from 4 characters on. Both rules always apply, because a
+ * typed text without a digit may be a code too: 1 code in 14 has no digit in its first 7 characters.
  */
 export function buscar(filas: readonly FilaDeReparto[], busca: string): readonly FilaDeReparto[] {
   const palabras = llano(busca).split(/\s+/).filter(Boolean)
