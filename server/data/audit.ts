@@ -1,9 +1,9 @@
 import { type Db, isDistributed, statement } from './db.ts'
 import { askThoseThere } from './spread.ts'
 
-// When merchants' rows lie in parts (Citus), a change's audit line is written in the change's part, in the same
-// transaction. There `bitacora` holds lines that wait to be collected. Code that reads or chains the audit record
-// collects these lines first.
+// On Citus, merchants' rows lie in several databases (parts). There a change's audit line is written in the change's
+// part, in the same transaction. The part's table `bitacora` holds lines that wait to be collected. Code that reads or
+// chains the audit record collects these lines first.
 
 /** Lines collected at a time. */
 const BATCH = 1_000

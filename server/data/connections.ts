@@ -30,7 +30,7 @@ export interface ConnectionOptions {
   ajustes?: Readonly<Record<string, string>>
   /** Pooler before PostgreSQL; undefined if connections lead to PostgreSQL itself. */
   pooler?: Pooler | undefined
-  /** Parts of merchants' rows; undefined if one machine has all rows. */
+  /** Databases that hold the merchants' rows (Citus), called parts; undefined if one machine has all rows. */
   partes?: Placements | undefined
 }
 
@@ -81,7 +81,10 @@ export function statementName(text: string): string {
   return nombre
 }
 
-/** Pool of connections to the database, which runs statements with a scope. */
+/**
+ * Pool of connections to the database. Its statements run with a role and see the rows of given merchants ({@link
+ * RowScope}).
+ */
 export class Connections extends pg.Pool {
   /** True if statements are prepared under names. */
   readonly named: boolean
@@ -91,7 +94,7 @@ export class Connections extends pg.Pool {
   readonly #deMaquina: (url: string) => Connections
   readonly #deTurnos: () => Connections
   #turnos: Connections | undefined
-  /** Default scope when the caller passes none; undefined if the session has its role already. */
+  /** Role and visible merchants when the caller passes none; undefined if the session has its role already. */
   readonly #nadieMas: RowScope | undefined
   readonly #rol: Role | undefined
   /** Settings that each transaction sets, because its session does not have them. */
@@ -119,7 +122,7 @@ export class Connections extends pg.Pool {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       query_timeout: 8_000,
-      // Prepares the statements that go before others and set their scope.
+      // Prepares the statements that go before others and set role and visible merchants.
       ...(conNombres
         ? {
             onConnect: (cliente: pg.ClientBase) =>
@@ -170,7 +173,7 @@ export class Connections extends pg.Pool {
   }
 
   /**
-   * Runs a statement with a scope, in the part where its rows lie.
+   * Runs a statement with a role and visible merchants, on the machine where its rows lie.
    * @param planGenerico true if PostgreSQL keeps one plan for all parameters; without effect if the statement has no
    * scope or no name
    */
@@ -199,8 +202,8 @@ export class Connections extends pg.Pool {
   }
 
   /**
-   * Default scope when the caller passes none. A statement in a part always needs a scope, because the scope's
-   * statement also sets the part.
+   * Role and visible merchants when the caller passes none. A statement in a part always needs them, because the same
+   * SQL also sets the part.
    */
   #deNadie(parte: Part | undefined): RowScope | undefined {
     return parte ? { rol: this.#rol ?? 'none', comercios: [] } : this.#nadieMas
@@ -265,7 +268,7 @@ export class Connections extends pg.Pool {
     return { ...config, name: `${parte ? `${parte.schema}.` : ''}${ambito.rol}.${name}` }
   }
 
-  /** SQL that begins a transaction with a scope. */
+  /** Returns the SQL that begins a transaction, and sets its role, visible merchants and part. */
   begin(ambito: RowScope | undefined, parte?: Part): string {
     return ['begin', ...this.#desdeAqui(ambito ?? this.#deNadie(parte), parte)].join('; ')
   }
@@ -292,8 +295,8 @@ const sinEsquema = (config: pg.QueryConfig) =>
   currentScope().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
 
 /**
- * Pool in the form that Prisma takes. Prisma does not know of scopes, so the scope and the place come from the async
- * context.
+ * Pool in the form that Prisma takes. Prisma cannot pass a role, visible merchants or a place, so they come from the
+ * async context.
  */
 export const forPrisma = (conexiones: Connections): pg.Pool =>
   new Proxy(conexiones, {

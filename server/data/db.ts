@@ -5,9 +5,10 @@ import type { Part, Place } from './parts.ts'
 import { inScope, type QueryOrigin, type Role, type RowScope } from './scope.ts'
 
 /**
- * Rows that a statement is about; they decide where it runs when merchants' rows lie in parts. `parte`: rows of one
- * part, be they one merchant's or several's; the statement runs in that part. `todo`: rows of all merchants, or rows
- * that belong to no merchant. `donde_sea`: any rows; the statement runs where the given database is.
+ * Rows that a statement is about. On Citus, merchants' rows lie in several databases (parts), and this value decides
+ * where the statement runs. `parte`: rows of one merchant, or of several merchants of the same part; the statement runs
+ * in that part. `todo`: rows of all merchants, or rows that belong to no merchant. `donde_sea`: any rows; the statement
+ * runs where the given database is.
  */
 export type StatementReach = 'parte' | 'todo' | 'donde_sea'
 
@@ -76,7 +77,7 @@ export interface Db {
   readonly prisma: Modelos
   readonly pool: Connections
   readonly consultar: Query
-  /** Scope of the queries; undefined: the role with which the pool connects. */
+  /** Role of the statements, and merchants whose rows they see; undefined: the role with which the pool connects. */
   readonly ambito?: RowScope | undefined
   /**
    * Place where statements about the rows of one part run; undefined: the part of the merchant that each statement
@@ -87,18 +88,23 @@ export interface Db {
    * Returns the same database, whose statements run with this role. `guias_api` sees only the rows of these merchants.
    */
   como(rol: Role, comercios?: readonly string[]): Db
-  /** Returns the same database at the part of a merchant, which also has the rows of other merchants. */
+  /**
+   * Returns the same database, whose statements run where this merchant's rows lie. On Citus that part also has rows of
+   * other merchants.
+   */
   de(comercio_id: string): Db
   /** Returns the same database at the part with this number. */
   enParte(numero: number): Db
   /** The same database without a place, for rows that belong to no merchant. */
   readonly central: Db
-  /** Returns the same database at each part; a single one if merchants' rows do not lie in parts. */
+  /** Returns the same database at each part (Citus); a single one if one machine has all rows. */
   partes(): readonly Db[]
   cerrar(): Promise<void>
 }
 
-/** Reports whether merchants' rows lie in several parts, of which some may be away while the others are there. */
+/**
+ * Reports whether merchants' rows lie in several databases (Citus). Some of them may be unreachable while others work.
+ */
 export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.parts !== undefined
 
 /**
@@ -214,7 +220,7 @@ function lugarDe({ name, alcance }: Escrita, valores: unknown, lugar: Place | un
   return typeof comercio_id === 'string' ? { merchant: comercio_id } : undefined
 }
 
-/** Makes a function that runs statements with a scope, in the part of their rows. */
+/** Makes a function that runs statements with this role and these visible merchants, where their rows lie. */
 export const queryWith =
   (conexiones: Connections, { ambito, lugar }: QueryOrigin = {}): Query =>
   async (sentencia, ...[valores]) => {

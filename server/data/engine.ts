@@ -5,7 +5,7 @@ import type { Placements } from './parts.ts'
 
 export { type Engine, EngineError } from './citus/distribute.ts'
 
-/** Database engine, and the parts into which the data is divided. */
+/** Database engine. On Citus, also the parts: the databases over which merchants' rows are distributed. */
 export interface Kept {
   engine: Engine
   /** Parts of merchants' rows; undefined if one machine has all rows. */
@@ -17,8 +17,8 @@ export const whyNoReplica = ({ engine }: Pick<Kept, 'engine'>): string | undefin
   engine === 'citus' ? NOT_READ : undefined
 
 /**
- * Drops the views of the parts before a migration that drops columns or tables, changes types, or renames. PostgreSQL
- * would refuse the migration because of the views.
+ * Drops the views of the parts (Citus) before a migration that drops columns or tables, changes types, or renames.
+ * PostgreSQL would refuse the migration because of the views.
  */
 export async function beforeMigrating(client: pg.Client, sql: string): Promise<void> {
   if (/\b(?:drop\s+(?:column|table)|alter\s+(?:column\s+)?\S+\s+(?:set\s+data\s+)?type|rename)\b/i.test(sql))

@@ -1,4 +1,4 @@
-/** Place of merchants' rows: the part of one merchant, or a part by its number. */
+/** Place where a statement runs on Citus: the part that has this merchant's rows, or the part with this number. */
 export type Place = { readonly merchant: string } | { readonly part: number }
 
 /** Part of merchants' rows, on the machine that has it now: the rows of all merchants whose ids hash into one range. */
@@ -8,11 +8,11 @@ export interface Part {
   /** Range of the hashes of its merchants' ids, both ends included. */
   readonly from: number
   readonly to: number
-  /** Count that increases when the part moves to another machine. */
+  /** Count of the part's moves to another machine. */
   readonly era: number
-  /** Schema with views of the part's rows, under the tables' own names. */
+  /** Schema with views of the part's shards, under the tables' own names. */
   readonly schema: string
-  /** Shard by which a session keeps the part on its machine. */
+  /** Id of a shard of the part. While a session locks it, the part cannot move to another machine. */
   readonly shard: string
   /** URL of the part's machine. */
   readonly url: string
@@ -30,13 +30,13 @@ export interface Placements {
   /** Numbers of the parts that may have the guide with this code; empty if the code names no part. */
   named(code: string): readonly number[]
   /**
-   * Finds the part of a place, and its machine.
+   * Finds a part, and the machine that has it now.
    * @throws if the machine cannot be reached
    */
   find(place: Place): Promise<Part>
-  /** Number of a merchant's part. */
+  /** Returns the number of the part that has a merchant's rows. */
   number(merchant: string): Promise<number>
-  /** Number of a merchant's part, if an earlier call of {@link number} has found it. */
+  /** Returns the number of a merchant's part if an earlier call of {@link number} has found it; else undefined. */
   known(merchant: string): number | undefined
   /** Runs `act` in a part. If the part moves meanwhile, runs `act` again on the new machine. */
   follow<T>(place: Place, act: (part: Part) => Promise<T>): Promise<T>

@@ -10,7 +10,7 @@ import type { Part, Place } from './parts.ts'
  */
 export type Role = 'guias_api' | 'guias_operacion' | 'guias_trabajos'
 
-/** Scope of statements: the role with which they run, and the merchants whose rows they see. */
+/** Role with which a statement runs, and the merchants whose rows it sees. Called the scope of the statement. */
 export interface RowScope {
   /** `none` stands for the role with which the session signed in. */
   readonly rol: Role | 'none'
@@ -36,7 +36,8 @@ const ACOTAR_GENERICO = 'acotar_generico'
 const GENERICO = { plan_cache_mode: 'force_generic_plan' }
 
 /**
- * Statement that goes before another statement in its transaction and sets the scope.
+ * Statement that goes before another statement in its transaction. It sets the role and the merchants whose rows are
+ * visible.
  * @param ajustes settings that the session may not have
  * @param enParte true if the statement also names a part and keeps the part on its machine
  * @param planGenerico true if PostgreSQL keeps one plan of the next statement for all parameters
@@ -54,7 +55,10 @@ export function scopeStatement(
   return { name: planGenerico ? ACOTAR_GENERICO : ACOTAR, text: `select ${que.join(', ')}` }
 }
 
-/** SQL that sets the scope, the part and the settings for the rest of a transaction. */
+/**
+ * SQL that sets the role, the visible merchants, the part (the schema with the merchants' rows, on Citus) and the
+ * settings for the rest of a transaction.
+ */
 export function scopeTransaction(
   ambito: RowScope | undefined,
   ajustes: Readonly<Record<string, string>>,
@@ -82,8 +86,8 @@ interface DeUnaConsulta {
 const Consulta = pg.Query as unknown as new (config: pg.QueryConfig) => DeUnaConsulta & pg.Submittable
 
 /**
- * Statement with a scope. The statement that sets the scope goes before it in the same message. Both are one
- * transaction, so the scope ends with the statement.
+ * Statement that runs with a role and sees only some merchants' rows. The statement that sets both goes before it in
+ * the same message. The two are one transaction, so role and merchants apply to no other statement.
  */
 export class ScopedQuery extends Consulta {
   readonly #valores: string[]
@@ -132,8 +136,8 @@ export class ScopedQuery extends Consulta {
 }
 
 /**
- * Scope and place of a query. Without a scope the session's own role applies. Without a place the query runs where the
- * rows of all merchants are.
+ * Scope of a query ({@link RowScope}), and the merchant or part whose database it uses. Without a scope the session's
+ * own role applies. Without a place the query runs where the rows of all merchants are.
  */
 export interface QueryOrigin {
   readonly ambito?: RowScope | undefined
@@ -142,7 +146,9 @@ export interface QueryOrigin {
 
 const actual = new AsyncLocalStorage<QueryOrigin>()
 
-/** Runs `hacer` with a scope and a place, which apply to queries on a pool for Prisma (`forPrisma`). */
+/**
+ * Runs `hacer` with a scope ({@link RowScope}) and a place, which apply to queries on a pool for Prisma (`forPrisma`).
+ */
 export const inScope = <T>(desde: QueryOrigin, hacer: () => T): T => actual.run(desde, hacer)
 
 /** Scope and place from the async context; used by Prisma's queries, which carry neither. */

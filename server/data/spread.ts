@@ -7,7 +7,7 @@ import { type Db, isDistributed } from './db.ts'
 type There<T> = readonly [db: Db, things: readonly T[]]
 
 /**
- * Groups items by the part that has their rows. Returns a single group if rows do not lie in parts, and none without
+ * Groups items by the part that has their rows. Returns one group if one machine has all rows, and no group without
  * items.
  */
 export async function byPart<T>(
@@ -93,14 +93,15 @@ export function otherParts(db: Db, own: Db): readonly Db[] {
 }
 
 /**
- * Key of the merchants that may share a group: the number of their part, or the merchant while the part is unknown.
- * Without parts, all merchants share one key.
+ * Key of the merchants that may share a group: the number of their part, or the merchant while the part is unknown. If
+ * one machine has all rows, all merchants share one key.
  */
 export const groupOf = ({ pool }: Pick<Db, 'pool'>, merchant: string): string =>
   pool.parts ? String(pool.parts.known(merchant) ?? merchant) : ''
 
 /**
- * First character of the codes of guides that are created in this part; undefined if any character may be the first.
+ * First character of the codes of guides that are created in the part of `lugar`; undefined if any character may be the
+ * first.
  */
 export async function letterOf({ pool, lugar }: Db): Promise<string | undefined> {
   return pool.parts && lugar ? (await pool.parts.find(lugar)).letter : undefined

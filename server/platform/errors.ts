@@ -146,8 +146,8 @@ const REPETIR = 'Repita la solicitud en unos segundos; con external_ref, repetir
 const NO_GUARDA = 'El servicio no puede guardar cambios en este momento.'
 
 /**
- * Returns the name of the constraint that a statement broke. In a part, the name ends with the shard's number, which is
- * removed. A coordinator names the constraint only in its message.
+ * Returns the name of the constraint that a statement broke. On a Citus worker the name ends with the shard's number,
+ * which is removed. A Citus coordinator names the constraint only in its message.
  */
 export function constraintOf(error: unknown): string | undefined {
   const { constraint, code, message } = error as { constraint?: string; code?: unknown; message?: string }

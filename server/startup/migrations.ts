@@ -67,8 +67,8 @@ export async function migrate(url: string): Promise<string[]> {
 }
 
 /**
- * Does the work of {@link migrate}, and also finds the database's engine. Distributes the tables if the engine keeps
- * merchants' rows in parts.
+ * Does the work of {@link migrate}, and also finds the database's engine. Distributes the tables over the machines if
+ * the engine is Citus.
  */
 export async function prepareDatabase(url: string, dicho?: Engine): Promise<Kept & { migraciones: string[] }> {
   return conCerrojo(url, async (cliente) => {

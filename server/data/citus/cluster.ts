@@ -69,7 +69,7 @@ const PAUSE = 1_000
 /** Merchants whose hash stays in memory. */
 const REMEMBERED = 200_000
 
-/** Reports why the parts cannot be used. The message, in Spanish, addresses the operator. */
+/** Error: the distributed rows cannot be used. The message, in Spanish, addresses the operator. */
 export class ClusterError extends Error {
   override readonly name = 'ClusterError'
 }
@@ -105,7 +105,7 @@ export class Cluster implements Placements {
   }
 
   /**
-   * Opens a cluster and reads where its parts lie.
+   * Opens a cluster and reads on which machines its parts lie.
    * @param migrating true if the caller holds the lock of the migrations
    */
   static async open(url: string, migrating = false): Promise<Cluster> {
@@ -126,7 +126,7 @@ export class Cluster implements Placements {
   }
 
   /**
-   * Finds the part of a place.
+   * Finds the part of a merchant, or the part with this number.
    * @throws if the part does not exist, or if its machine could not be reached
    */
   async find(place: Place): Promise<Part> {
@@ -174,7 +174,10 @@ export class Cluster implements Placements {
     }
   }
 
-  /** Reports whether a part no longer exists, because parts with other numbers have its rows. */
+  /**
+   * Reports whether the part with a number no longer exists, because it was split or merged into parts with other
+   * numbers.
+   */
   #isGone(place: Place): boolean {
     return 'part' in place && !this.#parts.some(({ number }) => number === place.part)
   }

@@ -119,8 +119,8 @@ export async function distribute(cliente: pg.Client): Promise<void> {
 }
 
 /**
- * Drops the views of the parts, because PostgreSQL refuses to drop or change columns that a view uses. Does nothing
- * without Citus.
+ * Drops the views through which sessions see the shards of a machine, because PostgreSQL refuses to drop or change
+ * columns that a view uses. Does nothing without Citus.
  */
 export async function takeViewsAway(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ hay: boolean }>(

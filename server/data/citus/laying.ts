@@ -13,7 +13,7 @@ export interface Placement {
   hasta: number | null
 }
 
-/** Part whose schema is to be created, with the shards that its views show. */
+/** Part (shards with the rows of some merchants) whose schema is to be created, with the shards that its views show. */
 interface Lay {
   part: Part
   /** UUID that belongs to no merchant and whose hash lies in the part. */
@@ -55,7 +55,10 @@ const ROLES = 'guias_api, guias_operacion, guias_trabajos'
 /** Transactions of one era at most. A machine with 50,000 transactions a second reaches this number after 11 years. */
 const ERA = 2n ** 44n
 
-/** SQL of a transaction's number in the order of its part's events: the era first, then the machine's own number. */
+/**
+ * SQL of a transaction's number in the order of its part's events: the part's era (count of its moves) first, then the
+ * machine's own number.
+ */
 const placed = (era: number, xid: string) => `((${xid})::text::int8 + ${BigInt(era) * ERA})::text::xid8`
 
 /** SQL that creates the schema of one part. The last statement records the version for which the schema was created. */

@@ -8,9 +8,9 @@ import type { eslabon } from '../../generado/contrato/prisma/client.ts'
 export type ChainedTable = 'bitacora' | 'evento'
 
 /**
- * Hash chain over the lines of a record. Normally each record has one chain.
- * When merchants' rows lie in several parts, the events of each merchant and mode have their own chain. Transaction
- * numbers of different parts cannot be compared.
+ * Hash chain over the lines of a record. Normally each record has one chain. On Citus, several databases hold the
+ * merchants' rows, and their transaction numbers cannot be compared. There the events of each merchant and mode have
+ * their own chain.
  */
 export interface Chain {
   de: ChainedTable
@@ -49,7 +49,7 @@ const ENCADENADO = statement<{ registros: readonly string[] }, { registro: strin
 )
 
 /**
- * Reads the chains of the database. Omits the chains in parts that do not answer.
+ * Reads the chains of all databases that hold merchants' rows. Omits the chains in databases that do not answer.
  * @param todas true includes the chains of merchants without new events
  */
 export async function readChains(db: Db, todas: boolean): Promise<readonly Chain[]> {

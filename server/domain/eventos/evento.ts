@@ -145,7 +145,7 @@ export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
   }
 }
 
-/** Returns the key columns that select the events of a guide. */
+/** Returns the key columns that select a guide's events. */
 export const deGuia = ({ comercio_id, modo, id }: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>) => ({
   comercio_id,
   modo,
@@ -204,7 +204,7 @@ export type LugarDeGuia = Pick<
 >
 
 /**
- * Parameters of {@link PASO}: columns of the event, the guide's state before the step, and the guide's new values. The
+ * Parameters of {@link PASO}: columns of the new event, the guide's state before it, and the guide's new values. The
  * location does not change if `ubicacion_estado` is null.
  */
 type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
@@ -222,8 +222,8 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
 }
 
 /**
- * Takes one step, with a guard. If the guide still has the sequence that was read, increments the sequence and inserts
- * the event. Otherwise writes nothing.
+ * Writes a new event and its changes to the guide. If the guide still has the sequence that was read, increments the
+ * sequence and inserts the event. Otherwise writes nothing.
  */
 const PASO = statement<ParametrosDePaso, FilaGuia & { webhooks: string[] | null }>(
   'eventos.paso',
@@ -260,7 +260,7 @@ const PASO = statement<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
 )
 
 /**
- * Takes a step from the guide as it was read.
+ * Writes a new event, and its changes to the guide, if the guide has not changed since it was read.
  * @returns the guide and the event; undefined, with nothing written, if another transaction changed the guide since the
  * read
  */
@@ -300,7 +300,7 @@ export async function darPaso(
  */
 const registroDe = (guia: FilaGuia, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
 
-/** Returns the event of a step. Its `secuencia` is still the guide's sequence before the step. */
+/** Returns the row of a new event. Its `secuencia` is still the guide's sequence before the event. */
 const eventoDe = (guia: FilaGuia, paso: PasoDeGuia): Omit<EventoSinFoto, 'guia' | 'external_ref'> => ({
   ...deGuia(guia),
   secuencia: guia.secuencia,
@@ -322,9 +322,8 @@ const eventoDe = (guia: FilaGuia, paso: PasoDeGuia): Omit<EventoSinFoto, 'guia' 
 })
 
 /**
- * Calls `intentar` until it returns a value, at most three times. `intentar` reads a guide, decides and takes a step.
- * It returns undefined if another transaction changed the guide since the read; the next call starts from the new
- * state.
+ * Calls `intentar` until it returns a value, at most three times. `intentar` reads a guide and writes an event. It
+ * returns undefined if another transaction changed the guide since the read; the next call starts from the new state.
  * @throws Problema 409 `carrera_perdida` if all three calls return undefined
  */
 export async function sinCarrera<T>(intentar: () => Promise<T | undefined>): Promise<T> {

@@ -184,7 +184,8 @@ const ADELANTADO = statement<object, { si: boolean }>(
  * @throws ErrorDeFlujo
  */
 export async function exigirFlujoVigente(db: Db): Promise<void> {
-  // In a database with parts, each transaction number has a prefix, which a copy includes.
+  // On Citus each stored number begins with the era of its part (`server/data/order.ts`). It cannot be compared with
+  // the server's own transaction numbers.
   if (isDistributed(db)) return
   const [fila] = await db.consultar(ADELANTADO)
   if (!fila?.si) return

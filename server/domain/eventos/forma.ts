@@ -15,13 +15,13 @@ export const DESDE: Readonly<Record<string, number>> = {
 /** Returns the version with the members of a table like {@link DESDE}. */
 export const formaCon = (desde: Readonly<Record<string, number>>): number => Math.max(1, ...Object.values(desde))
 
-/** Version of new events. */
+/** Version of the webhook bodies of new events. */
 const FORMA = formaCon(DESDE)
 
 /** {@link FORMA} as `evento.forma` stores it: null is the first version, so that it takes no space. */
 export const FORMA_GUARDADA: number | null = FORMA === 1 ? null : FORMA
 
-/** SQL of {@link FORMA_GUARDADA}. */
+/** SQL of the version that a new event stores in `evento.forma`: a number or null, as `smallint`. */
 export const FORMA_EN_SQL = `${FORMA_GUARDADA}::smallint`
 
 /**

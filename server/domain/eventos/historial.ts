@@ -81,7 +81,7 @@ interface Partes {
   cursores: Cursors
 }
 
-/** Scope of a merchant: the merchant's guides of one mode. */
+/** Selects the guides of one merchant in one mode (test or live). */
 type Suyas = Exclude<AmbitoDeGuias, 'todos'>
 
 /** Reads a merchant's guide and a page of its history, oldest event first. @throws Problema 404 as `buscarGuia` does */

@@ -5,25 +5,28 @@ import { exigeUbicacion, exigirTransicion, motivosDe, requiereAccion } from '../
 import type { FilaGuia } from '../guias/guia.ts'
 import type { FilaEvento, PasoDeGuia } from './evento.ts'
 
-/** Reading: a report that changes the state of a guide. A reading without `estado` is a note. */
+/** Report about a guide (`lectura`): a scan that changes the guide's state, or a note if `estado` is missing. */
 export interface Lectura {
   estado?: Estado
   motivo?: Motivo
   forzar?: { razon: string }
   fotos?: readonly string[]
-  /** Courier who has the parcel from this reading on, if the reading's state gives the parcel to a courier. */
+  /** Courier who has the parcel after the report, if the reported state gives the parcel to a courier. */
   repartidor?: string
 }
 
-/** Properties of the reporter (courier, operator or merchant) that affect the outcome of a reading. */
+/** Properties of the reporter (courier, operator or merchant) that affect the outcome of a report. */
 export interface QuienLee {
   /** Text for the reporter that says what to do about an unconfirmed location. */
   remedio: string
-  /** Courier who has the parcel once a reading takes it: the reporting courier, or the courier named in the report. */
+  /**
+   * Courier who has the parcel after a report that a courier took it: the reporting courier, or the courier named in
+   * the report.
+   */
   toma?: string | undefined
 }
 
-/** Returns the faults that the contract's schema cannot detect: fields that do not fit the state of the reading. */
+/** Returns the faults that the contract's schema cannot detect: fields that do not fit the reported state. */
 export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Lectura): Falla[] {
   const fallas: Falla[] = []
   const suyos = estado ? motivosDe(estado) : []
@@ -49,11 +52,11 @@ export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Le
   return fallas
 }
 
-/** Returns true if a reading happened before the guide's present state began. */
+/** Returns true if the reported fact happened before the guide's present state began. */
 export const esTardia = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: Date) => ocurrido_en < estado_en
 
 /**
- * Returns the step that a reading causes in the guide's present state, by the rules of `x-transiciones`. A late reading
+ * Returns the event that a report causes, and the guide's new state, by the rules of `x-transiciones`. A late report
  * leaves the state unchanged and becomes an event `guia.escaneo_tardio`.
  * @param esUltima true if no courier took the parcel after the reading. The courier who took the parcel last has
  * custody, in any order of the reports.

@@ -44,13 +44,13 @@ export interface Informe {
   idempotencia?: string
 }
 
-/** Part of a step that comes from the report itself and does not depend on the guide's state. */
+/** Columns of the new event that come from the report itself and do not depend on the guide's state. */
 export type PasoInformado = Pick<
   PasoDeGuia,
   'ocurrido_en' | 'registrado_en' | 'descripcion' | 'lat' | 'lng' | 'autor' | 'repartidor' | 'idempotencia' | 'huella'
 >
 
-/** Guide and event after a step. */
+/** Guide and event after the event was written. */
 type Dado = NonNullable<Awaited<ReturnType<typeof darPaso>>>
 
 /** Result of a report: the guide, the event, and whether the event existed before. */
@@ -62,8 +62,8 @@ interface Decision<T> {
   /** Faults that the caller found in the report. The response lists them together with a fault of `ocurrido_en`. */
   fallas?: readonly Falla[]
   /**
-   * Decides and takes the step from the guide's present state. Returns undefined if another transaction changed the
-   * guide since it was read.
+   * Decides from the guide's present state which event the report causes, and writes the event. Returns undefined if
+   * another transaction changed the guide since it was read.
    */
   dar: (guia: FilaGuia, informado: PasoInformado) => Promise<T | undefined>
   /** Finds the event that the same report caused earlier. For reports that have no key. */
@@ -71,9 +71,9 @@ interface Decision<T> {
 }
 
 /**
- * Registers a report about a guide exactly once, for every reporter and every API. Reads the guide, decides and takes
- * the step. Starts again if another transaction changed the guide. A repeated report returns the event of the first
- * one.
+ * Registers a report about a guide exactly once, for every reporter and every API. Reads the guide, decides which event
+ * the report causes, and writes the event. Starts again if another transaction changed the guide. A repeated report
+ * returns the event of the first one.
  * @throws Problema 404; 409 if the key belongs to another event; 422
  */
 export async function registrarUnaVez<T extends Dado>(
@@ -92,8 +92,8 @@ export async function registrarUnaVez<T extends Dado>(
     if (anterior && esElMismo(secretos, anterior, contenido)) return { guia, evento: anterior, repetido: true }
     permitir?.(guia, estado)
     const registrado_en = reloj()
-    // The guard on the sequence also makes the key unique. Two equal reports cannot both take a step from the same
-    // sequence.
+    // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
+    // same sequence, only one can write its event.
     const dado = await dar(guia, {
       // The default time is never before the guide's latest changes, whose times may come from another clock.
       ocurrido_en: dicho ?? masTarde(registrado_en, guia.estado_en, guia.actualizado_en),
@@ -127,7 +127,7 @@ async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Dat
 
 /**
  * Registers a change of state or a note.
- * @param dar takes the step, together with the proof that belongs to the reading
+ * @param dar writes the event, together with the proof that belongs to the report
  */
 export const registrarLectura = (
   deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
@@ -146,7 +146,7 @@ export const registrarLectura = (
     },
   })
 
-/** Returns the HTTP response to a reading. */
+/** Returns the HTTP response to a report of a state or a note. */
 export const contestarLectura = (registro: EventoRegistrado): DeclaredResponse<'registrarEvento'> =>
   contestar(registro, {
     ...presentarEvento(registro.evento),

@@ -26,7 +26,10 @@ const HALLAR = statement<{ cuantas: number }, { comercio_id: string; modo: strin
 
 const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uuid, modo text, guia_id uuid)`
 
-/** Locks the guides in a fixed order, before their messages, as a step of a guide does. */
+/**
+ * Locks the guides in a fixed order, before their messages. `darPaso`, which writes an event, takes its locks in the
+ * same order.
+ */
 const APARTAR = statement<{ guias: string }>(
   'mensajes.apartarGuias',
   `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)

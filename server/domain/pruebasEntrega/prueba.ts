@@ -58,8 +58,8 @@ const USAR = statement<LlaveDePrueba & { archivos: readonly string[]; usado_en: 
 )
 
 /**
- * Applies a step, marks the files that prove it as used, and runs `escribir`, all in one transaction. Returns undefined
- * if another request changed the guide; then the files stay unused.
+ * Writes an event, marks the files that prove it as used, and runs `escribir`, all in one transaction. Returns
+ * undefined if another request changed the guide; then the files stay unused.
  * @throws Problema 409 if a file was deleted after it was checked
  */
 async function darPasoUsando(
@@ -107,7 +107,7 @@ export type Evidencia = Pick<
   'recibido_por' | 'fotos' | 'firma' | 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'
 >
 
-/** Applies the step of a delivery together with its proof. Returns undefined if another request changed the guide. */
+/** Writes the event of a delivery together with its proof. Returns undefined if another request changed the guide. */
 export async function entregar(
   { db, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'nuevoId' | 'avisarTrabajo'>,
   guia: FilaGuia,
@@ -150,7 +150,7 @@ const PROBAR_INTENTO = statement<
 )
 
 /**
- * Applies the step of a failed attempt together with its photos. Returns undefined if another request changed the
+ * Writes the event of a failed attempt together with its photos. Returns undefined if another request changed the
  * guide.
  */
 export const anotarIntento = (

@@ -57,8 +57,8 @@ const pedidosDe = ({ fotos, firma }: EntregaParaRegistrar): ArchivoPedido[] => [
 ]
 
 /**
- * Returns the function that applies the step of a reading. If the reading has photos, the photos are stored as proof of
- * a failed attempt.
+ * Returns the function that writes the event of a scan or note. If the report has photos, the photos are stored as
+ * proof of a failed attempt.
  */
 export const darPasoConFotos =
   (deps: Pick<Deps, 'db' | 'avisarTrabajo'>, de: Remitente, fotos: readonly string[] = []) =>

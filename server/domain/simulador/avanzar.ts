@@ -16,7 +16,9 @@ export const simularAvance: Handler<'simularAvance'> = async ({ path, body, iden
   return { status: 200, body: presentar(guia) }
 }
 
-/** Applies a step with sample proof in place of the proof that a courier would bring. */
+/**
+ * Writes an event. A delivery and a failed attempt get a sample proof in place of the proof that a courier would bring.
+ */
 async function dar(deps: Deps, guia: FilaGuia, paso: PasoDeGuia) {
   if (paso.estado === 'entregado') {
     const evidencia = await evidenciaDeMuestra(deps, guia, paso.ocurrido_en)

@@ -8,14 +8,14 @@ import type { Evidencia } from '../pruebasEntrega/prueba.ts'
 
 type DepsDeMuestra = Pick<Deps, 'db' | 'almacen' | 'reloj'>
 
-/** Sample pictures in `muestras/`; each picture says that it is a sample. */
+/** Sample images in `muestras/`; each image says that it is a sample. */
 const MUESTRAS = {
   foto: { nombre: 'foto.jpg', mime: 'image/jpeg', ancho: 1_280, alto: 960 },
   firma: { nombre: 'firma.png', mime: 'image/png', ancho: 800, alto: 300 },
 } as const
 
 /**
- * Stores a sample picture for a guide, as an upload does. If no step uses the file, the sweeper deletes it like any
+ * Stores a sample image for a guide, as an upload does. If no event uses the file, the sweeper deletes it like any
  * upload.
  */
 async function guardarMuestra(

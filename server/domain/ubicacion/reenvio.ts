@@ -34,7 +34,7 @@ const CUENTA = statement<ReturnType<typeof deGuia>, Omit<Cuenta, 'de_telefono'>>
 )
 
 /**
- * Adds a location request, guarded by the guide's sequence like every step. The guide then shows only the new request;
+ * Adds a location request if the guide still has the sequence that was read. The guide then shows only the new request;
  * the links of older requests still work.
  */
 const PEDIR = statement<

@@ -78,7 +78,9 @@ function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lug
   }
 }
 
-/** Returns the step that confirms a location; its event has the same coordinates. */
+/**
+ * Returns the event that confirms a location, with the changes to the guide. The event has the location's coordinates.
+ */
 export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =>
   ({
     tipo: 'ubicacion.confirmada',

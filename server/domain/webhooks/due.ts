@@ -159,7 +159,8 @@ const COMIENZO: Record<keyof ClaveDeWebhook, string> = {
 }
 
 /**
- * Returns the next endpoints of one part that have due deliveries, after `despues` or from the beginning.
+ * Returns the next endpoints that have due deliveries in one database, after `despues` or from the beginning. With
+ * Citus, several databases hold merchants' rows, and each is searched by itself.
  * @returns `ultimo`: the endpoint after which the next step begins; undefined at the end
  */
 export async function findDue(

@@ -72,7 +72,10 @@ export class DueSearch {
     this.#libre = fin + Math.min(PAUSA_MAXIMA, VECES * (fin - inicio))
   }
 
-  /** Searches all parts in parallel. A part that is unreachable does not stop the search of the others. */
+  /**
+   * Searches all databases that hold merchants' rows (Citus has several), in parallel. An unreachable database does not
+   * stop the search of the others.
+   */
   async #recorrer(): Promise<boolean> {
     const partes = await Promise.allSettled(this.#deps.db.partes().map((parte) => this.#recorrerParte(parte)))
     for (const { status, reason } of partes as PromiseRejectedResult[])

@@ -134,8 +134,8 @@ export interface SettlementDeps {
 }
 
 /**
- * Settles a group of attempts, in one transaction for each part of the database. The transaction stores the attempts,
- * their effects on their deliveries, and the health of their endpoints.
+ * Settles a group of attempts, in one transaction for each database that holds rows of the group's merchants (Citus has
+ * several). The transaction stores the attempts, their effects on their deliveries, and the health of their endpoints.
  */
 export async function settleAttempts(deps: SettlementDeps, resultados: readonly AttemptResult[]): Promise<void> {
   await askByPart(

@@ -84,8 +84,8 @@ export class Settlement {
   }
 
   /**
-   * Settles a group, each part of the database by itself. A part that fails is repeated later and does not delay other
-   * groups.
+   * Settles a group, separately in each database that holds rows of its merchants (Citus has several). Results whose
+   * database fails are repeated later and do not delay other groups.
    */
   async #asentar(clase: Clase, grupo: readonly AttemptResult[]): Promise<void> {
     const partes = await byPart(this.#deps.dbSinEspera, grupo, ({ entrega }) => entrega.comercio_id)
