@@ -22,7 +22,7 @@ try {
   copyFileSync(join(raiz, 'package-lock.json'), join(carpeta, 'package-lock.json'))
   npm('install', '--package-lock-only', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
   const sbom = JSON.parse(npm('sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--loglevel=error'))
-  // Both differ in every run. Without them the same lock file gives the same document.
+  // Serial number and timestamp differ in every run. Without them, the same lock file gives the same document.
   delete sbom.serialNumber
   delete sbom.metadata.timestamp
   console.log(JSON.stringify(sbom, null, 2))

@@ -55,7 +55,7 @@ const PALABRAS: Record<string, string> = {
   required: 'obligatorio',
   deprecated: 'obsoleto',
   Deprecated: 'obsoleto',
-  // Redoc writes this word before «campos», where the number of fields is enough.
+  // Redoc writes «array» before the number of fields. The number is enough, so the word is left out.
   array: '',
   'Array of': 'Lista de',
   'Array of ': 'Lista de ',

@@ -1,6 +1,6 @@
 /**
- * Prepares the contract for the reading view: adds the method and path of each operation, links to the console and to
- * Markdown, and the menu's groups.
+ * Prepares the contract for the reading view, the documentation's page that Redoc makes. Adds the method and path of
+ * each operation, links to the console and to Markdown, and the menu's groups.
  */
 import { DIRECCION } from '../../server/pages/docs/direccion.ts'
 import { type Json, type Objeto, operacionesDe } from './contrato.ts'

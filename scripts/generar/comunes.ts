@@ -11,7 +11,7 @@ import {
 } from '../../openapi/componentes/comunes.ts'
 import type { Json, Objeto } from '../documentacion/contrato.ts'
 
-/** Extension with the statuses of the list that an operation never answers with. */
+/** Extension of an operation: statuses of common answers that the operation never sends. */
 const EXCEPCIONES = 'x-sin-respuestas'
 /** Only these files leave common answers out. The bundles, which the linter also reads, contain them. */
 const ES_DE_PATHS = /[/\\]openapi[/\\]\w+[/\\]paths[/\\]/

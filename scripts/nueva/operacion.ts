@@ -74,7 +74,10 @@ function operacionesDe(arbol: Arbol, documento: Documento): Vecina[] {
   )
 }
 
-/** Orders operations by the closeness of their path, and then by their kind (read or write). Leaves strangers out. */
+/**
+ * Orders operations by the closeness of their path, and then by their kind (read or write). Leaves out operations whose
+ * first path segment after the prefix is different.
+ */
 function vecinasDe(todas: readonly Vecina[], ruta: string, metodo: string): Vecina[] {
   const partes = ruta.split('/')
   const cercania = (una: Vecina) => {
@@ -83,7 +86,8 @@ function vecinasDe(todas: readonly Vecina[], ruta: string, metodo: string): Veci
     const comunes = distinta < 0 ? suyas.length : distinta
     return comunes * 4 + (distinta < 0 ? 2 : 0) + (esLectura(una.metodo) === esLectura(metodo) ? 1 : 0)
   }
-  // The empty part before the first slash and the two parts of the prefix say nothing about closeness.
+  // A close path shares at least the first segment after the prefix. All paths share the empty text before the first
+  // slash and the two segments of the prefix.
   const minima = 4 * 4
   return todas.filter((una) => cercania(una) >= minima).sort((a, b) => cercania(b) - cercania(a))
 }

@@ -1,7 +1,7 @@
 import type { Arbol } from './arbol.ts'
 import type { Nueva } from './operacion.ts'
 
-/** Expressions that make what a path parameter names, in `test/bitacora/operaciones.test.ts`. */
+/** Expressions that create the object that a path parameter names, for `test/bitacora/operaciones.test.ts`. */
 const ESCENAS: Readonly<Record<string, string>> = {
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: source code that is written to a file
   guia: '${await nuevaGuia()}',
@@ -52,7 +52,7 @@ ${esDeComercios || conGuia || conComercio ? '    const comercio = await entorno.
 `
 }
 
-/** Adds the handler, its line in the table of handlers, its test and its scene of the audit record. */
+/** Adds the handler, its line in the table of handlers, its test, and its case in the test of the audit record. */
 export function agregarAlServidor(arbol: Arbol, nueva: Nueva) {
   const { id, documento, metodo, carpeta, archivo, conCuerpo } = nueva
   arbol.crear(

@@ -5,7 +5,7 @@ import { askThoseThere } from './spread.ts'
 // part, in the same transaction. The part's table `bitacora` holds lines that wait to be collected. Code that reads or
 // chains the audit record collects these lines first.
 
-/** Lines collected at a time. */
+/** Maximum number of lines collected at a time. */
 const BATCH = 1_000
 
 const COLUMNS = `id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes, despues,

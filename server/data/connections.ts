@@ -34,7 +34,7 @@ export interface ConnectionOptions {
   partes?: Placements | undefined
 }
 
-/** Options of connections to one machine of the parts, instead of the coordinator. */
+/** Options of connections to a machine that has parts, instead of the coordinator. */
 type DeMaquina = ConnectionOptions & { enParte?: true }
 
 const AJUSTES = {
@@ -69,7 +69,7 @@ const AJUSTES = {
 const esDeAntes = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
 
-/** Connections of the pool for turns ({@link Connections.turns}). */
+/** Maximum connections of the pool whose sessions only wait for locks ({@link Connections.turns}). */
 const TURNOS = 2
 
 const nombres = new Map<string, string>()
@@ -89,7 +89,7 @@ export class Connections extends pg.Pool {
   /** True if statements are prepared under names. */
   readonly named: boolean
   readonly parts: Placements | undefined
-  /** Pools of connections to the machines of the parts, by address. */
+  /** Pools of connections to the machines that have parts, by address. */
   readonly #maquinas = new Map<string, Connections>()
   readonly #deMaquina: (url: string) => Connections
   readonly #deTurnos: () => Connections
@@ -230,7 +230,10 @@ export class Connections extends pg.Pool {
     return maquina
   }
 
-  /** Pool of connections that only wait for turns, apart from the connections that the work needs. */
+  /**
+   * Pool of connections that only wait for the locks of `inTurn` (data/turns.ts). They are separate from the
+   * connections of other statements.
+   */
   turns(): Connections {
     this.#turnos ??= this.#deTurnos()
     return this.#turnos

@@ -80,8 +80,8 @@ export interface Db {
   /** Role of the statements, and merchants whose rows they see; undefined: the role with which the pool connects. */
   readonly ambito?: RowScope | undefined
   /**
-   * Place where statements about the rows of one part run; undefined: the part of the merchant that each statement
-   * names.
+   * Database (part) where statements about the rows of one part run; undefined: the part of the merchant that each
+   * statement names.
    */
   readonly lugar?: Place | undefined
   /**
@@ -231,7 +231,10 @@ export const queryWith =
 
 /** Options of {@link openDb}. */
 export interface DbOptions extends ConnectionOptions {
-  /** Connections of this process. Default: 8. Measured: 8 serve as well as 16, while 4 cost a third. */
+  /**
+   * Maximum connections of this process. Default: 8. Measured: 8 serve as well as 16, while 4 cost a third of the
+   * throughput.
+   */
   conexiones?: number
   /** Name of the sessions, to which the process's pid is added. */
   nombre?: string

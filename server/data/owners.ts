@@ -1,10 +1,10 @@
 import { type Db, isDistributed, statement } from './db.ts'
 import { askByPart } from './spread.ts'
 
-// Some requests name no merchant: a courier has a code, a recipient has a link. When merchants' rows lie in parts
-// (Citus), such a request must first find the part. A guide's code names its part. The table `dueno` has the merchant
-// of a file, of a link, and of a code from before codes named parts. On a single machine no code reads `dueno`, and the
-// table stays empty.
+// Some requests name no merchant: a courier has a code, a recipient has a link. On Citus, merchants' rows lie in
+// several databases (parts), and such a request must first find the part. A guide's code names its part. The table
+// `dueno` has the merchant of a file, of a link, and of a code from before codes named parts. On a single machine no
+// code reads `dueno`, and the table stays empty.
 
 const OF_CODES = statement<{ guias: readonly string[] }, Found>(
   'owners.ofCodes',

@@ -8,7 +8,10 @@ export interface Part {
   /** Range of the hashes of its merchants' ids, both ends included. */
   readonly from: number
   readonly to: number
-  /** Count of the part's moves to another machine. */
+  /**
+   * Number that grows with each move of the part to another machine. It orders events that were written on different
+   * machines.
+   */
   readonly era: number
   /** Schema with views of the part's shards, under the tables' own names. */
   readonly schema: string

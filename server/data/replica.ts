@@ -90,7 +90,8 @@ export class Replica implements ReadDb {
     const ultimo = this.#escritos.findLast(({ lsn }) => lsn <= rehecho)
     const ahora = performance.now()
     this.#escritos = this.#escritos.filter((uno) => uno === ultimo || uno.en > ahora - 2 * ATRASO)
-    // The replica's delay was this small at the check, and may grow up to the bound until the next check.
+    // Since the check, the delay has grown by the time since then at most. It therefore stays within `ATRASO` until
+    // this time.
     this.#sirve_hasta = ultimo ? ultimo.en + ATRASO : Number.NEGATIVE_INFINITY
   }
 

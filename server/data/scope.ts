@@ -56,8 +56,8 @@ export function scopeStatement(
 }
 
 /**
- * SQL that sets the role, the visible merchants, the part (the schema with the merchants' rows, on Citus) and the
- * settings for the rest of a transaction.
+ * SQL that sets role, visible merchants and settings for the rest of a transaction. On Citus, also sets the part, the
+ * schema with the merchants' rows.
  */
 export function scopeTransaction(
   ambito: RowScope | undefined,

@@ -1,7 +1,7 @@
 import { type Db, isDistributed } from './db.ts'
 
-// Merchants' rows lie in one place, or in parts on several machines (Citus). Work on the rows of several merchants runs
-// in each part separately. A machine that is away then delays only its own merchants.
+// Merchants' rows lie in one database, or on Citus in several databases (parts) on several machines. Work on the rows
+// of several merchants runs in each part separately. An unreachable machine then delays only its own merchants.
 
 /** Items about rows in one place, and the database of that place. */
 type There<T> = readonly [db: Db, things: readonly T[]]

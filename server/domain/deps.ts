@@ -42,7 +42,7 @@ type DeLaConfig =
   | 'retencionDeWebhooks'
   | 'zonaHoraria'
 
-/** The part of the configuration that operations, pages and jobs read. */
+/** Settings that operations, pages and jobs read: some members of the configuration, the public URL and the brand. */
 export interface ServiceSettings extends Pick<Config, DeLaConfig> {
   /** Base of every link that the service gives out, without a final slash. */
   readonly urlPublica: string
@@ -51,7 +51,10 @@ export interface ServiceSettings extends Pick<Config, DeLaConfig> {
   readonly demostracion: boolean
 }
 
-/** Dependencies that a process builds once and that all its parts share. No module keeps state of its own. */
+/**
+ * Dependencies that a process builds once, and that all its operations, pages and jobs share. No module keeps state of
+ * its own.
+ */
 export interface Deps {
   db: Db
   /** Database or replica for reads that may be some seconds old. */
@@ -116,7 +119,7 @@ export interface DepsDeOperacion extends Deps {
 
 /** Dependencies of a job: the shared dependencies, and more that only workers have. */
 export interface DepsDeTrabajo extends Deps {
-  /** Returns a number from 0 to 1. */
+  /** Returns a random number from 0 to 1; only tests replace it. */
   azar: () => number
   enviador: Sender
   metricas: WebhookMetrics

@@ -14,5 +14,5 @@ export const THREAD_TASKS = {
   prueba: async (datos: DatosDePrueba) => (await import('./pruebasEntrega/componerPdf.ts')).componerPdf(datos),
 }
 
-/** Tasks of {@link THREAD_TASKS}, as `ThreadPool` calls them. */
+/** Type of the tasks, with the data and the result of each, for callers of `ThreadPool`. */
 export type ServiceThreadTasks = typeof THREAD_TASKS

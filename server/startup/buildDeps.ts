@@ -33,7 +33,7 @@ export interface DepsOverrides {
   reloj?: () => Date
   nuevoCodigo?: (primero?: string) => string
   resolver?: HostResolver
-  /** Clock of the limits, in milliseconds. Only differences between two readings count. */
+  /** Clock of the limits, in milliseconds. Only the difference between two times matters. */
   relojDeLimites?: () => number
 }
 
@@ -149,7 +149,10 @@ export function buildDeps(config: Config, cimientos: Cimientos): Deps {
   }
 }
 
-/** Part of the configuration that operations, pages and jobs read, with the public URL and the brand. */
+/**
+ * Returns the settings that operations, pages and jobs read: some members of the configuration, the public URL and the
+ * brand.
+ */
 export const settingsOf = (config: Config, urlPublica: string, imagenes = NO_IMAGES): ServiceSettings =>
   Object.freeze({
     alcanceDeRepartidor: config.alcanceDeRepartidor,

@@ -72,7 +72,7 @@ export const JOBS: readonly JobKind<DepsDeTrabajo>[] = [
     ejecutar: (deps, trabajos) => vencerSolicitudes(deps, trabajos.map(fromJob)),
   },
   {
-    // One link may take 10 seconds.
+    // Following one link may take 10 seconds, so a worker claims only a few links at a time.
     cola: 'enlaces',
     opciones: LARGOS,
     aLaVez: 8,
@@ -95,9 +95,10 @@ export const JOBS: readonly JobKind<DepsDeTrabajo>[] = [
     opciones: {
       retryLimit: 1_000_000,
       retryDelay: 0,
-      // A lease lives as long as its process; after half a day, a process takes it anew.
+      // A lease lives as long as its process, but for half a day at most. A process then takes it anew.
       expireInSeconds: 43_200,
-      // For a version that does not know `webhook_bomba`, in case no newer one is left.
+      // Heartbeat for versions of the service that do not know the table `webhook_bomba`. It lets them take over the
+      // lease of a newer process that has died.
       heartbeatSeconds: 600,
       retentionSeconds: 86_400,
       deleteAfterSeconds: 60,

@@ -59,7 +59,8 @@ export class ApiServer {
   constructor({ publicUrl, proxies, conexionesPorRed }: Pick<Config, 'publicUrl' | 'proxies' | 'conexionesPorRed'>) {
     this.url = publicUrl ?? ''
     this.#trasProxy = proxies > 0
-    // Behind a proxy, every connection is the proxy's.
+    // Behind a proxy, every connection comes from the proxy's address. A limit per network would then limit all clients
+    // together.
     this.#conexionesPorRed = this.#trasProxy ? Number.POSITIVE_INFINITY : conexionesPorRed
     this.#http.on('connection', (socket) => this.#admitir(socket))
     this.#http.on('clientError', (error, socket) => rechazarIlegible(error, socket, this.url))

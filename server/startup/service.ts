@@ -35,7 +35,7 @@ const DESPEDIDA = 2_500
  * stop still accepts connections.
  */
 export interface ServiceOverrides extends DepsOverrides {
-  /** Returns a number from 0 to 1. */
+  /** Source of random numbers from 0 to 1, `Math.random` by default. */
   azar?: () => number
   testigo?: ResponseWitness
   /** Time for which a stop still accepts connections, in milliseconds. */

@@ -102,8 +102,8 @@ export function freezeQuery(req: Request, value: unknown = req.query): void {
 }
 
 /**
- * Creates the middlewares of express-openapi-validator. Loading the library takes about 30 ms, and its reading of the
- * contract as long again.
+ * Creates the middlewares of express-openapi-validator. Loading the library takes about 30 ms, and loading the contract
+ * into it another 30 ms.
  */
 export async function createValidatorMiddlewares(operaciones: readonly Operation[]): Promise<RequestHandler[]> {
   const { default: OpenApiValidator } = await import('express-openapi-validator')

@@ -31,14 +31,16 @@ interface NetworkGateOptions {
 
 const charged = new WeakSet<IncomingMessage>()
 
-/** Reports whether the network gate charged a request to its network when the request arrived. */
+/**
+ * Reports whether the network gate counted a request against the rate of the client's network when the request arrived.
+ */
 export const wasCharged = (req: IncomingMessage): boolean => charged.has(req)
 
 /**
- * Charges requests without a known credential to their network, before Express, logging and pages see the requests. A
- * network without tokens gets a 429 that costs next to nothing. Without a proxy in front of the service,
- * {@link MAX_REFUSALS_PER_CONNECTION} refusals close a connection; `Limits.vetar` then refuses new connections for a
- * second.
+ * Counts requests without a known credential against the rate of the client's network, before Express, logging and
+ * pages see the requests. A network without tokens gets a 429 that costs next to nothing. Without a proxy in front of
+ * the service, {@link MAX_REFUSALS_PER_CONNECTION} refusals close a connection; `Limits.vetar` then refuses new
+ * connections for a second.
  */
 export function guardNetwork(next: RequestListener, options: NetworkGateOptions): RequestListener {
   const { limites, proxies, refusals } = options
@@ -80,7 +82,10 @@ export function addressOf({ socket, headers }: IncomingMessage, proxies: number)
 /** First segments of a path, which tell operations (`/repartidor/v1`) from pages (`/repartidor`). */
 const raizDe = (ruta: string) => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(ruta)?.[0] ?? ruta
 
-/** Creates the function that returns the class of a request whose network pays; undefined if the credential pays. */
+/**
+ * Creates the function that returns the class of a request that counts against the network's rates. Returns undefined
+ * for a request that counts against the rates of its credential.
+ */
 function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions) {
   const raices = Map.groupBy(operaciones, ({ ruta }) => raizDe(ruta))
   const porRaiz = new Map(
@@ -98,7 +103,8 @@ function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions
     const { conLlave, enCookie, sinCredencial } = raiz
     const { authorization, cookie } = req.headers
     if (!conLlave || (enCookie ? cookie : authorization) === undefined) return sinCredencial
-    // An unknown credential costs a look-up. After too many invalid credentials, the network pays for the look-up.
+    // An unknown credential costs a look-up in the database. After too many invalid credentials, the request counts
+    // against the network's rate.
     return isKnown(req, enCookie) || limites.attemptsLeft(red) ? undefined : sinCredencial
   }
 }

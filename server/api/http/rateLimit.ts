@@ -6,8 +6,9 @@ import { networkOf } from './network.ts'
 import { wasCharged } from './networkGate.ts'
 
 /**
- * Creates the middleware that charges a request to its credential, or else to its network, before a byte of the body is
- * read. Answers 429 if the rate is used up.
+ * Creates the middleware that counts a request against the rates of its credential. A request without a credential
+ * counts against the rate of the client's network. Answers 429, before a byte of the body is read, if a rate is used
+ * up.
  */
 export function limitRate(operacion: Operation, limites: Limits): RequestHandler {
   return (req, res, next) => {
@@ -31,7 +32,8 @@ export const limitUnknown =
   }
 
 /**
- * Charges a request to its network, unless the network gate charged the request when it arrived.
+ * Counts a request against the rate of the client's network, unless the network gate counted the request when it
+ * arrived.
  * @throws Problema 429
  */
 function exigirRitmoDeRed(req: Request, limites: Limits, clase: NetworkClass): void {

@@ -129,7 +129,7 @@ export class Limits {
   }
 
   /**
-   * Charges a request with a credential to all of its rates, or to none.
+   * Counts a request with a credential against all of its rates. Counts against none if one of them is used up.
    * @throws Problema 429
    */
   admit(operacion: Operation, identidad: Identity): RequestAdmission {
@@ -293,7 +293,7 @@ export class Limits {
   }
 
   /**
-   * Charges the opening or drawing of labels to the network that opened the link.
+   * Counts the opening or drawing of labels against the rate of the network that opened the link.
    * @throws Problema 429
    */
   chargeLabels(red: string, cuantas: number): void {
@@ -440,7 +440,9 @@ const solo = (clave: string, ritmo: Rate, de: string, repartidor?: string): Quie
 
 type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Rate>>>>
 
-/** Computed rates by the object that holds a merchant's figures, which is new each time that the figures are read. */
+/**
+ * Computed rates, by the object with the merchant's configured rates. Each read of the merchant creates a new object.
+ */
 const hechos = new WeakMap<RitmosDeComercio, DeComercio>()
 
 function ritmosDe(ritmos: RitmosDeComercio): DeComercio {

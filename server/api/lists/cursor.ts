@@ -5,7 +5,10 @@ import { digest, type Secrets, type SubKey } from '../../platform/secrets.ts'
 /** Position in a list: the sort values of the last row that the client has. */
 export type CursorPosition = readonly (string | number)[]
 
-/** Scope of a cursor, which is invalid for another operation, merchant, mode or filter. */
+/**
+ * List to which a cursor belongs: operation, owner (such as merchant and mode) and filters. The cursor is invalid for
+ * any other list.
+ */
 export interface CursorScope {
   operacion: string
   dueno: string
@@ -43,11 +46,12 @@ function recordar<T>(): (texto: string, hacer: () => T) => T {
 }
 
 /**
- * Creates opaque, authenticated cursors: AES-256-GCM with the scope as additional data. Positions are encrypted and not
- * only signed, because they contain internal keys, which never leave the server. The nonce is a keyed digest of the
- * whole input. The same page therefore always gives the same bytes, and no nonce is used for two positions. A client
- * that polls the end of the feed gets the same cursor back. Recent cursors are cached by scope and position, and by
- * scope and text.
+ * Creates opaque, authenticated cursors: AES-256-GCM with the list ({@link CursorScope}) as additional data. Positions
+ * are encrypted and not only signed, because they contain internal keys, which never leave the server.
+ *
+ * The nonce is a keyed digest of the whole input. The same page therefore always gives the same bytes, and no nonce is
+ * used for two positions. A client that polls the end of the feed gets the same cursor back. Recent cursors are cached
+ * by list and position, and by list and text.
  */
 export function createCursors(secretos: Secrets): Cursors {
   const adicional = ({ operacion, dueno, filtros = {} }: CursorScope) =>
@@ -84,8 +88,8 @@ export function createCursors(secretos: Secrets): Cursors {
     descifrador.setAAD(Buffer.from(adicionales)).setAuthTag(sello)
     return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as CursorPosition
   }
-  // The cache key is scope plus text, which is unambiguous. The scope is a JSON array, and no JSON array is a prefix of
-  // another JSON array.
+  // The cache key is the list plus the text, which is unambiguous. The list is a JSON array, and no JSON array is a
+  // prefix of another JSON array.
   const cifrados = recordar<string>()
   const descifrados = recordar<CursorPosition>()
   return {

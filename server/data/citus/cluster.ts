@@ -3,10 +3,11 @@ import { ALPHABET } from '../../platform/codes/guideCode.ts'
 import type { Part, Place, Placements } from '../parts.ts'
 import { laid, type Placement } from './laying.ts'
 
-// Parts of merchants' rows on Citus, and connections to them that leave the coordinator out. A part is what Citus calls
-// the colocated shards of one range. On its machine, a part has a schema `p<number>_<era>` with a view of each shard
-// under the table's own name. A session with this schema in `search_path` is a session of one PostgreSQL. Citus does
-// not plan statements that name no distributed table: PostgreSQL plans them itself and keeps the plan.
+// Parts of merchants' rows on Citus, and connections to the machines that have them, without the coordinator. A part is
+// what Citus calls the colocated shards of one range. On its machine, a part has a schema `p<number>_<era>` with a view
+// of each shard under the table's own name. A session with this schema in `search_path` works like a session of a
+// PostgreSQL without Citus. Citus does not plan statements that name no distributed table: PostgreSQL plans them itself
+// and keeps the plan.
 
 /** Row of the table `parte`. */
 interface Numbered {
@@ -66,7 +67,7 @@ const PATIENCE = 6_000
 const REST = 50
 /** Shortest interval between two checks of machines that could not be reached, in milliseconds. */
 const PAUSE = 1_000
-/** Merchants whose hash stays in memory. */
+/** Maximum number of merchants whose hash is cached. */
 const REMEMBERED = 200_000
 
 /** Error: the distributed rows cannot be used. The message, in Spanish, addresses the operator. */

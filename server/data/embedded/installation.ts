@@ -186,7 +186,7 @@ function usuarioSinRoot(pgdata?: string): Usuario | undefined {
 
 function aCuenta(linea: string): Usuario {
   const [nombre = '', , uid, gid] = linea.split(':')
-  return { nombre, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } // on macOS, nobody has uid -2
+  return { nombre, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } // on macOS, the user `nobody` has uid -2
 }
 
 /** Reports whether the user may pass through every folder of the path, and execute its last element. */

@@ -15,7 +15,10 @@ export interface FeederDeps {
 
 /** Rows of one kind of work that a round feeds to the queue, at most. */
 const LOTE = 1_000
-/** Pause before the feeder looks by itself, in milliseconds: after a round that found rows, and the longest one. */
+/**
+ * Pauses before a round that no call of `notify` asked for, in milliseconds: `RONDA` after a round that found rows, and
+ * up to `RONDA_MAXIMA` while rounds find nothing.
+ */
 const RONDA = 500
 const RONDA_MAXIMA = 10_000
 /** Time for which a fed job is not fed again, in milliseconds. */
@@ -85,7 +88,8 @@ export class Feeder<D extends FeederDeps> {
     clearImmediate(this.#inmediata)
     if (this.#ronda || this.#detenido) return
     const falta = Math.max(this.#cita, this.#libre) - performance.now()
-    // The shortest timer takes a millisecond, which is a good part of the time of a delivery.
+    // The shortest timer takes a millisecond, a large part of the time until a delivery is sent. `setImmediate` starts
+    // the round at once.
     if (falta <= 0) this.#inmediata = setImmediate(() => this.#girar())
     else this.#temporizador = setTimeout(() => this.#girar(), falta)
   }

@@ -23,7 +23,7 @@ interface Cola<D extends GroupOwner, T, R> {
 }
 
 interface Reglas<D extends GroupOwner, T, R> {
-  /** Data of a group at most; a single request may have more. */
+  /** Maximum number of data in a group. A single request with more data is still processed. */
   maximo: number
   /** Groups under way at a time, per queue. */
   aLaVez: number

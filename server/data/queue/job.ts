@@ -19,22 +19,22 @@ export type JobKind<D> = {
    */
   aparte?: boolean
   /**
-   * Jobs that a worker claims at a time. Default: `LOTE`. The jobs of a dead worker wait until another worker claims
-   * them.
+   * Maximum number of jobs that a worker claims at a time. Default: `LOTE` of server/startup/workers.ts. The jobs of a
+   * dead worker wait until another worker claims them.
    */
   aLaVez?: number
   /** pg-boss's rule for the number of jobs with one key. Default: any number. */
   politica?: 'exclusive'
   /**
-   * Returns jobs for the rows that wait, `cuantas` rows at most. A job's id is its row's, or its row's and step's.
-   * Undefined if other code makes the jobs.
+   * Returns jobs for waiting rows, `cuantas` rows at most. The id of a job is the id of its row, or of the row's next
+   * step. Undefined if other code makes the jobs.
    */
   pendientes?: (deps: D, cuantas: number) => Promise<JobInsert[]>
   /** Brings forward rows whose due time was set by a clock that was ahead, after the clock stepped back. */
   adelantar?: (deps: D) => Promise<unknown>
   /**
    * Does the work of the rows; throws to be tried again. If this process is silent for too long, another worker may do
-   * the same work at the same time. Each step must therefore change nothing the second time. Undefined if other code
+   * the same work at the same time. Doing the work a second time must therefore change nothing. Undefined if other code
    * takes the jobs.
    */
   ejecutar?: (deps: D, trabajos: readonly HeldJob[]) => Promise<void>
@@ -51,6 +51,6 @@ export interface HeldJob {
 /** Work that runs every `cada` seconds, without a row that asks for it. */
 export interface Cleanup<D> {
   cada: number
-  /** Gives `true` where there is more than what it did, to go on sooner. */
+  /** Does the work. Returns `true` if some is left, so that the next run comes sooner. */
   hacer: (deps: D) => Promise<unknown>
 }

@@ -1,4 +1,7 @@
-/** Jobs fed recently. Feeding a job twice does nothing, but takes time. */
+/**
+ * Ids of the jobs that were fed recently. Feeding a job twice does nothing but takes time, so these jobs are not fed
+ * again for a while.
+ */
 export class RecentIds {
   /** Times at which jobs were fed, in milliseconds; the oldest comes first. */
   readonly #alimentados = new Map<string, number>()

@@ -44,7 +44,10 @@ export class Rescue {
   readonly #boss: PgBoss
   readonly #deps: DepsDeRescate
   readonly #colas: readonly string[]
-  /** Heartbeats that the last look found old, by the job's id. */
+  /**
+   * Heartbeats that the previous look found too old, by the job's id. A job with the same heartbeat at the next look
+   * has lost its worker.
+   */
   #vistos = new Map<string, string>()
 
   /** @param colas queues whose workers send heartbeats every {@link HEARTBEAT_SECONDS} seconds */

@@ -1,6 +1,6 @@
 /**
- * Rest after a run that left work behind, in multiples of the run's time. The work then takes a fourth of one
- * connection at most.
+ * Rest after a run that left work behind, in multiples of the run's time. The work therefore uses one connection for a
+ * quarter of the time at most.
  */
 const DESCANSO = 3
 

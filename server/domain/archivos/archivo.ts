@@ -134,7 +134,7 @@ export async function guardarArchivo(
   await almacen.guardar(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
   const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
-  // The sweeper has already marked the reservation for deletion.
+  // No row: the upload took so long that the sweeper has marked its reservation for deletion.
   if (!fila) throw unavailable('La subida tardó demasiado. Repítala.')
   return fila
 }

@@ -161,7 +161,7 @@ interface Siguientes {
   enteras: Buffer
 }
 type Cual = Pick<Chain, 'comercio_id' | 'modo'> & Posicion
-/** Parameters that each selection of lines needs. */
+/** Parameters of the statement that selects lines, by kind of selection. */
 type Desde<T extends Tramo> = T extends 'bitacora' ? Omit<Posicion, 'secuencia'> : T extends 'evento' ? Posicion : Cual
 
 const siguientes = (

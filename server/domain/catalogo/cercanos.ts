@@ -3,7 +3,7 @@ import { clavesDe } from './claves.ts'
 
 export interface Nombre {
   nombre: string
-  /** Loosest key of the name (`clavesDe`). */
+  /** Key of the name that ignores most differences in spelling: the last key of `clavesDe`. */
   clave: string
 }
 

@@ -25,7 +25,7 @@ export interface DatosDeEtiqueta {
   }
   destinatario: {
     nombre: string | null
-    /** Shown in full, because the courier calls it. */
+    /** Full telephone number, because the courier calls the recipient with the number on the label. */
     telefono: string | null
     departamento: string
     municipio: string

@@ -3,7 +3,10 @@ import { distanceKm } from '../../platform/maps/point.ts'
 import { buscarDestino, LEJOS } from '../catalogo/catalogo.ts'
 import { esInverosimil, type Sospecha, sospechar } from './lugares.ts'
 
-/** Warning codes that a guide may have. The excluded codes belong to a batch or an account. */
+/**
+ * Warning codes that a guide may have. The excluded codes are about unknown members of a request and about an API key
+ * that expires soon.
+ */
 type Codigo = Exclude<CodigoDeAdvertencia, 'campo_desconocido' | 'llave_por_vencer'>
 
 /**

@@ -2,8 +2,8 @@ import { seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { CORREGIBLES, FilaGuia } from './campos.ts'
 
-// Corrections of a guide. The event of a correction keeps the old and the new values. Webhook bodies of earlier events
-// are built from them with the values of their time.
+// Corrections of a guide. The event of a correction stores the old and the new values. Webhook bodies of earlier events
+// are built with the old values, which the guide had at that time.
 
 /** Column that a correction may change. */
 export type Corregible = (typeof CORREGIBLES)[number]
@@ -11,7 +11,7 @@ export type Corregible = (typeof CORREGIBLES)[number]
 /** Old and new values of a correction, by column. */
 export type Cambios = { readonly [C in Corregible]?: { readonly antes: FilaGuia[C]; readonly despues: FilaGuia[C] } }
 
-/** Event of a correction. */
+/** Identifies the event of a correction, by guide and sequence. */
 export interface EventoDeCorreccion {
   guia_id: string
   secuencia: number

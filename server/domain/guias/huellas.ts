@@ -41,7 +41,7 @@ function porCampo(datos: Digeridos, campos: readonly string[], subclave: SubKey)
   return digests
 }
 
-/** Returns {@link porCampo} with the older digest of each field that the older form has. */
+/** Returns the digests by field. Fields of the older form have the digest that the older form computed for them. */
 function comoAntes(datos: Digeridos, campos: readonly string[], subclave: SubKey): Map<string, string> {
   const digests = porCampo(datos, campos, subclave)
   for (const campo of POSICIONES) {
@@ -51,7 +51,7 @@ function comoAntes(datos: Digeridos, campos: readonly string[], subclave: SubKey
   return digests
 }
 
-/** Returns the value as the older form digested it: a pickup with its four members of then, absent ones as null. */
+/** Returns the value as the older form digested it. A pickup then always had four members; absent ones are null. */
 function deAntes(campo: string, valor: unknown): unknown {
   if (campo !== 'recogida') return valor
   const { nombre = null, lat = null, lng = null, maps_url = null, ...otros } = valor as DatosDeGuia['recogida']

@@ -18,7 +18,7 @@ export interface Candidate {
   estricto: boolean
 }
 
-/** Converts a valid request into a candidate. The request's `estricto` takes precedence over the account's. */
+/** Converts a valid request into a candidate. The request's `estricto` takes precedence over the merchant's setting. */
 export const toCandidate = (guia: GuiaIndividual, cuenta: Cuenta): Candidate => ({
   datos: normalizar(guia, cuenta),
   estricto: guia.estricto ?? cuenta.estricto,

@@ -55,7 +55,7 @@ export function crearAutenticadores(
       return async (pedida) => {
         const fila = await leerFila(partes.id)
         const ahora = reloj()
-        // A key that has ended counts as unknown, so that its network pays for its requests.
+        // A key that has ended counts as unknown, so that its requests count against the rate of the client's network.
         if (!fila || !esLaPresentada(fila, partes) || !estaVigente(fila, ahora)) return undefined
         if (pedida) usos.anotar(fila, ahora)
         return { fila, identidad: identidadDe(fila) }

@@ -38,9 +38,9 @@ interface Leida<Fila> {
 }
 
 /**
- * Returns the function that reads a text's row, or undefined for a text that cannot be a credential, which is not
- * cached. Readings that begin together should share a statement.
- * @param pedida true if a request presented the text since the last reading
+ * Returns the function that reads a text's row. Returns undefined for a text that cannot be a credential; such a text
+ * is not cached. Calls that begin together should share a statement.
+ * @param pedida true if a request presented the text since the last query
  */
 type Buscar<Fila> = (texto: string) => ((pedida: boolean) => Promise<Fila | undefined>) | undefined
 
@@ -125,7 +125,7 @@ export class Recordadas<Fila> {
     return conocida.fila
   }
 
-  /** Reads all texts in use again, except for rows that are believed until the next round. */
+  /** Reads the rows of all texts in use again, except rows that stay valid until the next round. */
   #hacerRonda(): void {
     const ahora = this.#ahora()
     for (const texto of this.#enUso) {
@@ -153,7 +153,7 @@ export class Recordadas<Fila> {
         poner(this.#conocidas, texto, nueva)
         this.#asentar(texto, nueva, hallada)
       },
-      // The previous row is believed until it is too old. A request then reads the row itself and gets the error.
+      // The previous row stays valid until it is too old. A request then reads the row itself and gets the error.
       () => {
         leida.proxima = undefined
       },

@@ -49,7 +49,7 @@ export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonl
 
 async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: Pick<entrante, 'id' | 'cuerpo'>): Promise<void> {
   const { mensajeria } = deps.ajustes
-  // Items for another number belong to another service.
+  // Only items for the configured number are read. Items for another number belong to another service.
   const numero = mensajeria.tipo === 'whatsapp' ? mensajeria.phoneNumberId : ''
   for (const entrante of leerEntrantes(JSON.parse(cuerpo), numero)) await procesar(deps, entrante)
   await deps.db.prisma.entrante.update({ where: { id }, data: { hecho_en: deps.reloj() } })

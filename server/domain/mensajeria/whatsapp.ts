@@ -45,7 +45,7 @@ export type WhatsappResult =
 interface Destinatario {
   /** Our message id; every status of the message contains it. */
   id: string
-  /** E.164 */
+  /** Recipient's telephone number in E.164. */
   telefono: string
 }
 interface Libre extends Destinatario {

@@ -29,7 +29,7 @@ export type Entrante =
 
 interface Mensaje {
   proveedorId: string
-  /** E.164, with its plus sign. */
+  /** Sender's telephone number in E.164, with its plus sign. */
   telefono: string
   /** WhatsApp's id of the message that this message answers; null if none. */
   enRespuestaA: string | null

@@ -97,7 +97,10 @@ type Hallada = FilaGuia & { comercio: string; vence: Date }
 
 const REFERENCIA_MAXIMA = 200
 
-/** Maximum confirmations of a guide's location by recipients. A short link counts again after it was followed. */
+/**
+ * Maximum confirmations of a guide's location by recipients. A short link counts twice: when the recipient sends it,
+ * and when its coordinates are found.
+ */
 const VECES = 10
 
 const CONFIRMADAS = statement<ReturnType<typeof deGuia>, { veces: number }>(

@@ -55,8 +55,8 @@ export class Hosts<Linea> {
   }
 
   /**
-   * Returns true if the request may be sent now. If not, {@link finish} returns the line when an exchange with the
-   * same host ends.
+   * Returns true if the request may be sent now. If not, notes the line of deliveries that waits; {@link finish}
+   * returns it when an exchange with the same host ends.
    */
   maySend(envio: HostSend, linea: Linea): boolean {
     const { anfitrion } = envio

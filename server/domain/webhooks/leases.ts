@@ -206,7 +206,7 @@ export class Leases {
     if (this.#porBorrar.size > 0) await this.#borrar([])
   }
 
-  /** Records the leases that live by their claim alone. */
+  /** Records the leases that are not yet recorded for this process. Until then, a lease expires with its claim. */
   async #anotar(ahora: number): Promise<void> {
     const nuevos = this.all().filter(({ anotado }) => !anotado)
     for (let desde = 0; desde < nuevos.length; desde += POR_SENTENCIA) {

@@ -35,6 +35,7 @@ export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = asy
     return reenviada
   })
   avisarTrabajo()
-  // A repeated request before the resend has left returns the same resend.
+  // No row was changed if an earlier request asked for the same resend and it was not sent yet. The response then shows
+  // that resend.
   return { status: 202, body: presentarEntregaDeWebhook(fila ?? leida) }
 }

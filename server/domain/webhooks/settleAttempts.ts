@@ -128,7 +128,7 @@ export interface SettlementDeps {
   dbSinEspera: DepsDeTrabajo['dbSinEspera']
   log: Log
   reloj: () => Date
-  /** Returns a random number from 0 to 1. */
+  /** Returns a random number from 0 to 1, which varies the wait before the next attempt. */
   azar: () => number
   alAvisar: (que: 'deshabilitado' | 'aviso', motivo: string) => void
 }

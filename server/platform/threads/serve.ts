@@ -16,7 +16,7 @@ export type TaskResult = { bytes: Uint8Array } | { error: unknown }
 /** Nice value of a thread (Linux). On a busy processor, a thread gets a third of the event loop's share. */
 const AMABLE = 5
 
-/** Executes the tasks that the pool (`hilos.ts`) sends, one at a time. Must run in a thread. */
+/** Executes the tasks that the pool (`threads.ts`) sends, one at a time. Must run in a thread. */
 export function serveTasks(tareas: ThreadTasks): void {
   // On other systems, the priority would apply to the whole process.
   if (process.platform === 'linux') setPriority(AMABLE)
