@@ -47,8 +47,8 @@ export class Front {
   }
 
   /**
-   * Returns the policy headers of a page that shows the brand. They allow the sources in `permite`, the brand's style
-   * and images, and the browser features in `aparatos`.
+   * Returns the headers Content-Security-Policy and Permissions-Policy of a page that shows the brand. They allow the
+   * sources in `permite`, the brand's style and images, and the browser features in `aparatos`.
    */
   permisos(...[permite, aparatos]: Parameters<typeof contentPolicy>) {
     const juntar = (...fuentes: (string | undefined)[]) => fuentes.filter(Boolean).join(' ')
@@ -68,8 +68,8 @@ export class Front {
   }
 
   /**
-   * Stylesheet of the brand for the reading view, which chooses light or dark by a class. It also carries the brand's
-   * name for the view's program.
+   * Stylesheet of the brand for the documentation's page, which chooses light or dark by a class. It also carries the
+   * brand's name for the page's program.
    */
   get estiloDeLectura(): string {
     const { nombre, color, colorDeNoche } = this.marca

@@ -26,7 +26,7 @@ export interface PageRequest {
 export interface Page {
   /** Methods that the page accepts besides GET and HEAD. */
   metodos?: readonly string[]
-  /** Policy headers of the page, as `contentPolicy` makes them. */
+  /** Headers Content-Security-Policy and Permissions-Policy of the page, as `contentPolicy` makes them. */
   cabeceras: Readonly<Record<string, string>>
   /** Returns the head of the page's document. */
   cabeza(pedido: PageRequest): Html

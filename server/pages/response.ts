@@ -84,8 +84,8 @@ type Directiva = `${'script' | 'style' | 'img' | 'font' | 'connect' | 'manifest'
 type Aparato = 'camera' | 'geolocation'
 
 /**
- * Returns the policy headers of a page. The page may load, run and send only what `permite` names, and no site may
- * frame it. Of the device's features it may ask only for `aparatos`.
+ * Returns the headers Content-Security-Policy and Permissions-Policy of a page. The page may load, run and send only
+ * what `permite` names, and no site may frame it. Of the device's features it may ask only for `aparatos`.
  */
 export function contentPolicy(
   permite: Readonly<Partial<Record<Directiva, string>>>,

@@ -16,7 +16,8 @@ export function servirConsola(app: Express, fachada: Front) {
   const contenido = paginaDeConsola(desdeAqui(datos.ruta('operaciones.json')))
   const cabeza = cabezaDeConsola((archivo) => desdeAqui(propios.ruta(archivo)))
   const html = frame(contenido, { fachada, cabeza, raiz: '../' })
-  // The policy allows only files and requests of this service, so a key typed into the page cannot be sent elsewhere.
+  // The Content-Security-Policy allows only files and requests of this service, so a key typed into the page cannot be
+  // sent elsewhere.
   const permite = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
   const cabeceras = { ...PRIVATE_HEADERS, ...fachada.permisos(permite) }
   serveAssets(

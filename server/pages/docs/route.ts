@@ -52,8 +52,9 @@ export function servirDocumentacion(app: Express, fachada: Front, urlPublica: st
 const ESTILO_VACIO = ''
 
 /**
- * Returns the headers of the reading view. The policy admits by digest the scripts, style elements and style attributes
- * of the generated page. Redoc writes the styles; its one script chooses light or dark before the first paint.
+ * Returns the headers of the documentation's page, which Redoc makes. The Content-Security-Policy admits by digest the
+ * scripts, style elements and style attributes of the generated page. Redoc writes the styles; its one script chooses
+ * light or dark before the first paint.
  */
 function cabecerasDeLectura() {
   const html = readGenerated('paginas/docs/documentacion.html').toString()

@@ -21,8 +21,8 @@ const PERMITE = {
   'worker-src': "'self'",
 }
 /**
- * Headers of the service worker's script. They carry the worker's policy and its scope. The scope is relative, so it
- * also holds below a path prefix.
+ * Headers of the service worker's script: its Content-Security-Policy, and the paths that it may control
+ * (`Service-Worker-Allowed`). These paths are relative, so they also hold below a path prefix.
  */
 const DEL_SERVICIO = {
   ...PRIVATE_HEADERS,

@@ -2,11 +2,11 @@
  * Search of the documentation: pure functions that find and rank chapters, sections, operations, schemas and errors.
  */
 
-/** Part of the documentation that a search can find. */
+/** Result that a search can find: a chapter, a section, an operation, a schema or an error. */
 export interface SearchPart {
   clase: 'Capítulo' | 'Apartado' | 'Operación' | 'Objeto' | 'Error'
   titulo: string
-  /** Part of its address after `#`. */
+  /** Fragment of its address, after `#`. */
   lugar: string
   /**
    * Origin or technical name: the chapter of a section, the method and path of an operation, the schema of an object,
@@ -92,7 +92,7 @@ function parecido(pedida: string, palabra: string): number {
 }
 
 /**
- * Returns a function that rates how well a part matches the question as a whole, from 0.55 to 3. The best ratings are
+ * Returns a function that rates how well a result matches the question as a whole, from 0.55 to 3. The best ratings are
  * for a title, or another name of a chapter, that equals the question.
  */
 function crearJusteza(pregunta: string) {
@@ -107,7 +107,7 @@ function crearJusteza(pregunta: string) {
 }
 
 /**
- * Prepares the parts for searching.
+ * Prepares the possible results for searching.
  * @returns the search function
  */
 export function crearBusqueda(partes: readonly SearchPart[]) {
@@ -134,8 +134,8 @@ export function crearBusqueda(partes: readonly SearchPart[]) {
   }
 
   /**
-   * Returns the parts with the most requested words, best first. If any part has all the words, only parts with all of
-   * them are returned.
+   * Returns the results with the most requested words, best first. If any result has all the words, only results with
+   * all of them are returned.
    */
   return (pregunta: string, maximo = 12): SearchPart[] => {
     const todas = [...new Set(palabrasDe(pregunta))]

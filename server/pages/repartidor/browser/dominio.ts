@@ -26,9 +26,15 @@ const siguientesDe = (estado: Estado): Estado[] => transiciones[estado].filter((
 export const esEstadoFinal = (estado: Estado) => finales.includes(estado)
 const motivosDe = (estado: Estado) => [...(motivos[estado] ?? [])]
 
-/** Next steps that the phone predicts from a state. The server gives the same steps once it learns of the state. */
+/**
+ * States that a courier can report next, called steps, as the phone predicts them from a state. The server gives the
+ * same steps once it learns of the state.
+ */
 export const pasosDesde = (estado: Estado): EstadoSiguiente[] => siguientesDe(estado).map(pasoA)
-/** Returns the step to a state: its reasons, and whether it needs a proof of delivery or a confirmed location. */
+/**
+ * Returns the step that leads to a state: its reasons, and whether it needs a proof of delivery or a confirmed
+ * location.
+ */
 export const pasoA = (estado: Estado): EstadoSiguiente => ({
   estado,
   motivos: motivosDe(estado),
@@ -36,10 +42,10 @@ export const pasoA = (estado: Estado): EstadoSiguiente => ({
   con_ubicacion: estado === 'en_ruta',
 })
 
-/** Tells whether a step puts the parcel into the hands of the courier who takes the step. */
+/** Tells whether the courier who reports this state has the parcel from then on. */
 export const tomaElPaquete = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
 
-/** Steps that a courier can take with a guide of which the phone knows only the code. */
+/** States that a courier can report for a guide of which the phone knows only the code. */
 export const TODOS_LOS_PASOS: readonly Estado[] = [
   'entregado',
   'intento_fallido',
@@ -64,7 +70,7 @@ export const NOMBRES: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelado',
 }
 
-/** Text of the button for the step to each state. */
+/** Text of the button that reports each state. */
 export const PASOS: Readonly<Record<Estado, string>> = {
   aceptado: 'Aceptar',
   recolectado: 'Recoger el paquete',
@@ -79,7 +85,7 @@ export const PASOS: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelar',
 }
 
-/** Confirmation after the step to each state. */
+/** Confirmation that the page shows after a courier has reported each state. */
 export const HECHOS: Readonly<Record<Estado, string>> = {
   ...NOMBRES,
   recolectado: 'Recogida',
@@ -92,16 +98,16 @@ export const HECHOS: Readonly<Record<Estado, string>> = {
   extraviado: 'Extravío reportado',
 }
 
-/** Steps that end a parcel's way to its recipient. Screens show them apart and ask for confirmation. */
+/** States that end a parcel's way to its recipient. Screens show their buttons apart and ask for confirmation. */
 export const PELIGROSOS: readonly Estado[] = ['en_devolucion', 'extraviado']
 
-/** Most frequent steps of couriers, in order of frequency. */
+/** States that couriers report most often, in order of frequency. */
 const HABITUALES: readonly Estado[] = ['entregado', 'recolectado', 'en_ruta', 'devuelto', 'intento_fallido']
 const lugarDe = ({ estado }: EstadoSiguiente) => HABITUALES.indexOf(estado) + 1 || HABITUALES.length + 1
 
 /**
- * Splits steps into three lists: `aMano`, which a thumb finds without looking, `otros` and `peligrosos`. The first two
- * lists are in order of frequency.
+ * Splits the states that can be reported into three lists: `aMano`, whose buttons a thumb finds without looking,
+ * `otros` and `peligrosos`. The first two lists are in order of frequency.
  */
 export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
   const [peligrosos, comunes] = [

@@ -4,7 +4,7 @@ import { alAlcanzar, hayServicio } from './api.ts'
 import { alCambiar } from './store/base.ts'
 
 /**
- * Reads data on the phone, and reads it again after every change on the phone; undefined until the first reading.
+ * Reads data stored on the phone, and reads it again after every change there; undefined until the data was read once.
  * @param clave key of the data; while a new key is being read, the result is undefined
  */
 export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefined {
@@ -15,7 +15,8 @@ export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefine
     let vivo = true
     let leyendo = false
     let otraVez = false
-    // Changes during a reading cause only one further reading. Sending a day's guides causes hundreds of changes.
+    // All changes while the data is being read cause one further read. Sending a day's guides causes hundreds of
+    // changes.
     const releer = async () => {
       otraVez = true
       if (leyendo) return

@@ -1,4 +1,5 @@
-// One step for many guides. Each guide has its own event with its own idempotency key. All are stored, or none.
+// Reports one state for many guides. Each guide has its own event with its own idempotency key. All are stored on the
+// phone, or none.
 
 import type { Estado } from './dominio.ts'
 import { filasDeReparto } from './lista.ts'
@@ -7,11 +8,11 @@ import { encolar, acciones as leerAcciones } from './store/acciones.ts'
 import type { Sesion } from './store/base.ts'
 import { guiasDe } from './store/guias.ts'
 
-/** Steps that need no further data. */
+/** States that can be reported without further data. */
 export const DE_LOTE = ['recolectado', 'en_ruta', 'en_bodega'] as const satisfies Estado[]
 export type PasoDeLote = (typeof DE_LOTE)[number]
 
-/** Tells whether a guide can take a step without its own screen. */
+/** Tells whether a state can be reported for a guide without opening the guide's own screen. */
 export const puede = (
   { pasos, datos }: Pick<Prevision, 'pasos'> & { datos: { ubicacion: { estado: string } } | null },
   estado: Estado,
@@ -23,7 +24,7 @@ export const puede = (
 /** Result of the last batch, for the screen after it. */
 export let ultimoLote: { estado: PasoDeLote; hechas: number; quedan: string[] } | null = null
 
-/** Takes a step with each guide that can take the step, as far as the phone knows. */
+/** Reports a state for each guide that can enter it, as far as the phone knows. */
 export async function hacerLote({ repartidor, nombre }: Sesion, guias: readonly string[], estado: PasoDeLote) {
   const [guardadas, acciones] = await Promise.all([guiasDe(repartidor), leerAcciones()])
   const filas = filasDeReparto(

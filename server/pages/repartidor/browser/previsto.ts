@@ -24,8 +24,8 @@ export interface Prevision {
 }
 
 /**
- * Predicts the state of a guide after all its pending actions have reached the server, and the steps that are possible
- * then.
+ * Predicts the state of a guide after all its pending actions have reached the server, and the states that the courier
+ * can report then.
  */
 export function previsto(guia: Pick<GuiaGuardada, 'guia' | 'datos'>, acciones: readonly Accion[]): Prevision {
   const pendientes = acciones.filter(

@@ -2,7 +2,7 @@
 // closed.
 import { enviarCola } from './cola.ts'
 
-/** Files of the page. `ruta.ts` writes this constant before the script. */
+/** Files of the page. `route.ts` writes this constant before the script. */
 declare const CASCO: { version: string; ahora: string[]; luego: string[] }
 
 const yo = self as unknown as ServiceWorkerGlobalScope

@@ -1,4 +1,5 @@
-// Filling in of the form: connects the location, the map, the link, the steps and the search for the position.
+// Connects the parts of the form while the recipient fills it in: the location, the map, the link, the steps and the
+// search for the position.
 import { DESCRIPCION_CORTA, enMetros, MINIMO_DE_DESCRIPCION, pedirPin } from '../precision.ts'
 import { prepararMapa, type Visor } from './abrirMapa.ts'
 import { type CampoDeEnlace, prepararEnlace } from './enlace.ts'
@@ -8,7 +9,7 @@ import { leerZona, situar, type Zona } from './palabras.ts'
 import { type FormaDeUbicar, type Pasos, prepararPasos } from './pasos.ts'
 import { type PositionSearch, prepararPosicion } from './posicion.ts'
 
-/** Location, while the recipient gives it on the page. */
+/** Form in which the recipient gives the location, while it is filled in. */
 export class Llenado {
   readonly #zona: Zona
   readonly #lugar: LugarElegido

@@ -15,7 +15,7 @@ interface Avisos {
   alMover(punto: Point): void
   /** Called when the pin would be put where no tile is visible. */
   alNoVer(): void
-  /** Called when it is known whether the map is visible. */
+  /** Called when the first tile has loaded (true), and when all tiles have failed (false). */
   alJuzgar(visto: boolean): void
 }
 

@@ -17,8 +17,8 @@ export type AccionNueva = Pick<
 
 /**
  * Stores actions in one transaction, each with its time. The phone's clock is corrected by the known difference from
- * the server's clock. The time is never before the guide's earlier actions and its last reading, because the server
- * would take the action for a late scan.
+ * the server's clock. The time is never before the guide's earlier actions, nor before the phone last got the guide
+ * from the server. The server would otherwise take the action for a late scan.
  * @param ahora time by the phone's clock, in milliseconds since the epoch
  * @param cuando time of the actions in ISO 8601, if it is already fixed
  * @param imagenes images to store with the actions

@@ -103,11 +103,11 @@ export interface GuiaGuardada {
   repartidor: string
   /** Guide as the server sent it; null if the phone has only the code, for example after a scan without coverage. */
   datos: GuiaDeReparto | null
-  /** Time of the reading by the phone's clock, in milliseconds since the epoch. */
+  /** Time when the phone got the guide from the server, by the phone's clock, in milliseconds since the epoch. */
   leida: number
   /**
-   * Time of the reading by the server's clock, rounded up, in milliseconds since the epoch. Later actions on the guide
-   * are not dated before it.
+   * The same time by the server's clock, rounded up, in milliseconds since the epoch. Later actions on the guide are
+   * not dated before it.
    */
   vista: number
   /** True if the server said that no guide has this code. */
