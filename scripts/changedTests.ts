@@ -54,7 +54,7 @@ if (tests.length + related.length > 0) {
   child.on('exit', (code) => {
     process.exitCode = code ?? 1
   })
-  // A terminal sends Ctrl-C to both; vitest ends first.
+  // A terminal sends Ctrl-C to this process and to vitest. This process ignores it, so that vitest can end first.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))
 }

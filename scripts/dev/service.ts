@@ -1,6 +1,7 @@
 /**
- * Service process of `npm run dev`: runs the sources of `server/` in one API process with its workers. A stop accepts no
- * more connections, because no load balancer has to see it. Sends the message `ready` to its parent when it serves.
+ * Service process of `npm run dev`: runs the sources of `server/` in one API process with its workers. A stop closes
+ * the port at once, because no load balancer has to notice the stop first. Sends the message `ready` to its parent when
+ * it serves.
  */
 import { runProcess } from '../../server/startup/process.ts'
 

@@ -88,7 +88,7 @@ const escanearYSalir: Tarea = async (escena, pagina) => {
   await pagina.getByText(`Las que lleva (${MUCHAS})`).waitFor()
   const mano = new Mano(pagina)
   await mano.tocar(enlace(pagina, 'Escanear'))
-  // The machine has no camera, so the page reads the labels from pictures, one by one.
+  // The machine has no camera, so the page reads the labels from image files, one by one.
   await pagina.locator('video').waitFor({ state: 'detached' })
   await mano.tocar(pagina.getByText('Cargar varias a la lista'))
   for (const [i, guia] of guias.entries()) {

@@ -63,8 +63,8 @@ const AJUSTES = {
 }
 
 /**
- * Reports whether a statement failed because a migration has changed the shape of its rows since the connection
- * prepared it. Nothing was done, and the connection would refuse the statement for ever.
+ * Reports whether a statement failed because a migration has changed its columns since the connection prepared it. The
+ * statement did nothing, and this connection would refuse it for ever.
  */
 const esDeAntes = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'

@@ -159,9 +159,9 @@ interface OpcionesDeSentencia {
   alcance?: StatementReach
   /**
    * True if PostgreSQL keeps one plan of the statement for all parameters. Otherwise PostgreSQL plans a list anew for
-   * each request, because it takes an unknown `limit` for a tenth of the rows. A page of events then costs twice as
-   * much. Only for statements that one index serves in its order, with any parameters: `test/db/planes.test.ts` checks
-   * this.
+   * each request, because a plan for an unknown `limit` assumes a tenth of the rows and looks expensive. A page of
+   * events then costs twice as much. Only for statements that one index serves in its order, with any parameters:
+   * `test/db/planes.test.ts` checks this.
    */
   planGenerico?: boolean
 }
@@ -233,7 +233,7 @@ export const queryWith =
 export interface DbOptions extends ConnectionOptions {
   /** Maximum connections of this process. Default: 8. Measured: 16 gain nothing over 8, and 4 lose a third. */
   conexiones?: number
-  /** Name of the sessions, to which the process's pid is added. */
+  /** Value of `application_name` for the sessions, to which the process's pid is added. */
   nombre?: string
   /** Called with the error of an idle connection, which belongs to no request. */
   alFallar?: (error: Error) => void

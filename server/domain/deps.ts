@@ -100,7 +100,8 @@ export interface Deps {
   /** Limit of verifications of proofs, by network. */
   limiteDeVerificacion: NetworkLimit
   /**
-   * Turns of a courier's look-ups of codes. They run one after another, so that each sees the cost of the one before.
+   * Makes a courier's look-ups of codes run one after another. Each then sees how many unknown codes the earlier
+   * look-ups have found.
    */
   turnosDeBusqueda: OwnerTurns
   /** Log of refused requests. */

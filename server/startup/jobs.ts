@@ -38,7 +38,7 @@ const DE_FILAS: QueueOptions = {
   deleteAfterSeconds: 60,
 }
 
-/** Options of queues whose jobs wait for external servers or make documents. Each step has a deadline of its own. */
+/** Options of queues whose jobs wait for external servers or make documents. Such a job may take up to 5 minutes. */
 const LARGOS: QueueOptions = { ...DE_FILAS, expireInSeconds: 300 }
 
 /** All background jobs of the service. */

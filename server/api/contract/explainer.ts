@@ -6,7 +6,10 @@ import { explainErrors, type Faults, NO_FAULTS } from './faults.ts'
 import { FORMATS } from './formats.ts'
 import { addTelephoneKeyword, type PhoneContext } from './telephones.ts'
 
-/** Length to which lists are cut. No list of a request may be as long (the contract's largest `maxItems` is 100). */
+/**
+ * Length to which lists are cut before their faults are explained. It exceeds the contract's largest `maxItems` (100),
+ * so a cut list is still too long.
+ */
 const LISTA_LARGA = 101
 
 /**

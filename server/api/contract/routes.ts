@@ -14,13 +14,13 @@ import type { HandlerInput, HandlersWith } from './handler.ts'
 import { freezeQuery, isWellWritten, type ParameterRejection } from './parameters.ts'
 import { phoneContextOf, type Validation } from './validation.ts'
 
-/** Dependencies that the binder itself uses. */
+/** Dependencies that {@link bindRoutes} itself uses. */
 export interface BinderDeps extends AuthenticationDeps {
   db: Db
   validacion: Validation
 }
 
-/** Parts that {@link bindRoutes} connects. */
+/** Arguments of {@link bindRoutes}: the contract's operations, the handler of each, and what the middlewares need. */
 export interface Binding<D extends BinderDeps> {
   operaciones: readonly Operation[]
   /** Rejects if the validation of an operation is not active. */

@@ -111,8 +111,8 @@ function enviarFlujo(req: Request, res: Response, { content }: ByteStream) {
   }
   res.setTimeout(PACIENCIA, () => res.destroy())
   pipeline(content, res, (error) => {
-    // A client that disconnects early is not a fault of the service. A failing disk is, and the client sees a broken
-    // connection.
+    // A client that disconnects early is not a fault of the service. A failing disk is a fault, and the client gets a
+    // broken connection.
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') req.solicitud.error = error
   })
 }

@@ -31,7 +31,7 @@ interface Gasto {
   de: string
 }
 
-/** Caller with a credential, as the limits see the caller for one operation. */
+/** Caller with a credential, and the limits that apply to the caller's requests for one operation. */
 interface Quien {
   /** Key under which the caller's concurrent requests are counted. */
   clave: string
@@ -137,7 +137,8 @@ export class Limits {
     const { gastos, repartidor } = quien
     const enCurso = this.#simultaneas.de(quien.clave)
     if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
-    // Each request in progress counts as a look-up of an unknown guide, because its result is not counted yet.
+    // The result of a request in progress is not known yet. Each of the courier's requests in progress therefore counts
+    // as a look-up of an unknown guide.
     if (repartidor !== undefined) this.#exigirConocidas(repartidor, this.#buscan.de(repartidor), quien)
     for (let i = 0; i < gastos.length; i++) {
       const gasto = gastos[i]!

@@ -29,7 +29,7 @@ const PLACEMENTS = `select c.relname as tabla, s.shardid::text, n.groupid as nod
 
 const NUMBERED = 'select numero, desde, hasta, era, nodo, nadie from parte order by numero'
 
-/** Last applied migration. The views of the parts are made for it. */
+/** Query for the last applied migration. The views of the parts show the columns of that version. */
 const VERSION = `select coalesce(max(migration_name), '') as version from _prisma_migrations where finished_at is not null`
 
 /**
@@ -40,8 +40,8 @@ const NOBODY = `select id from (select gen_random_uuid() as id from generate_ser
   where worker_hash(id) between $1 and $2 limit 1`
 
 /**
- * Reserves codes that were given out before first characters named parts, so that no new guide of the part gets one of
- * them.
+ * Reserves the codes of guides that are older than the rule that a code's first character names a part. No new guide of
+ * the part then gets one of these codes.
  */
 const TAKE_CODES = `insert into guia_indice (guia, comercio_id, modo, id)
   select clave, $3::uuid, 'live', '00000000-0000-0000-0000-000000000000' from dueno
@@ -89,7 +89,8 @@ export class Cluster implements Placements {
     'citus.max_adaptive_executor_pool_size': '1',
   }
   /**
-   * A commit waits for the disk: a shard that moves takes along what its machine has written out, and no other commit.
+   * Every commit waits for the disk, because a shard that moves to another machine takes along only what is on the
+   * disk.
    */
   readonly machineSettings = { synchronous_commit: 'on' }
   readonly #url: string

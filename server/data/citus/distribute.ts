@@ -106,8 +106,8 @@ end $$`
 /**
  * Changes the database's defaults on every machine, because the coordinator does not pass the service's session
  * settings on to the workers. Without sequential scans, a query that reads a whole table looks so expensive that
- * PostgreSQL compiles it (`jit`). That takes half a second for an empty table. A shard that moves takes along what its
- * machine has written out, so every commit waits for the disk.
+ * PostgreSQL compiles it (`jit`). That takes half a second for an empty table. Every commit waits for the disk, because
+ * a shard that moves to another machine takes along only what is on the disk.
  */
 const AJUSTAR = `select run_command_on_all_nodes(format('alter database %I set %s', current_database(), ajuste))
   from unnest(array['timezone to ''UTC''', 'enable_seqscan to off', 'jit to off', 'synchronous_commit to on']) ajuste`

@@ -43,7 +43,7 @@ export interface EmbeddedPostgres {
 /** Options of {@link acquirePostgres}. */
 export interface EmbeddedOptions {
   dataDir: string
-  /** True for the service itself, of which each DATA_DIR has one process. */
+  /** True if this process is the service. Only one live process of a DATA_DIR may be the service. */
   exclusivo: boolean
   /** More flags for postgres, such as ['-c', 'fsync=off'] in tests. A server that already runs ignores them. */
   flags?: string[]

@@ -23,7 +23,7 @@ const RONDA = 500
 const RONDA_MAXIMA = 10_000
 /** Time for which a fed job is not fed again, in milliseconds. */
 const MEMORIA = 5_000
-/** Milliseconds that the clock must lose from one round to the next to count as stepped back. */
+/** Smallest step back of the clock between two rounds, in milliseconds, after which due times are corrected. */
 const RETROCESO = 1_000
 /** Time without a successful round after which the queue is unhealthy, in milliseconds. */
 const SILENCIO = 20_000

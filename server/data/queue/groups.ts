@@ -23,7 +23,7 @@ interface Cola<D extends GroupOwner, T, R> {
 }
 
 interface Reglas<D extends GroupOwner, T, R> {
-  /** Maximum number of data in a group. A single request with more data is still processed. */
+  /** Maximum number of data in a group. A single request with more data forms a group of its own. */
   maximo: number
   /** Groups under way at a time, per queue. */
   aLaVez: number
@@ -107,7 +107,7 @@ export class Groups<D extends GroupOwner, T, R> {
       grupo.push(primero!)
       cuantos += primero!.datos.length
       suyos.shift()
-      // The owner goes behind all the others, and this loop visits it again.
+      // The owner moves to the end of the Map, so this loop visits it again after all others.
       duenos.delete(clave)
       if (suyos.length > 0) duenos.set(clave, suyos)
       if (cuantos >= this.#reglas.maximo) break

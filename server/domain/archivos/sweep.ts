@@ -89,7 +89,7 @@ async function borrarLosDejados({ db, almacen, log }: Pick<Deps, 'db' | 'almacen
       await forgetOwners(db, borrados)
       log.info({ archivos: borrados.length }, 'files swept')
     }
-    // The next run starts with the failed files again.
+    // The failed files are still marked for deletion, so the next run tries them first.
     if (fallos.length > 0) throw fallos[0]
     filas = archivos.length
   }

@@ -218,7 +218,10 @@ function remitente({ tipografia, etiqueta }: Hoja, y: number): number {
 const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string =>
   lat === null || lng === null ? '' : `${lat.toFixed(5)}, ${lng.toFixed(5)}`
 
-/** Draws the destination. Warehouses sort by municipality, so its name must be readable from two metres away. */
+/**
+ * Draws the destination. Warehouses sort parcels by municipality, so the municipality's name must be readable from two
+ * metres away.
+ */
 function destino({ tipografia, etiqueta }: Hoja, y: number, fondo: number): void {
   const { nombre, telefono, departamento, municipio, direccion, indicaciones } = etiqueta.destinatario
   const bloque = (

@@ -38,7 +38,7 @@ interface Advertida extends Destino, Lugar {
 
 /**
  * Checks a guide's destination and location, and never rejects the guide. Returns a warning if the catalogue does not
- * know the destination, and a warning if the location is far from it or implausible.
+ * know the destination. Returns another warning if the location is far from the destination or implausible.
  */
 export function juzgarDestino(destino: Destino, lugar: Lugar): Juicio {
   const hallado = buscarDestino(destino.departamento, destino.municipio)

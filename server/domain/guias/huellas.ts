@@ -93,8 +93,8 @@ export function diferencias(
       : POSICIONES.map((campo, i): [string, string] => [campo, partes[i] ?? '']).filter(([, huella]) => huella !== ''),
   )
   const subclave = secretos.de('huellas', kid)
-  // Without the sub-key every field of the first request counts as different, because a conflict neither creates nor
-  // hides a shipment.
+  // Without the sub-key the fields cannot be compared. Every field of the first request counts as different, because a
+  // conflict neither creates nor hides a shipment.
   const segundas = subclave ? (conNombres ? porCampo : comoAntes)(datos, campos, subclave) : new Map<string, string>()
   return campos
     .filter((campo) => primeras.get(campo) !== segundas.get(campo))

@@ -8,7 +8,7 @@ import { buscarSesiones, esToken, type FilaSesion, huellaDeToken } from '../repa
 import { buscarLlaves, esLaPresentada, estaVigente, type FilaConDueno, leerLlave } from './llave.ts'
 import { Recordadas } from './recordadas.ts'
 
-/** Maximum number of rows of a statement. Other requests would notice the time that a larger statement takes. */
+/** Maximum number of rows of a statement. A statement with more rows would delay other requests noticeably. */
 const POR_SENTENCIA = 250
 /** Maximum number of concurrent statements. */
 const A_LA_VEZ = 2

@@ -4,7 +4,7 @@ import { ANCHO, coordenadas, MENOR, type PaginaDelPdf, TITULO, X } from './hojaD
 /** Minimum and maximum height of a map, and the height of its title and caption together, in points. */
 const ALTO = { minimo: 80, maximo: 180, alrededor: 36 }
 
-/** Maximum points for a map with photos below it, because photos tell more. */
+/** Maximum height, in points, of a map with photos below it. Photos prove more than a map, so they get more space. */
 export const LIBRE_CON_FOTOS = 140
 
 /**

@@ -142,7 +142,7 @@ export function createConnectionPool(abrirSocket: AbrirSocket, maximas: number):
     if (i >= 0) iguales.splice(i, 1)
     if (iguales.length === 0) libres.delete(conexion.clave)
     conexion.cliente.destroy(() => {})
-    // While the socket connects, the client does not know it yet and cannot destroy it.
+    // The HTTP client does not know the socket until it is connected. Until then, the pool itself must destroy it.
     conexion.socket?.destroy()
   }
 

@@ -11,7 +11,10 @@ export const PER_READ = 200
 const MIRADOS = 500
 /** Maximum number of concurrent reads. */
 export const READS_AT_ONCE = 2
-/** Maximum number of deliveries that may wait in a line when more are read for it. */
+/**
+ * Maximum number of an endpoint's deliveries in memory at which more are read. An endpoint with more than these still
+ * has enough to send.
+ */
 export const READ_THRESHOLD = 16
 
 interface Pedida {

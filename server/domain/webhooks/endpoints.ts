@@ -52,7 +52,7 @@ export class Endpoints {
         for (const arriendo of arriendos) this.#atender(arriendo)
       },
       alPerder: ({ key }) => this.#dejar(this.#suyos.get(key.webhook)),
-      // The process that holds the endpoint may not know of deliveries committed by this process.
+      // The process that holds the endpoint may not know of deliveries committed by this process, so it gets a signal.
       alNoTomar: (claves) => deps.senalar(claves),
     })
   }

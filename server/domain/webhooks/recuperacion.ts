@@ -61,7 +61,7 @@ const DESDE_XID = statement<DelComercio & { xid: string }, { lugar: string } & P
 )
 
 /**
- * Finds the part of the feed that may contain events from `desde` to `hasta`. A binary search is possible because the
+ * Finds the range of the feed that may contain events from `desde` to `hasta`. A binary search is possible because the
  * feed is nearly in the order of time.
  */
 export async function findRange(db: Db, ambito: AmbitoDeWebhooks, desde: Date, hasta: Date): Promise<RecoveryPosition> {

@@ -81,7 +81,8 @@ export class RecentDocuments {
   #guardar(clave: string, documento: Buffer): void {
     const { cuantos, bytes, vigencia } = this.#reglas
     if (documento.length > bytes) return
-    // A document that was abandoned while in preparation may be stored after its successor.
+    // A document that was abandoned while in preparation may be ready after the document that replaced it. The key then
+    // already has a document.
     const anterior = this.#hechos.get(clave)
     if (anterior) this.#olvidar(clave, anterior)
     this.#hechos.set(clave, documento)
