@@ -114,7 +114,8 @@ function deLaTabla(pais: string, escritos: string, lugares: Lugar[], todos: Luga
       todos.find(({ name, adminCode }) => enOtro.some(([admin, sede]) => adminCode === admin && name === sede))
     const llamado = [...sedes.filter((sede) => !sede.includes(':')), ...(lugar ? [lugar.name] : []), ...otros]
     return {
-      // Guatemala's table is in the order of INE's numbers. Elsewhere a position in the table is not a stable number.
+      // Guatemala's table is in the order of INE's numbers, so the position is the number. In other tables a position
+      // may change, so the name's key identifies the municipality.
       numero: pais === 'GT' ? i + 1 : clave(nombre),
       nombre,
       otros: llamado,

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { checkSync } from 'recheck'
 import ts from 'typescript'
 
-/** Files whose regular expressions never see input from strangers. Their running time may be polynomial. */
+/** Files whose regular expressions never see a client's input. They may therefore take polynomial time. */
 const DE_CASA: readonly string[] = [
   // The server's own configuration and page, read once at the start.
   'server/platform/config/readers.ts',

@@ -4,7 +4,10 @@ import { keyOf, readKernelQueues } from './kernelQueues.ts'
 
 /** Interval between two checks, in milliseconds. */
 const INTERVAL = 5_000
-/** Rate at which a reader must take bytes, in bytes per second: a tenth of the slowest mobile network's. */
+/**
+ * Minimum rate at which a reader must take bytes, in bytes per second: a tenth of the rate of the slowest mobile
+ * network.
+ */
 const MIN_RATE = 500
 /** Time in which a reader must take all bytes that wait for it, in milliseconds. */
 const MAX_DRAIN = 60_000

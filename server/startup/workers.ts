@@ -40,8 +40,9 @@ const LOTE = 1_000
  */
 const ESPACIO = 100
 /**
- * Interval at which a worker looks for jobs without being woken, in seconds. The feeder feeds jobs again while their
- * rows wait, and then wakes the worker. This covers jobs that failed, and jobs that another process fed and did not do.
+ * Interval at which a worker looks for jobs without being woken, in seconds. This finds jobs that failed, and jobs that
+ * another process fed and did not do. All other jobs are found earlier, because the feeder wakes the worker when it
+ * feeds them.
  */
 const SONDEO = 60
 /** Longest interval between two runs of the queue's maintenance at rest, in milliseconds. */
@@ -109,7 +110,7 @@ export async function startWorkers(
 }
 
 /**
- * Starts a worker for each queue whose jobs are done here.
+ * Starts a worker for each queue whose job kind has a function `ejecutar`.
  * @param despertadores receives, by queue, the function that wakes the queue's worker
  */
 async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Map<string, () => void>): Promise<void> {
@@ -134,8 +135,8 @@ async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Ma
 }
 
 /**
- * Repeats the work while the database is away or refuses writes. Meanwhile pg-boss cannot record a failed job, or would
- * count failures that are not the job's.
+ * Repeats the work while the database is unreachable or refuses writes. Meanwhile pg-boss cannot record a failed job,
+ * or would count failures that the job did not cause.
  */
 async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise<void> {
   for (let espera = OTRA_VEZ; ; espera = Math.min(2 * espera, OTRA_VEZ_MAXIMA)) {

@@ -39,7 +39,7 @@ export const wasCharged = (req: IncomingMessage): boolean => charged.has(req)
 /**
  * Counts requests without a known credential against the rate of the client's network, before Express, logging and
  * pages see the requests. A network without tokens gets a 429 that costs next to nothing. Without a proxy in front of
- * the service, {@link MAX_REFUSALS_PER_CONNECTION} refusals close a connection; `Limits.vetar` then refuses new
+ * the service, {@link MAX_REFUSALS_PER_CONNECTION} refusals close a connection; `Limits.ban` then refuses new
  * connections for a second.
  */
 export function guardNetwork(next: RequestListener, options: NetworkGateOptions): RequestListener {

@@ -151,8 +151,8 @@ export class Buckets {
   }
 
   /**
-   * Moves a bucket to the end of the ring. Deleting it from the Map and adding it again would cost a rehash every few
-   * requests.
+   * Moves a bucket to the end of the ring, the position of the bucket used last. Deleting it from the Map and adding it
+   * again would cost a rehash every few requests.
    */
   #ponerUltimo(cubo: Cubo): void {
     if (this.#cabeza.anterior === cubo) return

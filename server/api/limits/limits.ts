@@ -72,7 +72,10 @@ export const MAX_COST = 100
 /** Classes of requests without a key; a network has a separate rate for each class. */
 export type NetworkClass = 'operaciones' | 'paginas'
 
-/** Time for which a valid key or session vouches for its network, in milliseconds. */
+/**
+ * Time after a valid key or session came from a network, in milliseconds, in which {@link Limits.ban} does not affect
+ * that network.
+ */
 const VIGENCIA_DE_AVAL = 60_000
 /** Time for which new connections of a network are refused, in milliseconds. */
 const VIGENCIA_DE_VETO = 1_000

@@ -33,7 +33,7 @@ export const requiereAccion = (estado: Estado, motivo: Motivo | null): boolean =
   motivo !== null && (motivos[estado]?.[motivo]?.requiere_accion ?? false)
 
 /**
- * Requires that a state can be reported next.
+ * Requires that a guide's present state may change to the reported state.
  * @throws Problema 409 `transicion_invalida`, with the states that can be reported
  */
 export function exigirTransicion(estado: Estado, nuevo: Estado) {
