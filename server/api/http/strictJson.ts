@@ -52,7 +52,7 @@ function rechazarBytes(cuerpo: Buffer): never {
   while (i < cuerpo.length && cuerpo[i] === reparado[i]) i++
   const revision = new Revision(cuerpo.toString('utf8', 0, i))
   try {
-    revision.documento() // throws at the end of the cut text, so that `camino` holds the path of the field with the fault
+    revision.documento() // throws at the end of the cut text; `camino` then holds the path of the fault's field
   } catch {}
   return revision.fallar(
     'El cuerpo tiene bytes que no son UTF-8: envíelo en UTF-8, no en Latin-1',

@@ -192,8 +192,8 @@ const VENCIDAS = statement<{ ahora: Date }, { webhook: string; cuantas: number }
 )
 
 /**
- * Finds endpoints whose lease is held or waits. Reads pg-boss's own table, as `data/queue/rescue.ts` does. No statement of
- * this service writes that table.
+ * Finds endpoints whose lease is held or waits. Reads pg-boss's own table, as `data/queue/rescue.ts` does. No statement
+ * of this service writes that table.
  */
 const CON_ARRIENDO = statement<{ webhooks: readonly string[] }, { webhook: string | null }>(
   'webhookEntregas.conArriendo',
