@@ -154,7 +154,10 @@ const DERIVADO = derivar(CAMPOS)
 export const NUEVOS = DERIVADO.nuevos as readonly ConPropiedad<{ nuevo: true }>[]
 /** SQL of {@link NUEVOS} with their types, for `json_to_recordset`. */
 export const RECORDSET = DERIVADO.recordset
-/** Columns that the digest of a request contains. */
+/**
+ * Columns from whose values the digests of a creation request are computed. The digests tell whether a repeated request
+ * is the same.
+ */
 export const DIGERIDOS = DERIVADO.digeridos as readonly ConPropiedad<{ digerido: true }>[]
 /** Columns that answers need. */
 export const MOSTRADOS = DERIVADO.mostrados as readonly ConPropiedad<{ mostrado: true }>[]
@@ -180,9 +183,9 @@ export const COLUMNAS_DE_GUIA = withTexts(MOSTRADOS, 'g.')
 export type Foto = Pick<FilaGuia, (typeof EN_FOTO)[number]>
 
 /**
- * SQL of the picture of a guide.
+ * SQL of the snapshot (`foto`) of a guide: its changing columns as JSON, which each event stores for the webhook body.
  * @param guia name of a row of `guia`
- * @param propios SQL of single columns, where the row does not have them yet
+ * @param propios SQL by column, for columns whose value the row `guia` does not have yet
  */
 export const fotoEnSql = (guia: string, propios: Partial<Record<keyof Foto, string>> = {}) =>
   `jsonb_build_object(${EN_FOTO.map((nombre) => `'${nombre}', ${propios[nombre] ?? `${guia}.${nombre}`}`).join(', ')})`
