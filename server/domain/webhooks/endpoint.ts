@@ -80,7 +80,7 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   /** Time of the endpoint's latest activity, in milliseconds of the process's clock. */
   actividad: number
 
-  /** @param enMemoria deliveries still being sent since this process held the endpoint before */
+  /** @param enMemoria deliveries that an earlier hold of this process on the endpoint is still sending */
   constructor(arriendo: Lease, parte: MerchantShare, ahora: number, enMemoria: Set<string>) {
     super(parte)
     this.arriendo = arriendo
