@@ -4,6 +4,7 @@ import { readDocument, readOperations } from '../../server/api/contract/contract
 import { enRuta, entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'
+import { corregir } from '../guias/corregir.ts'
 import { acechar, type Mutante, mutantesDe } from './mutantes.ts'
 
 const entorno = usarEntorno()
@@ -132,6 +133,7 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
     `update webhook_entrega set estado = 'fallida', terminado_en = now() where webhook = '${webhook}' and secuencia = 2`,
   )
   await entorno.pedir('PATCH', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave, cuerpo: { estado: 'pausado' } })
+  await corregir(entorno.db, guia, { indicaciones: 'Otras' })
   return {
     guia,
     referencia,
