@@ -20,6 +20,9 @@ const DE_OPERACIONES = [
   ...['operadores', 'pruebasEntrega', 'repartidores', 'simulador', 'ubicacion', 'webhooks'],
 ]
 
+/** Test of the version of 26 November that compares a table with its own schema. The present schema has new columns. */
+const DEL_ESQUEMA = 'test/guias/campos.test.ts'
+
 /** Copies the tree of the previous version, and replaces its migrations with the current ones. */
 async function conEsquemaPresente(anterior: string, carpeta: string): Promise<void> {
   await cp(anterior, carpeta, { recursive: true, filter: (ruta) => basename(ruta) !== 'node_modules' })
@@ -35,7 +38,8 @@ async function probar(anterior: string): Promise<void> {
     await conEsquemaPresente(anterior, carpeta)
     const donde = DE_OPERACIONES.map((slice) => `test/${slice}/`)
     const vitest = join(carpeta, 'node_modules/vitest/vitest.mjs')
-    await correrEn(carpeta, process.execPath, vitest, 'run', '--tags-filter=!completo', ...donde)
+    const salvo = ['--tags-filter=!completo', `--exclude=${DEL_ESQUEMA}`]
+    await correrEn(carpeta, process.execPath, vitest, 'run', ...salvo, ...donde)
   } finally {
     await rm(carpeta, { recursive: true, force: true })
   }

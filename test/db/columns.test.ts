@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { columnsWith, pickColumns } from '../../server/data/columns.ts'
+import { CAMPOS } from '../../server/domain/guias/campos.ts'
 import { CAMPOS_DE_LLAVE } from '../../server/domain/llaves/campos.ts'
 import { CAMPOS_DE_WEBHOOK } from '../../server/domain/webhooks/campos.ts'
 import { usarEntorno } from '../entorno.ts'
@@ -26,4 +27,16 @@ it.each([
     [tabla],
   )
   expect(rows.map(({ nombre }) => nombre)).toEqual(Object.keys(campos).sort())
+})
+
+it('declares every column of guia with its type', async () => {
+  const { rows } = await entorno.db.pool.query(
+    `select column_name as nombre, udt_name as tipo from information_schema.columns
+     where table_schema = 'public' and table_name = 'guia' order by 1`,
+  )
+  expect(rows).toEqual(
+    Object.entries(CAMPOS)
+      .map(([nombre, { tipo }]) => ({ nombre, tipo }))
+      .sort((a, b) => (a.nombre < b.nombre ? -1 : 1)),
+  )
 })

@@ -2,21 +2,6 @@ import { expect, it } from 'vitest'
 import { CAMPOS, derivar } from '../../server/domain/guias/campos.ts'
 import { huellasDe } from '../../server/domain/guias/huellas.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { usarEntorno } from '../entorno.ts'
-
-const entorno = usarEntorno()
-
-it('declares every column of the table with its type', async () => {
-  const { rows } = await entorno.db.pool.query(
-    `select column_name as nombre, udt_name as tipo from information_schema.columns
-     where table_schema = 'public' and table_name = 'guia' order by 1`,
-  )
-  expect(rows).toEqual(
-    Object.entries(CAMPOS)
-      .map(([nombre, { tipo }]) => ({ nombre, tipo }))
-      .sort((a, b) => (a.nombre < b.nombre ? -1 : 1)),
-  )
-})
 
 it('derives every list from the table, also for a field that is added', () => {
   const antes = derivar(CAMPOS)
