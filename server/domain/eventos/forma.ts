@@ -35,7 +35,6 @@ export function quitarNuevos(
   desde: Readonly<Record<string, number>> = DESDE,
 ): void {
   const forma = guardada ?? 1
-  if (forma >= formaCon(desde)) return
   for (const [ruta, version] of Object.entries(desde)) if (version > forma) quitar(datos, ruta.split('.'))
 }
 

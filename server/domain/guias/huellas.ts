@@ -32,18 +32,18 @@ const digerir = (campo: string, valor: unknown, subclave: SubKey) =>
   digest(subclave, `${campo}\n${JSON.stringify(valor)}`)
 
 /** Returns the digests of the fields that have a value, by field. */
-function porCampo(datos: Digeridos, campos: readonly string[], subclave: SubKey): Map<string, string> {
-  const digests = new Map<string, string>()
+function porCampo(datos: Digeridos, campos: readonly string[], subclave: SubKey): [campo: string, digest: string][] {
+  const digests: [string, string][] = []
   for (const campo of campos) {
     const valor = presente(datos[campo])
-    if (valor !== undefined) digests.set(campo, digerir(campo, valor, subclave))
+    if (valor !== undefined) digests.push([campo, digerir(campo, valor, subclave)])
   }
   return digests
 }
 
 /** Returns the digests by field. Fields of the older form have the digest that the older form computed for them. */
 function comoAntes(datos: Digeridos, campos: readonly string[], subclave: SubKey): Map<string, string> {
-  const digests = porCampo(datos, campos, subclave)
+  const digests = new Map(porCampo(datos, campos, subclave))
   for (const campo of POSICIONES) {
     const valor = datos[campo]
     if (valor !== null && valor !== undefined) digests.set(campo, digerir(campo, deAntes(campo, valor), subclave))
@@ -66,12 +66,8 @@ function deAntes(campo: string, valor: unknown): unknown {
  */
 export function huellasDe(datos: Digeridos, secretos: Secrets, campos: readonly string[] = DIGERIDOS): string {
   const subclave = secretos.presente('huellas')
-  const partes = [subclave.kid]
-  for (const campo of campos) {
-    const valor = presente(datos[campo])
-    if (valor !== undefined) partes.push(`${campo}:${digerir(campo, valor, subclave)}`)
-  }
-  return partes.join(' ')
+  const digests = porCampo(datos, campos, subclave).map(([campo, huella]) => `${campo}:${huella}`)
+  return [subclave.kid, ...digests].join(' ')
 }
 
 /**
@@ -95,7 +91,7 @@ export function diferencias(
   const subclave = secretos.de('huellas', kid)
   // Without the sub-key the fields cannot be compared. Every field of the first request counts as different, because a
   // conflict neither creates nor hides a shipment.
-  const segundas = subclave ? (conNombres ? porCampo : comoAntes)(datos, campos, subclave) : new Map<string, string>()
+  const segundas = new Map(subclave && (conNombres ? porCampo : comoAntes)(datos, campos, subclave))
   return campos
     .filter((campo) => primeras.get(campo) !== segundas.get(campo))
     .map((campo) => ({
