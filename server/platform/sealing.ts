@@ -1,37 +1,63 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { KeyPurpose, Secrets } from './secrets.ts'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import type { KeyPurpose, Secrets, SubKey } from './secrets.ts'
 
-// Values that the database keeps encrypted with AES-256-GCM. The encryption is bound to the row, so that a value copied
-// to another row does not decrypt. Layout: key id (4 bytes), nonce (12), tag (16), the encrypted bytes.
+// Values that leave the process encrypted, to be read by this service alone: with AES-256-GCM, bound to where they
+// belong. A value that is copied elsewhere does not decrypt. Layout: key id (4 bytes), nonce (12), tag (16), the
+// encrypted bytes.
 const KID = 4
 const NONCE = 12
 const TAG = 16
 
+const keys = new WeakMap<SubKey, KeyObject>()
+
+/** Returns the key object of a sub-key. It is made once, because ciphers take four times as long if they get the bytes. */
+function keyOf(subKey: SubKey): KeyObject {
+  const known = keys.get(subKey)
+  if (known) return known
+  const key = createSecretKey(subKey.clave)
+  keys.set(subKey, key)
+  return key
+}
+
 /**
  * Encrypts bytes with the present master key.
- * @param row identity of the row that keeps them, for example `wh_000000000001:1`
+ * @param place identity of where they belong, for example the row `wh_000000000001:1`
+ * @param nonce 12 bytes, never the same for two inputs; random if omitted
  */
-export function seal(secretos: Secrets, purpose: KeyPurpose, row: string, plain: Buffer): Buffer<ArrayBuffer> {
-  const { kid, clave } = secretos.presente(purpose)
-  const nonce = randomBytes(NONCE)
-  const cipher = createCipheriv('aes-256-gcm', clave, nonce).setAAD(Buffer.from(row))
+export function seal(
+  secretos: Secrets,
+  purpose: KeyPurpose,
+  place: string,
+  plain: Buffer,
+  nonce: Buffer = randomBytes(NONCE),
+): Buffer<ArrayBuffer> {
+  const subKey = secretos.presente(purpose)
+  const cipher = createCipheriv('aes-256-gcm', keyOf(subKey), nonce).setAAD(Buffer.from(place))
   const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([Buffer.from(kid, 'hex'), nonce, cipher.getAuthTag(), encrypted])
+  return Buffer.concat([Buffer.from(subKey.kid, 'hex'), nonce, cipher.getAuthTag(), encrypted])
 }
 
 /**
  * Decrypts the bytes of {@link seal}.
- * @throws Error if no configured master key encrypted them, or if they or their row were altered
+ * @throws Error if no configured master key encrypted them, or if they or their place were altered
  */
-export function unseal(secretos: Secrets, purpose: KeyPurpose, row: string, sealed: Uint8Array): Buffer {
+export function unseal(secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed)
   const subKey = secretos.de(purpose, keyIdOf(bytes))
-  if (!subKey) throw new Error(`MASTER_KEYS no longer has the key ${keyIdOf(bytes)} that ${row} needs`)
+  if (!subKey) throw new Error(`MASTER_KEYS no longer has the key ${keyIdOf(bytes)} that ${place} needs`)
   const nonce = bytes.subarray(KID, KID + NONCE)
-  const decipher = createDecipheriv('aes-256-gcm', subKey.clave, nonce, { authTagLength: TAG })
-  decipher.setAAD(Buffer.from(row)).setAuthTag(bytes.subarray(KID + NONCE, KID + NONCE + TAG))
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(subKey), nonce, { authTagLength: TAG })
+  decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(KID + NONCE, KID + NONCE + TAG))
   return Buffer.concat([decipher.update(bytes.subarray(KID + NONCE + TAG)), decipher.final()])
 }
+
+/**
+ * Encrypts the bytes of {@link seal} again, with the present master key. Undefined if no configured master key encrypted
+ * them.
+ * @throws Error if they or their place were altered
+ */
+export const reseal = (secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) =>
+  secretos.de(purpose, keyIdOf(sealed)) && seal(secretos, purpose, place, unseal(secretos, purpose, place, sealed))
 
 /** Returns the id of the master key that encrypted the bytes of {@link seal}. */
 export const keyIdOf = (sealed: Uint8Array): string => Buffer.from(sealed.subarray(0, KID)).toString('hex')

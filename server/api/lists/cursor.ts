@@ -1,6 +1,6 @@
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 import { Problema } from '../../platform/errors.ts'
-import { digest, type Secrets, type SubKey } from '../../platform/secrets.ts'
+import { keyIdOf, seal, unseal } from '../../platform/sealing.ts'
+import { digest, type Secrets } from '../../platform/secrets.ts'
 
 /** Position in a list: the sort values of the last row that the client has. */
 export type CursorPosition = readonly (string | number)[]
@@ -24,10 +24,6 @@ export interface Cursors {
    */
   descifrar(ambito: CursorScope, cursor: string): CursorPosition
 }
-
-const NONCE = 12
-const SELLO = 16
-const KID = 4
 
 /** Maximum number of cursors in memory, for each direction; about 0.5 MB in all. */
 const MAX_RECIENTES = 1_000
@@ -62,31 +58,16 @@ export function createCursors(secretos: Secrets): Cursors {
         .filter(([, valor]) => valor !== undefined)
         .sort(),
     ])
-  // Each key object is created once, because ciphers take four times as long if they get the bytes.
-  const llaves = new Map<string, KeyObject>()
-  const llaveDe = ({ kid, clave }: SubKey) => {
-    const llave = llaves.get(kid) ?? createSecretKey(clave)
-    llaves.set(kid, llave)
-    return llave
-  }
   const cifrar = (adicionales: string, claro: string): string => {
-    const subclave = secretos.presente('cursores')
     const nonce = Buffer.from(digest(secretos.presente('nonces'), adicionales + claro), 'base64url')
-    const cifrador = createCipheriv('aes-256-gcm', llaveDe(subclave), nonce).setAAD(Buffer.from(adicionales))
-    const texto = Buffer.concat([cifrador.update(claro), cifrador.final()])
-    return Buffer.concat([Buffer.from(subclave.kid, 'hex'), nonce, cifrador.getAuthTag(), texto]).toString('base64url')
+    return seal(secretos, 'cursores', adicionales, Buffer.from(claro), nonce).toString('base64url')
   }
   const descifrar = (adicionales: string, cursor: string): CursorPosition => {
     const bytes = Buffer.from(cursor, 'base64url')
-    const subclave = secretos.de('cursores', bytes.subarray(0, KID).toString('hex'))
     // Several base64url texts stand for the same bytes. Only the text that was given out is accepted.
-    if (!subclave || bytes.toString('base64url') !== cursor) throw new Error('the cursor is not from this service')
-    const [nonce, sello, texto] = [KID, KID + NONCE, KID + NONCE + SELLO].map((desde, i) =>
-      bytes.subarray(desde, i === 2 ? undefined : desde + [NONCE, SELLO][i]!),
-    ) as [Buffer, Buffer, Buffer]
-    const descifrador = createDecipheriv('aes-256-gcm', llaveDe(subclave), nonce, { authTagLength: SELLO })
-    descifrador.setAAD(Buffer.from(adicionales)).setAuthTag(sello)
-    return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as CursorPosition
+    if (!secretos.de('cursores', keyIdOf(bytes)) || bytes.toString('base64url') !== cursor)
+      throw new Error('the cursor is not from this service')
+    return JSON.parse(unseal(secretos, 'cursores', adicionales, bytes).toString()) as CursorPosition
   }
   // The cache key is the list plus the text, which is unambiguous. The list is a JSON array, and no JSON array is a
   // prefix of another JSON array.

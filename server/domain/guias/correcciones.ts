@@ -1,4 +1,4 @@
-import { seal, unseal } from '../../platform/sealing.ts'
+import { reseal, seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { CORREGIBLES, FilaGuia } from './campos.ts'
 
@@ -29,6 +29,10 @@ export const cifrarCambios = (secretos: Secrets, evento: EventoDeCorreccion, cam
  */
 export const descifrarCambios = (secretos: Secrets, evento: EventoDeCorreccion, cifrado: Uint8Array): Cambios =>
   JSON.parse(unseal(secretos, 'correcciones', filaDe(evento), cifrado).toString()) as Cambios
+
+/** Encrypts the values again, with the present master key; undefined if no configured master key encrypted them. */
+export const recifrarCambios = (secretos: Secrets, evento: EventoDeCorreccion, cifrado: Uint8Array) =>
+  reseal(secretos, 'correcciones', filaDe(evento), cifrado)
 
 /** Correction as {@link correccionesTras} reads it: sequence of its event, and its encrypted values in base64. */
 export type CorreccionLeida = readonly [secuencia: number, cambios: string]

@@ -1,9 +1,8 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
-import { keyIdOf } from '../../platform/sealing.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import type { FilaEvento } from '../eventos/evento.ts'
-import { cifrarCambios, descifrarCambios } from './correcciones.ts'
+import { recifrarCambios } from './correcciones.ts'
 
 const LOTE = 500
 
@@ -12,7 +11,7 @@ type ClaveDeCorreccion = Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | '
 const CON_OTRA_CLAVE = statement<{ kid: Buffer }, ClaveDeCorreccion & Pick<FilaEvento, 'cambios'>>(
   'correcciones.conOtraClave',
   `select comercio_id, modo, guia_id, secuencia, cambios from evento
-   where cambios is not null and substring(cambios from 1 for 4) <> :kid limit ${LOTE}`,
+   where cambios is not null and substring(cambios from 1 for 4) <> :kid order by random() limit ${LOTE}`,
   { alcance: 'parte' },
 )
 
@@ -36,17 +35,16 @@ export async function reencryptCorrections({ db, ...deps }: Partes): Promise<boo
 async function reencryptPart({ db, log, secretos }: Partes): Promise<boolean> {
   const kid = Buffer.from(secretos.presente('correcciones').kid, 'hex')
   const filas = await db.consultar(CON_OTRA_CLAVE, { kid })
-  const legibles = filas.flatMap(({ cambios, ...clave }) =>
-    cambios && secretos.de('correcciones', keyIdOf(cambios)) ? [{ cambios, clave }] : [],
-  )
-  for (const { cambios, clave } of legibles) {
-    const despues = cifrarCambios(secretos, clave, descifrarCambios(secretos, clave, cambios))
-    await db.consultar(GUARDAR, { ...clave, antes: cambios, despues })
+  let hechas = 0
+  for (const { cambios, ...clave } of filas) {
+    const despues = recifrarCambios(secretos, clave, cambios!)
+    if (!despues) continue
+    await db.consultar(GUARDAR, { ...clave, antes: cambios!, despues })
+    hechas++
   }
-  if (legibles.length > 0)
-    log.info({ correcciones: legibles.length }, 'corrections encrypted with the present master key')
-  const perdidas = filas.length - legibles.length
+  if (hechas > 0) log.info({ correcciones: hechas }, 'corrections encrypted with the present master key')
+  const perdidas = filas.length - hechas
   if (perdidas > 0) log.error({ correcciones: perdidas }, 'MASTER_KEYS lacks the key of corrections')
-  // Unreadable corrections come first for ever, so a full batch of them would be read again at once.
-  return filas.length === LOTE && legibles.length > 0
+  // A batch of unreadable corrections alone would be read again at once.
+  return filas.length === LOTE && hechas > 0
 }

@@ -1,7 +1,7 @@
 import type { RowOf } from '../../data/db.ts'
 import type { webhook_secreto } from '../../generado/contrato/prisma/client.ts'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
-import { seal, unseal } from '../../platform/sealing.ts'
+import { reseal, seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 
 /** Row of `webhook_secreto`. */
@@ -22,3 +22,7 @@ export const encryptSecret = (secretos: Secrets, identidad: SecretIdentity, clar
  */
 export const decryptSecret = (secretos: Secrets, identidad: SecretIdentity, cifrado: Uint8Array): Buffer =>
   unseal(secretos, 'webhooks', rowOf(identidad), cifrado)
+
+/** Encrypts an encrypted signing secret with the present master key; undefined if no configured master key reads it. */
+export const reencryptSecret = (secretos: Secrets, identidad: SecretIdentity, cifrado: Uint8Array) =>
+  reseal(secretos, 'webhooks', rowOf(identidad), cifrado)

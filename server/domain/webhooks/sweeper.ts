@@ -2,7 +2,7 @@ import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import { keyIdOf } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
-import { decryptSecret, encryptSecret, type FilaSecreto } from './secret.ts'
+import { type FilaSecreto, reencryptSecret } from './secret.ts'
 
 type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
 
@@ -151,12 +151,11 @@ async function recifrar({ db, log, secretos }: Pick<DepsDeLimpieza, 'db' | 'log'
   const viejos = await db.consultar(CIFRADOS, { kid: presente })
   let hechos = 0
   for (const { comercio_id, modo, webhook, version, cifrado } of viejos) {
-    if (!secretos.de('webhooks', keyIdOf(cifrado))) {
+    const nuevo = reencryptSecret(secretos, { webhook, version }, cifrado)
+    if (!nuevo) {
       log.error({ webhook, version, kid: keyIdOf(cifrado) }, 'MASTER_KEYS lacks the key of this signing secret')
       continue
     }
-    const claro = decryptSecret(secretos, { webhook, version }, cifrado)
-    const nuevo = encryptSecret(secretos, { webhook, version }, claro)
     await db.prisma.webhook_secreto.updateMany({
       where: { comercio_id, modo, webhook, version, cifrado },
       data: { cifrado: nuevo },
