@@ -1,9 +1,9 @@
 // What merchants sent and got before an upgrade: repetitions of their creations, and bodies of webhooks sent again.
 
-import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { git } from '../../scripts/anterior/etiqueta.ts'
 import { construirAnterior } from '../../scripts/anterior/migracion.ts'
 import { type Db, openDb } from '../../server/data/db.ts'
 import { rolePassword, SERVICE_ROLE } from '../../server/data/embedded/role.ts'
@@ -15,13 +15,10 @@ import { usarReceptores } from './receptor.ts'
 /** Commit of the last version without versions of bodies, and without names in the digests of creations. */
 const ANTERIOR = '1790f0df583ddfae3be85808d37dd024f1dbb3d8'
 
-const enHistoria = () => {
-  try {
-    return execFileSync('git', ['cat-file', '-t', ANTERIOR], { stdio: ['ignore', 'pipe', 'ignore'] }).length > 0
-  } catch {
-    return false
-  }
-}
+const enHistoria = await git('cat-file', '-e', ANTERIOR).then(
+  () => true,
+  () => false,
+)
 
 const procesos = usarProcesos()
 const nuevoReceptor = usarReceptores()
@@ -100,7 +97,7 @@ async function vivir({ api, operar }: Servicio) {
 }
 
 describe('data of the version before', COMPLETO, () => {
-  it.skipIf(!enHistoria())('give the same answers and the same webhook bodies after the upgrade', async () => {
+  it.skipIf(!enHistoria)('give the same answers and the same webhook bodies after the upgrade', async () => {
     const dataDir = procesos.carpetaNueva()
     const receptor = await nuevoReceptor()
     const antes = await levantar(dataDir, await construirAnterior({ commit: ANTERIOR }))

@@ -33,6 +33,20 @@ usarTelefono()
 /** The cookies that open something; what the phone is known by stays when somebody leaves. */
 const deSesion = async () => (await contexto.cookies()).filter(({ name }) => name !== 'guias_dispositivo')
 
+/** Two couriers with a parcel each; the first one has his open on the phone. */
+async function conDosRepartidores() {
+  const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
+  const [guia, deBerta] = [
+    await enRuta(entorno, comercioDelTelefono, carlos.repartidor),
+    await enRuta(entorno, comercioDelTelefono, berta.repartidor),
+  ]
+  await abrirTelefono()
+  await entrarEnLaPagina(carlos.codigo)
+  await abrirGuia(guia)
+  await enlace('Entregar').waitFor()
+  return { carlos, berta, guia, deBerta }
+}
+
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('lets a courier in with his code, and out again', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
@@ -80,15 +94,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('keeps what was done when the session ends, and never sends it for another courier', COMPLETO, async () => {
-    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
-    const [guia, deBerta] = [
-      await enRuta(entorno, comercioDelTelefono, carlos.repartidor),
-      await enRuta(entorno, comercioDelTelefono, berta.repartidor),
-    ]
-    await abrirTelefono()
-    await entrarEnLaPagina(carlos.codigo)
-    await abrirGuia(guia)
-    await enlace('Entregar').waitFor()
+    const { carlos, berta, guia, deBerta } = await conDosRepartidores()
     // The operator takes the code away.
     const nuevo = (await entorno.operar('POST', `/repartidores/${carlos.repartidor}/codigo`)).cuerpo.codigo
     const [galleta] = await deSesion()
@@ -145,15 +151,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('leaves the queue of one courier waiting while another sends his', async () => {
-    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
-    const [guia, deBerta] = [
-      await enRuta(entorno, comercioDelTelefono, carlos.repartidor),
-      await enRuta(entorno, comercioDelTelefono, berta.repartidor),
-    ]
-    await abrirTelefono()
-    await entrarEnLaPagina(carlos.codigo)
-    await abrirGuia(guia)
-    await enlace('Entregar').waitFor()
+    const { berta, guia, deBerta } = await conDosRepartidores()
     await instalado()
     await contexto.setOffline(true)
     await fallarIntento(guia)

@@ -130,10 +130,14 @@ export async function abrirGuia(guia: string) {
 }
 export const inicio = () => pagina.goto(`${puente.url}/repartidor#/`)
 export const instalado = () => evaluar('navigator.serviceWorker.ready.then(() => caches.keys())')
-export async function fallarIntento(guia: string, motivo = 'No había nadie') {
+export async function fallarIntento(guia: string, motivo = 'No había nadie', conFoto = false) {
   await abrirGuia(guia)
   await enlace('No se pudo entregar').tap()
   await pagina.getByLabel(motivo).check()
+  if (conFoto) {
+    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
+    await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
+  }
   await boton('Registrar').tap()
   await pagina.getByText('Intento fallido').first().waitFor()
 }
