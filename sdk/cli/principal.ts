@@ -4,6 +4,7 @@ import { ayudaDeGrupo, ayudaDeOrden, ayudaDeTodo, esGrupo } from './ayuda.ts'
 import { cancelar } from './cancelar.ts'
 import { crearCompletar } from './completar.ts'
 import { crearContexto } from './contexto.ts'
+import { corregir } from './corregir.ts'
 import { crear } from './crear.ts'
 import { leerDireccion } from './direccion.ts'
 import { disparar } from './disparar.ts'
@@ -20,7 +21,7 @@ import { ver } from './ver.ts'
 import { webhooks } from './webhooks.ts'
 
 const ORDENES: Ordenes = {
-  ...{ crear, lote, listar, ver, cancelar, etiquetas, prueba },
+  ...{ crear, lote, listar, ver, corregir, cancelar, etiquetas, prueba },
   ...{ rastrear, webhooks, escuchar, disparar },
   completar: crearCompletar(() => ORDENES),
 }

@@ -22,6 +22,7 @@ export function atender(aviso: AvisoDeWebhook): string {
     case 'ubicacion.fallida':
       return `${aviso.datos.guia.guia}: pedir la ubicación por otro medio`
     case 'guia.nota':
+    case 'guia.corregida':
     case 'guia.escaneo_tardio':
     case 'ubicacion.solicitada':
     case 'ubicacion.confirmada':

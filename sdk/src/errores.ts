@@ -161,11 +161,15 @@ export class ErrorConflicto extends ErrorApi {
   /** Estados que esa operación puede pedir ahora. Lista vacía si no hay ninguno o si el conflicto no es de estado. */
   declare readonly transiciones: Estado[]
 
+  /** Estados en los que la guía admite la corrección. Lista vacía si el conflicto no es `no_corregible`. */
+  declare readonly admitida_en: Estado[]
+
   constructor(problema: Problema, origen?: OrigenDelError) {
     super(problema, origen)
     this.guia = problema.guia ?? null
     this.estado = problema.estado ?? null
     this.transiciones = problema.transiciones ?? []
+    this.admitida_en = problema.admitida_en ?? []
   }
 
   static {

@@ -41,6 +41,8 @@ export type {
   CodigoDeProblema,
   CodigoDeWebhook,
   ComodinDeTipos,
+  CorreccionDeGuia,
+  CorreccionDeRecogida,
   Cuenta,
   Cursor,
   DatosDeWebhook,

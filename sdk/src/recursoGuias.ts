@@ -5,6 +5,7 @@ import { esClaves, esEtiquetas, esGuia, esGuiaOIgual, esLote, esPrueba } from '.
 import type {
   CancelacionParaCrear,
   CodigoDeGuia,
+  CorreccionDeGuia,
   EnlaceDeEtiquetas,
   Guia,
   GuiaConEventos,
@@ -321,5 +322,14 @@ export class RecursoGuias {
 
   #referir<G extends GuiaParaCrear>(guia: G): G {
     return this.#referenciaAutomatica ? conReferencia(guia) : guia
+  }
+
+  /**
+   * Corrige los campos que se envían, hasta que la guía sale a ruta y otra vez tras un intento fallido; `null` borra uno
+   * opcional. Con `secuencia`, solo si la guía no ha cambiado desde que la leyó.
+   * @throws {ErrorConflicto} `no_corregible`, `carrera_perdida` o `limite_de_correcciones`
+   */
+  corregir(guia: string, correccion: CorreccionDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+    return this.#pedir('PATCH /guias/{guia}', { path: { guia }, body: correccion }, opciones, esGuia)
   }
 }

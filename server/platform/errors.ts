@@ -10,7 +10,7 @@ export const MAX_BATCH_FAULTS = 500
 /** Most warnings that a response lists for one batch. */
 export const MAX_WARNINGS = 50
 
-interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones'> {
+interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones' | 'admitida_en'> {
   errores?: readonly Falla[]
   errores_omitidos?: number
   /** Response headers that the problem needs (`Allow`, `Retry-After`, `WWW-Authenticate`). */
@@ -38,7 +38,7 @@ export class Problema extends Error {
    * @param urlPublica base of the link that explains the code
    */
   presentar(idSolicitud: string, urlPublica: string): CuerpoDeProblema {
-    const { errores = [], errores_omitidos, guia, estado, transiciones } = this.detalles
+    const { errores = [], errores_omitidos, guia, estado, transiciones, admitida_en } = this.detalles
     const definido: { titulo: string; ajeno?: boolean } = PROBLEMAS[this.codigo]
     return {
       codigo: this.codigo,
@@ -52,6 +52,7 @@ export class Problema extends Error {
       ...(guia ? { guia } : {}),
       ...(estado ? { estado } : {}),
       ...(transiciones ? { transiciones } : {}),
+      ...(admitida_en ? { admitida_en } : {}),
     }
   }
 }

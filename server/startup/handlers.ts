@@ -14,6 +14,7 @@ import { obtenerEtiqueta } from '../domain/etiquetas/obtener.ts'
 import { listarEventos } from '../domain/eventos/listar.ts'
 import { listarEventosDeGuia } from '../domain/eventos/listarDeGuia.ts'
 import { cancelarGuia } from '../domain/guias/cancelar.ts'
+import { corregirGuia } from '../domain/guias/corregir.ts'
 import { crearGuia } from '../domain/guias/crear.ts'
 import { crearLote } from '../domain/guias/crearLote.ts'
 import { listarGuias } from '../domain/guias/listar.ts'
@@ -30,6 +31,7 @@ import { verificarWhatsapp } from '../domain/mensajeria/verificarWhatsapp.ts'
 import { buscarGuias } from '../domain/operaciones/buscarGuias.ts'
 import { confirmarUbicacionPorOperador } from '../domain/operaciones/confirmarUbicacion.ts'
 import { consultarGuia } from '../domain/operaciones/consultarGuia.ts'
+import { corregirGuiaPorOperador } from '../domain/operaciones/corregir.ts'
 import { registrarEntrega } from '../domain/operaciones/registrarEntrega.ts'
 import { registrarEvento } from '../domain/operaciones/registrarEvento.ts'
 import { crearOperador } from '../domain/operadores/crear.ts'
@@ -147,4 +149,6 @@ export const handlers = {
   subirArchivoDeReparto,
   verificarPrueba,
   verificarWhatsapp,
+  corregirGuia,
+  corregirGuiaPorOperador,
 } satisfies Handlers

@@ -123,6 +123,8 @@ const ESCENAS: Record<OperationId, Escena> = {
     const guia = await enRuta(entorno, comercio)
     return ya(() => subir(entorno, guia))
   },
+  corregirGuiaPorOperador: async () =>
+    ya(operar('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
   // Of merchants
   cambiarWebhook: async () => {
     const webhook = await nuevoWebhook()
@@ -188,6 +190,7 @@ const ESCENAS: Record<OperationId, Escena> = {
   simularAvance: async () =>
     ya(suya('POST', `/simulador/guias/${await nuevaGuia()}/avanzar`, { estado: 'recolectado' })),
   simularUbicacion: async () => ya(suya('POST', `/simulador/guias/${await sinLugar()}/confirmar-ubicacion`, {})),
+  corregirGuia: async () => ya(suya('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro' })),
   // Of couriers
   abrirSesion: async () => {
     const { codigo } = await nuevoRepartidor()

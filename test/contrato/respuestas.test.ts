@@ -6,7 +6,9 @@ import { ROOT } from '../../server/platform/root.ts'
 type Nodo = Record<string, unknown>
 
 /** What only some problems have. A batch's entry needs no exemption: with `guia` and with `error` it is two schemas. */
-const EXENTOS = ['errores_omitidos', 'guia', 'estado', 'transiciones'].map((miembro) => `DatosDeProblema.${miembro}`)
+const EXENTOS = ['errores_omitidos', 'guia', 'estado', 'transiciones', 'admitida_en'].map(
+  (miembro) => `DatosDeProblema.${miembro}`,
+)
 
 const hijos = (nodo: unknown): Nodo[] => (nodo === undefined ? [] : (Object.values(nodo as Nodo) as Nodo[]))
 

@@ -92,6 +92,7 @@ describe('the wall', () => {
 
 const LLAMADAS = readOperations(readDocument()).filter(({ seguridad }) => seguridad?.esquema === 'llaveDeComercio')
 const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unknown> => ({
+  corregirGuia: { contenido: 'Un libro' },
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
   simularAvance: { estado: 'recolectado' },
   cambiarWebhook: { estado: 'activo' },

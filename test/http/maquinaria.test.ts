@@ -411,6 +411,8 @@ const firmar = ({ crudo }: Operation, cuerpo: unknown): Record<string, string> =
 const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   crearGuia: unaGuia,
   crearLote: () => ({ guias: [unaGuia()] }),
+  corregirGuia: () => ({ contenido: 'Un libro' }),
+  corregirGuiaPorOperador: () => ({ contenido: 'Un libro', razon: 'x' }),
   confirmarUbicacion: () => ({ lat: 14.71889, lng: -90.64417 }),
   confirmarUbicacionPorOperador: () => ({ lat: 14.71889, lng: -90.64417, razon: 'x' }),
   simularAvance: () => ({ estado: 'recolectado' }),

@@ -12,6 +12,7 @@ const conId = readOperations(readDocument()).filter(
 )
 /** Bodies that their operation accepts. */
 const CUERPOS: Record<string, unknown> = {
+  corregirGuia: { contenido: 'Un libro' },
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
   simularAvance: { estado: 'recolectado' },
   cambiarWebhook: { descripcion: 'Tienda' },

@@ -58,6 +58,7 @@ const REPETIBLES: Record<string, Pedir> = {
   'guias.clavesPublicas': (api, o) => api.guias.clavesPublicas(o),
   'guias.crear with a reference': (api, o) => api.guias.crear(CON, o),
   'guias.crearLote, a reference in each': (api, o) => api.guias.crearLote(lote(CON, CON), o),
+  'guias.corregir': (api, o) => api.guias.corregir('A', { contenido: 'B' }, o),
   'guias.cancelar': (api, o) => api.guias.cancelar('A', undefined, o),
   'guias.confirmarUbicacion': (api, o) => api.guias.confirmarUbicacion('A', { lat: 1, lng: 2 }, o),
   'cuenta.obtener': (api, o) => api.cuenta.obtener(o),

@@ -6,7 +6,7 @@ import { ByteStream } from '../../api/http/stream.ts'
 import { forDocuments } from '../../platform/brand/brand.ts'
 import { unavailable, uniformProblem } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { DIBUJO, datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
+import { anotarEtiquetas, DIBUJO, datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
 
 /**
  * Number of labels whose rows may be read for the rate-limit cost of drawing one label. In a measurement, 30 clients
@@ -23,7 +23,7 @@ const huellaDe = (bytes: Uint8Array) => hash('sha256', bytes)
  */
 export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   { path, query = {}, headers = {}, red, soloCabeceras, alAbandonar },
-  { db, turnosDeEnlaces, enlacesDeEtiquetas, hilos, recientes, limites, ajustes },
+  { db, reloj, turnosDeEnlaces, enlacesDeEtiquetas, hilos, recientes, limites, ajustes },
 ) => {
   const disp = enlacesDeEtiquetas.verificar(path.guias, query)
   const codigos = separar(path.guias)
@@ -40,12 +40,19 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   // headers.
   const marca = forDocuments(ajustes.marca)
   const ETag = etagOf(JSON.stringify([DIBUJO, marca.nombre, marca.logo && huellaDe(marca.logo.negro.png), datos]))
-  if (etagMatches(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
+  const anotar = async () => {
+    if (!soloCabeceras) await anotarEtiquetas(db, filas, reloj())
+  }
+  if (etagMatches(headers['if-none-match'], ETag)) {
+    await anotar()
+    return { status: 304, headers: { ETag }, body: undefined }
+  }
   const dibujar = (senal: AbortSignal) => {
     limites.chargeLabels(red, filas.length)
     return hilos.run(filas[0]!.comercio_id, 'etiquetas', { marca, etiquetas: datos }, senal)
   }
   const pdf = soloCabeceras ? recientes.find(ETag) : await recientes.get(ETag, dibujar, senal)
+  await anotar()
   const nombre = filas.length === 1 ? `etiqueta-${path.guias}.pdf` : `etiquetas-${filas.length}.pdf`
   return {
     status: 200,

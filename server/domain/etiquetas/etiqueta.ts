@@ -35,6 +35,36 @@ export async function leerEtiquetas(
   return filas.sort((una, otra) => codigos.indexOf(una.guia) - codigos.indexOf(otra.guia))
 }
 
+/**
+ * Records that labels of guides were made. A label with the guide's present data removes the warning about older labels.
+ * If a correction came while the label was made, the guide gets the warning.
+ */
+const ANOTAR = statement<Pick<FilaGuia, 'comercio_id' | 'modo'> & { impresas: string; ahora: Date }>(
+  'etiquetas.anotar',
+  `update guia g set etiqueta_en = :ahora::timestamptz, advertencias =
+     coalesce((select jsonb_agg(a order by n) from jsonb_array_elements(g.advertencias) with ordinality e(a, n)
+       where a ->> 'codigo' <> 'etiqueta_desactualizada'), '[]')
+     || case when x.ultima_correccion is distinct from g.ultima_correccion
+       then '[{"codigo": "etiqueta_desactualizada", "campo": "/guia"}]' else '[]'::jsonb end
+   from json_to_recordset(:impresas::json) x(id uuid, ultima_correccion int)
+   where g.comercio_id = :comercio_id and g.modo = :modo and g.id = x.id`,
+)
+
+/**
+ * Records that labels with the data of these rows were made. Only a guide's first label, and the first after a correction
+ * of what it shows, cost a write.
+ */
+export async function anotarEtiquetas(db: Db, filas: readonly FilaEtiqueta[], ahora: Date): Promise<void> {
+  const impresas = filas.filter(
+    ({ etiqueta_en, advertencias }) =>
+      etiqueta_en === null || advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
+  )
+  if (impresas.length === 0) return
+  const [{ comercio_id, modo }] = impresas as [FilaEtiqueta]
+  const claves = impresas.map(({ id, ultima_correccion }) => ({ id, ultima_correccion }))
+  await db.consultar(ANOTAR, { comercio_id, modo, impresas: JSON.stringify(claves), ahora })
+}
+
 /** Reports whether a guide gets no label: a courier does not collect a cancelled parcel. */
 export const sinEtiqueta = ({ estado }: Pick<FilaGuia, 'estado'>) => estado === 'cancelado'
 

@@ -4,7 +4,8 @@ import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '.
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
-import { type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
+import { CAMPOS, CORREGIBLES, type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
+import type { Corregible } from '../guias/correcciones.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 import { FORMA_EN_SQL, FORMA_GUARDADA } from './forma.ts'
 
@@ -15,7 +16,8 @@ type DatosDeEvento = {
     | 'requiere_accion'
     | 'forzado'
     | 'tardio'
-    | 'repartidor']: NonNullable<Evento[Dato]>
+    | 'repartidor'
+    | 'campos']: NonNullable<Evento[Dato]>
 }
 
 /** Row of `evento`. Its columns have the contract's names. */
@@ -121,6 +123,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
     forzado: fila.datos?.forzado ?? null,
     tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
     repartidor: fila.datos?.repartidor ?? null,
+    campos: fila.datos?.campos ?? null,
   }
 }
 
@@ -195,6 +198,18 @@ export interface PasoDeGuia {
   ubicacion?: LugarDeGuia
   /** Short link from which a job looks up the location. */
   enlaceCorto?: { id: string; maps_url: string } | undefined
+  /** Correction of the guide; undefined if the event corrects nothing. */
+  correccion?: CorreccionDeGuia
+}
+
+/** Correction that an event makes to its guide. */
+export interface CorreccionDeGuia {
+  /** Values of all columns that a correction may change, changed or not. */
+  valores: Pick<FilaGuia, Corregible>
+  /** Warnings of the guide after the correction. */
+  advertencias: FilaGuia['advertencias']
+  /** Old and new values, encrypted (`cifrarCambios`). */
+  cambios: Buffer
 }
 
 /** Columns of a guide that describe its location. */
@@ -217,17 +232,20 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   /** Warnings as JSON text, because node-postgres converts a JavaScript array to a PostgreSQL array. */
   advertencias: string | null
   enlace_corto_id: string | null
-  maps_url: string | null
+  /** Short link to follow. */
+  enlace_corto: string | null
   ahora: Date
 }
 
+type GuiaAvisada = FilaGuia & { webhooks: string[] | null }
+
 /**
- * Writes a new event and its changes to the guide. If the guide still has the sequence that was read, increments the
- * sequence and inserts the event. Otherwise writes nothing.
+ * SQL that writes a new event and its changes to the guide. If the guide still has the sequence that was read,
+ * increments the sequence and inserts the event. Otherwise writes nothing.
+ * @param asignaciones more assignments to the guide's row, each with a comma before it
+ * @param cambios SQL of the event's encrypted values of a correction
  */
-const PASO = statement<ParametrosDePaso, FilaGuia & { webhooks: string[] | null }>(
-  'eventos.paso',
-  `with g as (
+const escribirPaso = (asignaciones: string, cambios: string) => `with g as (
      update guia set secuencia = secuencia + 1, actualizado_en = :registrado_en::timestamptz, intentos = :intentos,
        estado = :estado, estado_en = case when estado = :estado then estado_en else :ocurrido_en::timestamptz end,
        ubicacion_estado = coalesce(:ubicacion_estado::text, ubicacion_estado),
@@ -235,28 +253,40 @@ const PASO = statement<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
        ubicacion_lat = case when :ubicacion_estado::text is null then ubicacion_lat else :ubicacion_lat::float8 end,
        ubicacion_lng = case when :ubicacion_estado::text is null then ubicacion_lng else :ubicacion_lng::float8 end,
        ubicacion_extra = case when :ubicacion_estado::text is null then ubicacion_extra else :ubicacion_extra::jsonb end,
-       advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = coalesce(:custodio, custodio)
+       advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = coalesce(:custodio, custodio)${asignaciones}
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
      returning *
    ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
-       descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, forma, ocurrido_en,
+       descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, forma, cambios, ocurrido_en,
        registrado_en)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
        :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoEnSql('g')},
-       ${FORMA_EN_SQL}, :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
+       ${FORMA_EN_SQL}, ${cambios}, :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
      returning n.*
    ), m as (
      update mensaje set abierta = false from g where :ubicacion_estado::text is not null
        and mensaje.comercio_id = g.comercio_id and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta
    ), k as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
-     select comercio_id, modo, id, :enlace_corto_id::uuid, :maps_url, :ahora::timestamptz
+     select comercio_id, modo, id, :enlace_corto_id::uuid, :enlace_corto, :ahora::timestamptz
      from g where :enlace_corto_id::uuid is not null
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
    ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
-   select g.*, (select array_agg(webhook) from d) as webhooks from g`,
+   select g.*, (select array_agg(webhook) from d) as webhooks from g`
+
+const PASO = statement<ParametrosDePaso, GuiaAvisada>('eventos.paso', escribirPaso('', 'null::bytea'))
+
+const CORREGIR = statement<
+  ParametrosDePaso & Omit<CorreccionDeGuia['valores'], 'recogida'> & { recogida: string; cambios: Buffer },
+  GuiaAvisada
+>(
+  'eventos.corregir',
+  escribirPaso(
+    `, ultima_correccion = secuencia + 1${CORREGIBLES.map((columna) => `, ${columna} = :${columna}::${CAMPOS[columna].tipo}`).join('')}`,
+    ':cambios::bytea',
+  ),
 )
 
 /**
@@ -270,8 +300,9 @@ export async function darPaso(
   paso: PasoDeGuia,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {
   const evento = eventoDe(guia, paso)
-  const { ubicacion, enlaceCorto } = paso
-  const [movida] = await db.consultar(PASO, {
+  const { ubicacion, enlaceCorto, correccion } = paso
+  const advertencias = correccion?.advertencias ?? ubicacion?.advertencias
+  const parametros: ParametrosDePaso = {
     ...evento,
     ahora: paso.registrado_en,
     intentos: paso.intentos ?? guia.intentos,
@@ -280,10 +311,18 @@ export async function darPaso(
     ubicacion_lat: ubicacion?.ubicacion_lat ?? null,
     ubicacion_lng: ubicacion?.ubicacion_lng ?? null,
     ubicacion_extra: ubicacion?.ubicacion_extra ?? null,
-    advertencias: ubicacion ? JSON.stringify(ubicacion.advertencias) : null,
+    advertencias: advertencias ? JSON.stringify(advertencias) : null,
     enlace_corto_id: enlaceCorto?.id ?? null,
-    maps_url: enlaceCorto?.maps_url ?? null,
-  })
+    enlace_corto: enlaceCorto?.maps_url ?? null,
+  }
+  const [movida] = correccion
+    ? await db.consultar(CORREGIR, {
+        ...parametros,
+        ...correccion.valores,
+        recogida: JSON.stringify(correccion.valores.recogida),
+        cambios: correccion.cambios,
+      })
+    : await db.consultar(PASO, parametros)
   if (!movida) return undefined
   if (enlaceCorto) avisarTrabajo()
   const { comercio_id, modo } = guia

@@ -10,6 +10,7 @@ export const DESDE: Readonly<Record<string, number>> = {
   'guia.recogida.telefono': 2,
   'guia.recogida.direccion': 2,
   'guia.recogida.indicaciones': 2,
+  'evento.campos': 3,
 }
 
 /** Returns the version with the members of a table like {@link DESDE}. */

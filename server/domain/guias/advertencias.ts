@@ -107,6 +107,15 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
       'el destinatario describió el lugar con palabras, en ubicacion.referencia, y no hay un punto en el mapa: si lo conoce, dé lat y lng para que el repartidor llegue a él',
     sugerencia: null,
   }),
+  lugar_por_revisar: () => ({
+    mensaje:
+      'se corrigió la dirección o el municipio y se conserva el lugar que estaba confirmado: revise que sea el mismo, o confirme el nuevo',
+    sugerencia: null,
+  }),
+  etiqueta_desactualizada: () => ({
+    mensaje: 'la etiqueta que se imprimió es anterior a una corrección de lo que muestra: imprímala otra vez',
+    sugerencia: null,
+  }),
   destino_desconocido: decirDesconocido,
   telefono_fijo: () => ({
     mensaje:

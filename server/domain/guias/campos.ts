@@ -113,6 +113,7 @@ export const CAMPOS = {
   advertencias: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
   secuencia: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
   ultima_correccion: { tipo: 'int4', escribe: 'servicio' },
+  etiqueta_en: { tipo: 'timestamptz', escribe: 'servicio' },
   creado_en: { tipo: 'timestamptz', escribe: 'servicio', nuevo: true, mostrado: true },
   actualizado_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
   datos_borrados_en: { tipo: 'timestamptz', escribe: 'servicio', mostrado: true },
@@ -173,6 +174,9 @@ export const BORRADOS = DERIVADO.borrados
 /** Columns that a correction may change. */
 export const CORREGIBLES = DERIVADO.corregibles as readonly ConPropiedad<{ escribe: 'correccion' }>[]
 
+/** Returns the columns of a guide that a correction may change. */
+export const pickCorregibles = (guia: FilaGuia) => pickColumns(guia, CORREGIBLES)
+
 /** Guide with the columns that answers need; instants are texts. */
 export type GuiaLeida = InJson<Pick<FilaGuia, (typeof MOSTRADOS)[number]>>
 
@@ -207,6 +211,7 @@ export const guiaNueva = (
   intentos: 0,
   secuencia: 1,
   ultima_correccion: null,
+  etiqueta_en: null,
   actualizado_en: propios.creado_en,
 })
 

@@ -34,9 +34,7 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
     ...ubicacion,
     ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
     advertencias: [
-      ...(telefono.dudoso ? [TELEFONO_DUDOSO] : []),
-      // A message goes only to recipients who are asked for the location.
-      ...(ubicacion.ubicacion_estado === 'solicitada' && isLandline(telefono.e164) ? [TELEFONO_FIJO] : []),
+      ...advertenciasDelTelefono(telefono, ubicacion),
       ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
         ? [ENLACE_SIN_COORDENADAS]
         : []),
@@ -44,6 +42,16 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
     ],
   }
 }
+
+/** Returns the warnings about a recipient's telephone. */
+export const advertenciasDelTelefono = (
+  { e164, dudoso }: { e164: string; dudoso: boolean },
+  { ubicacion_estado }: Pick<FilaGuia, 'ubicacion_estado'>,
+): AdvertenciaGuardada[] => [
+  ...(dudoso ? [TELEFONO_DUDOSO] : []),
+  // A message goes only to recipients who are asked for the location.
+  ...(ubicacion_estado !== 'confirmada' && isLandline(e164) ? [TELEFONO_FIJO] : []),
+]
 
 function recogidaDe({ recogida }: GuiaIndividual, { pais }: Pick<Cuenta, 'pais'>): RecogidaGuardada {
   const { nombre = null, lat = null, lng = null, maps_url = null, telefono: dicho, ...contacto } = recogida

@@ -5,7 +5,7 @@ import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import { anotarEnlaces, enlaceDe } from './links.ts'
 import { countOfOtherParts, MAX_POR_TELEFONO, QUEUE_POSITION, SENT_BY_TELEFONO, YA_RECIBIO } from './phoneQuota.ts'
-import { type ExtraChange, haceFalta, withSolicitud } from './requestSql.ts'
+import { ES_LA_ULTIMA, type ExtraChange, haceFalta, withSolicitud } from './requestSql.ts'
 import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
 
 const POSTERGAR: ExtraChange = (extra) =>
@@ -71,7 +71,7 @@ const RECLAMAR = statement<
    ), n as (
      update guia set ubicacion_extra = ${POSTERGAR('guia.ubicacion_extra')}
      from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
-       and guia.modo = m.modo and guia.id = m.guia_id
+       and guia.modo = m.modo and guia.id = m.guia_id and ${ES_LA_ULTIMA}
    )
    select m.*, g.municipio, c.nombre as comercio from m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id

@@ -65,7 +65,7 @@ const MARCAR_ENVIADOS = statement<
    ), n as (
      update guia set ubicacion_extra = ${DESCARTAR('guia.ubicacion_extra')}
      from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
-       and guia.modo = m.modo and guia.id = m.guia_id
+       and guia.modo = m.modo and guia.id = m.guia_id and ${ES_LA_ULTIMA}
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'solicitada',
        ubicacion_extra = ${ENVIAR('guia.ubicacion_extra')}

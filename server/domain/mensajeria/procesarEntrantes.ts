@@ -107,7 +107,7 @@ const ABIERTAS = statement<{ telefono: string }, FilaGuia & { pedida_en: Date }>
      from mensaje where telefono = :telefono and abierta and canal = 'whatsapp' and tipo <> 'acuse'
      order by comercio_id, modo, guia_id, creado_en desc) m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-   where g.ubicacion_estado <> 'confirmada'`,
+   where g.ubicacion_estado <> 'confirmada' and g.telefono = :telefono`,
   { alcance: 'parte' },
 )
 

@@ -8,10 +8,11 @@ import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
 /**
  * SQL condition that the message `m` is still needed. An acknowledgement (`acuse`) always is. A request is needed until
- * the guide `g` has a confirmed location or a state of `:finales`.
+ * the guide `g` has a confirmed location, a state of `:finales` or another telephone.
  */
 export const haceFalta = (g = 'g') =>
-  `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])))`
+  `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])
+     and m.telefono = ${g}.telefono))`
 
 /**
  * SQL of `extra` with members of its `solicitud` replaced. A guide from before the migration has no `solicitud`; then
@@ -29,7 +30,9 @@ export type ExtraChange = (extra: string) => string
  * its messages in the same order. This statement therefore reads what a concurrent step has written, not the state
  * before that step.
  */
-export const lockGuias = (condition: string) => `select comercio_id, modo, id, estado, ubicacion_estado from guia
+export const lockGuias = (
+  condition: string,
+) => `select comercio_id, modo, id, estado, ubicacion_estado, telefono from guia
    where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${condition})
    order by comercio_id, modo, id for update`
 

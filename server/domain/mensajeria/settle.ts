@@ -133,7 +133,7 @@ const ANOTAR = statement<{ id: string; estado: string; en: Date; proveedor_id: s
        entregado_en = case when :estado in ('entregado', 'leido') then least(entregado_en, :en::timestamptz)
          else entregado_en end,
        leido_en = case when :estado = 'leido' then least(leido_en, :en::timestamptz) else leido_en end,
-       proveedor_id = case when telefono is not null then coalesce(proveedor_id, :proveedor_id) end
+       proveedor_id = case when mensaje.telefono is not null then coalesce(proveedor_id, :proveedor_id) end
      from p where ${isOfGuia('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
      returning mensaje.*
    )

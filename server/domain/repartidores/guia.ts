@@ -99,6 +99,7 @@ export function presentarGuia(
     ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),
     ...(custodia === 'ajena' ? SIN_RECOGIDA : {}),
     secuencia: guia.secuencia,
+    etiqueta_desactualizada: guia.advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
     zona_horaria: zonaDe(fila, ajustes.zonaHoraria),
     siguientes: pasosPara(fila, custodia),
   }

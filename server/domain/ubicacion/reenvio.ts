@@ -9,8 +9,8 @@ import { deGuia } from '../eventos/evento.ts'
 import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
 
 /**
- * Maximum resends per guide, besides the first request, and maximum requests per telephone in 24 hours. The limit per
- * telephone counts all merchants, because a telephone belongs to one person.
+ * Maximum resends to a guide's telephone, besides the first request, and maximum requests per telephone in 24 hours. The
+ * second limit counts all merchants, because a telephone belongs to one person.
  */
 const REENVIOS_POR_GUIA = 3
 const POR_TELEFONO_AL_DIA = 5
@@ -25,10 +25,12 @@ const DE_TELEFONO = statement<DelTelefono, { cuantas: number }>(
 )
 type DelTelefono = Pick<FilaGuia, 'modo' | 'telefono'> & { desde: Date }
 
-const CUENTA = statement<ReturnType<typeof deGuia>, Omit<Cuenta, 'de_telefono'>>(
+const CUENTA = statement<ReturnType<typeof deGuia> & Pick<FilaGuia, 'telefono'>, Omit<Cuenta, 'de_telefono'>>(
   'mensajes.cuenta',
   `select (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
-       and tipo = 'solicitud_ubicacion')::int as de_guia,
+       and tipo = 'solicitud_ubicacion')::int as solicitudes,
+     (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+       and tipo = 'solicitud_ubicacion' and telefono = :telefono)::int as de_guia,
      (select max(numero) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id)::int
        as ultimo`,
 )
@@ -82,14 +84,14 @@ export async function pedirOtraVez(
       consultar(DE_TELEFONO, { modo, telefono, desde }),
     )
     const suya = db.de(comercio_id)
-    const [cuenta] = await suya.consultar(CUENTA, deGuia(leida))
+    const [cuenta] = await suya.consultar(CUENTA, { ...deGuia(leida), telefono })
     const de_telefono = deTodos.reduce((suma, { cuantas }) => suma + cuantas, 0)
     const exceso = medir({ ...cuenta!, de_telefono })
     if (exceso) throw exceso
     const [pedida] = await suya.consultar(PEDIR, {
       ...deGuia(leida),
       secuencia,
-      solicitudes: cuenta!.de_guia + 1,
+      solicitudes: cuenta!.solicitudes + 1,
       canal: canalDe(modo),
       ahora,
       numero: (cuenta!.ultimo ?? 0) + 1,
@@ -100,13 +102,16 @@ export async function pedirOtraVez(
 }
 
 interface Cuenta {
+  /** Number of the guide's requests. */
+  solicitudes: number
+  /** Number of the guide's requests to its present telephone. */
   de_guia: number
   /** Number of the guide's newest message, of any type; null without messages. */
   ultimo: number | null
   de_telefono: number
 }
 
-function medir({ de_guia, de_telefono }: Cuenta): Problema | undefined {
+function medir({ de_guia, de_telefono }: Omit<Cuenta, 'solicitudes'>): Problema | undefined {
   const confirme = 'Confirme usted el lugar, con coordenadas o con un enlace de mapa.'
   if (de_guia > REENVIOS_POR_GUIA)
     return new Problema('limite_de_solicitudes', `Ya se reenvió ${REENVIOS_POR_GUIA} veces. ${confirme}`)

@@ -84,11 +84,16 @@ export interface Solicitudes {
   pedirOtro(token: string): Promise<ResultadoDeOtroEnlace>
 }
 
-/** Finds a request by the digest of its token, so that the table's contents do not open any page. */
+/**
+ * Finds a request by the digest of its token, so that the table's contents do not open any page. A link that another
+ * telephone got finds nothing: a correction has replaced that telephone.
+ */
 const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   'ubicacion.porToken',
   `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
+   join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
+     and m.telefono = g.telefono
    join comercio c on c.id = g.comercio_id where l.huella = :huella`,
   { alcance: 'parte' },
 )

@@ -39,7 +39,13 @@ export interface Propuesta {
  * needs no message.
  */
 const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
-  ...(['telefono_fijo', 'enlace_sin_coordenadas', 'lugar_descrito', 'destino_desconocido'] as const),
+  ...([
+    'telefono_fijo',
+    'enlace_sin_coordenadas',
+    'lugar_descrito',
+    'lugar_por_revisar',
+    'destino_desconocido',
+  ] as const),
   ...([
     'coordenadas_en_cero',
     'coordenadas_sin_signo',

@@ -46,6 +46,11 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
         {prevision.porEnviar && ' (por enviar)'}
       </p>
       {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
+      {datos?.etiqueta_desactualizada && (
+        <p class="nota">
+          La etiqueta del paquete puede ser vieja: el comercio corrigió los datos. Guíese por los de aquí.
+        </p>
+      )}
       {detenida && (
         <p class="nota mal">
           El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>

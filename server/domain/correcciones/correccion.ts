@@ -1,0 +1,206 @@
+import { inTransaction, type Query, statement } from '../../data/db.ts'
+import type { Modo } from '../../generado/contrato/tipos/index.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import { readMapLink } from '../../platform/maps/links.ts'
+import type { Deps } from '../deps.ts'
+import { darPaso, deGuia } from '../eventos/evento.ts'
+import { explicarInverosimil } from '../guias/advertencias.ts'
+import { cifrarCambios } from '../guias/correcciones.ts'
+import { type AmbitoDeGuias, buscarGuia, type FilaGuia, venceAlCrear } from '../guias/guia.ts'
+import { enlacePorSeguir, mismoLugar, pasoDeLugar } from '../ubicacion/ubicacion.ts'
+import { type CamposCorregidos, type Corregida, corregida, exigirCorregible } from './corregida.ts'
+
+/** Maximum corrections of a guide. Bodies of its earlier events are built by undoing each of them. */
+const MAXIMO = 30
+
+/** Person or system that corrects a guide through an API. */
+export interface QuienCorrige {
+  ambito: AmbitoDeGuias
+  /** Code of the merchant or operator, stored with the event. */
+  autor: string
+  /** Origin of a location that the correction confirms. */
+  origen: 'comercio' | 'operador'
+  /** Country of telephones without `+`. */
+  pais: string | null
+  /** True if an implausible location is a fault instead of a warning. */
+  estricto?: boolean
+  /** Reason, which the event shows. */
+  descripcion?: string
+}
+
+type DepsDeCorreccion = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo' | 'canalDe'>
+
+/** Locks the guide, so that its corrections, scans and messages come one after another. */
+const TOMAR = statement<ReturnType<typeof deGuia>, FilaGuia & { correcciones: number; solicitudes: number }>(
+  'correcciones.tomar',
+  `select g.*,
+     (select count(*)::int from evento e where e.comercio_id = g.comercio_id and e.modo = g.modo and e.guia_id = g.id
+       and e.cambios is not null) as correcciones,
+     (select count(*)::int from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
+       and m.tipo = 'solicitud_ubicacion') as solicitudes
+   from guia g where comercio_id = :comercio_id and modo = :modo and id = :guia_id for update`,
+)
+
+/** Keeps the telephone that a correction replaced, and drops the messages to it that were not sent yet. */
+const CAMBIAR_TELEFONO = statement<ReturnType<typeof deGuia> & { secuencia: number; telefono: string }>(
+  'correcciones.cambiarTelefono',
+  `with a as (
+     insert into telefono_anterior (comercio_id, modo, guia_id, secuencia, telefono)
+     values (:comercio_id, :modo, :guia_id, :secuencia, :telefono)
+   )
+   update mensaje set estado = 'descartado', abierta = false
+   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and estado = 'pendiente'`,
+)
+
+/** Queues the message that asks the new telephone for the location. */
+const PEDIR_AL_NUEVO = statement<ReturnType<typeof deGuia> & { id: string; canal: string; ahora: Date }>(
+  'correcciones.pedirAlNuevo',
+  `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
+   select comercio_id, modo, id, 1 + (select coalesce(max(numero), 0) from mensaje m where m.comercio_id = g.comercio_id
+       and m.modo = g.modo and m.guia_id = g.id), :id::uuid, guia, :canal::text, 'solicitud_ubicacion', telefono, 'pendiente',
+     ${venceAlCrear('modo', ':canal', ':ahora::timestamptz')}, :ahora
+   from guia g where comercio_id = :comercio_id and modo = :modo and id = :guia_id`,
+)
+
+/**
+ * Corrects fields of a guide in one transaction: the guide, its event, the confirmation of a corrected destination, and
+ * the message to a corrected telephone. Fields that already have these values change nothing; without any change,
+ * nothing is written.
+ * @param secuencia sequence that the guide must have; undefined: any
+ * @returns the guide's row afterwards, with the code of its merchant
+ * @throws Problema 404; 409 `no_corregible`, `carrera_perdida` or `limite_de_correcciones`; 422 if `estricto` and the
+ * location would be implausible
+ */
+export async function corregirGuiaDe(
+  deps: DepsDeCorreccion,
+  quien: QuienCorrige,
+  codigo: string,
+  campos: CamposCorregidos,
+  secuencia?: number,
+): Promise<FilaGuia & { comercio: string }> {
+  const hallada = await buscarGuia(deps.db, quien.ambito, codigo)
+  const avisos: Parameters<Deps['avisarTrabajo']>[] = []
+  const guia = await inTransaction(deps.db.de(hallada.comercio_id), async (consultar) => {
+    avisos.length = 0
+    const [tomada] = await consultar(TOMAR, deGuia(hallada))
+    const { correcciones, solicitudes, ...leida } = tomada!
+    if (secuencia !== undefined && secuencia !== leida.secuencia)
+      throw new Problema(
+        'carrera_perdida',
+        `La guía va por la secuencia ${leida.secuencia}, y la corrección es de la ${secuencia}. Lea la guía y decida otra vez.`,
+      )
+    exigirCorregible(leida, campos)
+    const hecha = corregida(leida, campos, quien)
+    const lugar = lugarPropuesto(quien, campos)
+    exigirVerosimil(quien, hecha, lugar)
+    const cambiaDeLugar = lugar !== undefined && !mismoLugar(leida, lugar)
+    if (hecha.campos.length === 0 && !cambiaDeLugar) return leida
+    if (correcciones >= MAXIMO) throw new Problema('limite_de_correcciones', `La guía ya se corrigió ${MAXIMO} veces.`)
+    return escribir({ ...deps, consultar, avisos }, quien, leida, hecha, {
+      lugar: cambiaDeLugar ? lugar : undefined,
+      solicitudes,
+    })
+  })
+  // Workers are notified only after the commit.
+  for (const aviso of avisos) deps.avisarTrabajo(...aviso)
+  return { ...guia, comercio: hallada.comercio }
+}
+
+type Propuesta = NonNullable<ReturnType<typeof lugarPropuesto>>
+
+/** Returns the location that a corrected destination confirms. Coordinates take precedence over a link. */
+function lugarPropuesto({ origen }: QuienCorrige, { lat, lng, maps_url }: CamposCorregidos) {
+  if (lat === undefined && maps_url === undefined) return undefined
+  const enlace = lat === undefined ? readMapLink(maps_url!) : undefined
+  const leidas = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  return {
+    enlace: enlace ? maps_url! : null,
+    lat: lat ?? leidas?.lat ?? null,
+    lng: lng ?? leidas?.lng ?? null,
+    referencia: null,
+    precision_m: null,
+    origen,
+  }
+}
+
+/** @throws Problema 422 if the correction is strict and makes the location implausible */
+function exigirVerosimil({ estricto = false }: QuienCorrige, { guia, cambios }: Corregida, lugar?: Propuesta): void {
+  if (!estricto) return
+  const deDestino = 'departamento' in cambios ? '/departamento' : 'municipio' in cambios ? '/municipio' : undefined
+  if (!lugar && !deDestino) return
+  const fallas = lugar
+    ? explicarInverosimil(
+        { ...guia, ...pasoDeLugar(guia, lugar, guia.actualizado_en).ubicacion },
+        lugar.enlace !== null,
+      )
+    : explicarInverosimil(guia, false).map((falla) => ({ ...falla, campo: deDestino! }))
+  if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
+}
+
+interface Escritor extends DepsDeCorreccion {
+  consultar: Query
+  /** Calls of `avisarTrabajo` to make after the commit. */
+  avisos: Parameters<Deps['avisarTrabajo']>[]
+}
+
+/** Writes a correction of a locked guide, and what follows from it. */
+async function escribir(
+  { consultar, avisos, reloj, nuevoId, secretos, canalDe }: Escritor,
+  { autor, descripcion }: QuienCorrige,
+  leida: FilaGuia,
+  { valores, cambios, campos, guia }: Corregida,
+  { lugar, solicitudes }: { lugar: Propuesta | undefined; solicitudes: number },
+): Promise<FilaGuia> {
+  const ahora = reloj()
+  const partes = {
+    db: { consultar },
+    avisarTrabajo: (...aviso: Parameters<Deps['avisarTrabajo']>) => void avisos.push(aviso),
+  }
+  const comun = {
+    ocurrido_en: ahora,
+    registrado_en: ahora,
+    autor,
+    ...(descripcion === undefined ? {} : { descripcion }),
+  }
+  let presente = leida
+  if (campos.length > 0) {
+    const otroTelefono = 'telefono' in cambios && leida.telefono !== null
+    const pedir = otroTelefono && leida.ubicacion_estado !== 'confirmada' && !lugar
+    const evento = { guia_id: leida.id, secuencia: leida.secuencia + 1 }
+    const paso = await darPaso(partes, leida, {
+      ...comun,
+      tipo: 'guia.corregida',
+      datos: { campos },
+      ubicacion: {
+        ...guia,
+        ...(pedir ? { ubicacion_extra: conSolicitud(guia, solicitudes + 1, canalDe, ahora) } : {}),
+      },
+      correccion: { valores, advertencias: guia.advertencias, cambios: cifrarCambios(secretos, evento, cambios) },
+    })
+    presente = paso!.guia
+    if (otroTelefono)
+      await consultar(CAMBIAR_TELEFONO, { ...deGuia(leida), secuencia: evento.secuencia, telefono: leida.telefono! })
+    if (pedir) {
+      await consultar(PEDIR_AL_NUEVO, { ...deGuia(leida), id: nuevoId().id, canal: canalDe(leida.modo), ahora })
+      avisos.push([])
+    }
+  }
+  if (!lugar) return presente
+  const paso = await darPaso(partes, presente, {
+    ...pasoDeLugar(presente, lugar, ahora),
+    ...comun,
+    enlaceCorto: enlacePorSeguir(lugar.enlace, nuevoId),
+  })
+  return paso!.guia
+}
+
+/** Returns the location data of a guide with a new request, which was not sent yet. */
+const conSolicitud = (
+  { modo, ubicacion_extra }: FilaGuia,
+  numero: number,
+  canalDe: (modo: Modo) => ReturnType<Deps['canalDe']>,
+  ahora: Date,
+): FilaGuia['ubicacion_extra'] => ({
+  ...ubicacion_extra,
+  solicitud: { numero, canal: canalDe(modo), estado: 'pendiente', creado_en: ahora.toISOString() },
+})

@@ -1,0 +1,215 @@
+import type { CorreccionDeGuia } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { RECOGIDA, RECOGIDA_VISTA, sinDestino, unaGuia } from '../fabricas.ts'
+import { fallaDeApi } from '../webhooks/webhooks.ts'
+
+const entorno = compartirEntorno()
+const LUGAR = { lat: 14.72013, lng: -90.64125 }
+
+async function nueva(cuerpo = unaGuia({ destinatario: 'Ana Pérez', indicaciones: 'Portón verde' })) {
+  const comercio = await entorno.nuevoComercio()
+  const { api } = comercio
+  const creada = await api.guias.crear(cuerpo)
+  const escanear = async (...estados: string[]) => {
+    for (const estado of estados)
+      expect((await entorno.operar('POST', `/guias/${creada.guia}/eventos`, { estado })).status).toBe(201)
+  }
+  const eventos = async () => (await api.guias.obtener(creada.guia, { limite: 100 })).eventos.datos
+  const tipos = async () => (await eventos()).map(({ tipo }) => tipo)
+  return { comercio, api, creada, guia: creada.guia, escanear, eventos, tipos }
+}
+
+describe('PATCH /api/v1/guias/{guia}', () => {
+  it('changes the fields that are present and no others, and null clears one', async () => {
+    const { api, creada, guia, eventos } = await nueva()
+    const corregida = await api.guias.corregir(guia, {
+      ...{ telefono: '5987-1234', destinatario: 'Luis Ajú', indicaciones: null, direccion: 'Calle 2' },
+    })
+    const { advertencias, actualizado_en, ...resto } = corregida
+    expect(resto).toEqual({
+      ...creada,
+      ...{ telefono: '+50259871234', destinatario: 'Luis Ajú', indicaciones: null, direccion: 'Calle 2', secuencia: 2 },
+      ...{ advertencias: undefined, actualizado_en: undefined },
+    })
+    expect([advertencias.map(({ codigo }) => codigo), actualizado_en > creada.actualizado_en]).toEqual([
+      ['lugar_por_revisar'],
+      true,
+    ])
+    const [, evento] = await eventos()
+    expect(evento).toMatchObject({
+      tipo: 'guia.corregida',
+      campos: ['/telefono', '/destinatario', '/direccion', '/indicaciones'],
+      secuencia: 2,
+      estado: 'aceptado',
+    })
+    expect(JSON.stringify(evento)).not.toMatch(/5987|Luis|Calle/)
+  })
+
+  it('writes nothing if the guide already has these values', async () => {
+    const { api, creada, guia, tipos } = await nueva()
+    const { telefono, destinatario, lat, lng } = creada
+    for (const correccion of [
+      { telefono: '3148 1676' },
+      { destinatario, direccion: null },
+      { lat: lat!, lng: lng!, telefono: telefono! },
+      { recogida: { nombre: RECOGIDA.nombre, contacto: null } },
+      { estricto: true },
+    ] as CorreccionDeGuia[]) {
+      const vista = await api.guias.corregir(guia, correccion)
+      expect(vista.secuencia).toBe('lat' in correccion ? 2 : vista.secuencia)
+    }
+    // The same coordinates, said by the merchant himself, are a place of another origin.
+    expect(await tipos()).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
+  })
+
+  it('confirms a corrected destination; a place is one value', async () => {
+    const { api, guia, eventos } = await nueva()
+    const movida = await api.guias.corregir(guia, LUGAR)
+    expect(movida).toMatchObject({
+      ...LUGAR,
+      maps_url: null,
+      secuencia: 3,
+      ubicacion: { estado: 'confirmada', origen: 'comercio', ...LUGAR },
+    })
+    const enlazada = await api.guias.corregir(guia, { maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042' })
+    expect(enlazada).toMatchObject({
+      ...{ lat: null, lng: null, maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042' },
+      ubicacion: { estado: 'confirmada', lat: 14.70811, lng: -90.50042 },
+    })
+    expect((await eventos()).map(({ tipo, campos }) => [tipo, campos])).toEqual([
+      ['guia.aceptado', null],
+      ['guia.corregida', ['/lat', '/lng']],
+      ['ubicacion.confirmada', null],
+      ['guia.corregida', ['/lat', '/lng', '/maps_url']],
+      ['ubicacion.confirmada', null],
+    ])
+  })
+
+  it('keeps the confirmed place if only the address or the municipality changes, and warns until it is confirmed', async () => {
+    const { api, guia } = await nueva()
+    const movida = await api.guias.corregir(guia, { municipio: 'Mixco', departamento: 'Guatemala' })
+    expect(movida.ubicacion).toMatchObject({ estado: 'confirmada', origen: 'coordenadas', lat: 14.71889 })
+    expect(movida.ubicacion.distancia_km).toBeGreaterThan(5)
+    const codigos = (una: typeof movida) => una.advertencias.map(({ codigo }) => codigo)
+    expect(codigos(movida)).toEqual(['lugar_por_revisar'])
+    expect(codigos(await api.guias.corregir(guia, { direccion: 'Calle 9' }))).toEqual(['lugar_por_revisar'])
+    const confirmada = await api.guias.confirmarUbicacion(guia, { lat: 14.63077, lng: -90.60711 })
+    expect(codigos(confirmada)).toEqual([])
+  })
+
+  it('judges the guide as it becomes: unknown municipality, place far away, landline', async () => {
+    const { api, guia } = await nueva(unaGuia())
+    const codigos = async (correccion: CorreccionDeGuia) =>
+      (await api.guias.corregir(guia, correccion)).advertencias.map(({ codigo }) => codigo)
+    expect(await codigos({ municipio: 'San Juan Sacatepeques' })).toEqual(['lugar_por_revisar', 'destino_desconocido'])
+    expect(await codigos({ departamento: 'Petén', municipio: 'Flores' })).toEqual([
+      'lugar_por_revisar',
+      'fuera_del_departamento',
+    ])
+    expect(await codigos({ departamento: 'Guatemala', municipio: 'Mixco' })).toEqual(['lugar_por_revisar'])
+    const { api: otra, guia: pedida } = await nueva(sinDestino() as never)
+    const fija = await otra.guias.corregir(pedida, { telefono: '2232 1234' })
+    expect(fija.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_fijo'])
+  })
+
+  it('rejects an implausible place if it is strict, and names the field that made it so', async () => {
+    const { api, guia } = await nueva(unaGuia())
+    const faltas = async (correccion: CorreccionDeGuia) =>
+      (await fallaDeApi(api.guias.corregir(guia, { ...correccion, estricto: true }))).errores.map(
+        ({ campo, codigo }: { campo: string; codigo: string }) => `${campo} ${codigo}`,
+      )
+    expect(await faltas({ lat: 14.63, lng: 90.6 })).toEqual(['/lng lugar_inverosimil'])
+    expect(await faltas({ departamento: 'Petén', municipio: 'Flores' })).toEqual(['/departamento lugar_inverosimil'])
+    expect((await api.guias.obtener(guia)).secuencia).toBe(1)
+    // What was implausible before does not stop another correction.
+    await api.guias.corregir(guia, { departamento: 'Petén', municipio: 'Flores' })
+    expect((await api.guias.corregir(guia, { telefono: '5987 1234', estricto: true })).telefono).toBe('+50259871234')
+  })
+
+  it('corrects the pickup while nobody has collected the parcel', async () => {
+    const { api, guia, escanear, eventos } = await nueva()
+    const recogida = { contacto: 'Ana Tzul', telefono: '5555 9876', maps_url: 'https://maps.google.com/?q=14.6,-90.5' }
+    const corregida = await api.guias.corregir(guia, { recogida })
+    expect(corregida.recogida).toEqual({
+      ...RECOGIDA_VISTA,
+      ...{ lat: null, lng: null, maps_url: recogida.maps_url, contacto: 'Ana Tzul', telefono: '+50255559876' },
+    })
+    expect((await eventos()).at(-1)!.campos).toEqual(
+      ['lat', 'lng', 'maps_url', 'contacto', 'telefono'].map((miembro) => `/recogida/${miembro}`),
+    )
+    expect((await api.guias.corregir(guia, { recogida: { contacto: null } })).recogida.contacto).toBeNull()
+    await escanear('recolectado')
+    const error = await fallaDeApi(api.guias.corregir(guia, { recogida: { contacto: 'Otra' }, telefono: '5987 1234' }))
+    expect(error).toMatchObject({ status: 409, codigo: 'no_corregible', estado: 'recolectado' })
+    expect(error.admitida_en).toEqual(['aceptado'])
+    expect((await api.guias.corregir(guia, { telefono: '5987 1234' })).telefono).toBe('+50259871234')
+  })
+
+  it('is possible until the courier leaves, and again after a failed attempt', async () => {
+    const { api, guia, escanear } = await nueva()
+    const puede = (numero: number) =>
+      api.guias.corregir(guia, { direccion: `Calle ${numero}` }).then(
+        () => 'sí',
+        ({ codigo, estado }) => `${codigo} ${estado}`,
+      )
+    const vistas: string[] = [await puede(0)]
+    for (const [i, estado] of ['recolectado', 'en_bodega', 'en_transito', 'en_ruta'].entries()) {
+      await escanear(estado)
+      vistas.push(await puede(i + 1))
+    }
+    await entorno.operar('POST', `/guias/${guia}/eventos`, {
+      estado: 'intento_fallido',
+      motivo: 'destinatario_ausente',
+    })
+    vistas.push(await puede(9))
+    await escanear('en_devolucion')
+    vistas.push(await puede(10))
+    expect(vistas).toEqual(['sí', 'sí', 'sí', 'sí', 'no_corregible en_ruta', 'sí', 'no_corregible en_devolucion'])
+  })
+
+  it('requires the sequence that was read, if one is sent', async () => {
+    const { api, guia } = await nueva()
+    expect((await api.guias.corregir(guia, { destinatario: 'Luis', secuencia: 1 })).secuencia).toBe(2)
+    const error = await fallaDeApi(api.guias.corregir(guia, { destinatario: 'Eva', secuencia: 1 }))
+    expect(error).toMatchObject({ status: 409, codigo: 'carrera_perdida' })
+    expect((await api.guias.obtener(guia)).destinatario).toBe('Luis')
+  })
+
+  it.each<[string, object, string]>([
+    ['nothing', {}, ' valor_no_admitido'],
+    ['a cleared telephone', { telefono: null }, '/telefono tipo_invalido'],
+    ['a cleared municipality', { municipio: null }, '/municipio tipo_invalido'],
+    ['a cleared destination', { lat: null, lng: null }, '/lat tipo_invalido /lng tipo_invalido'],
+    ['half a place', { lat: 14.6 }, '/lng incompatible'],
+    ['an unreadable telephone', { telefono: '12' }, '/telefono formato_invalido'],
+    ['an unreadable pickup telephone', { recogida: { telefono: '12' } }, '/recogida/telefono formato_invalido'],
+    ['a reference', { external_ref: 'OTRA' }, '/external_ref desconocido'],
+    ['invisible characters', { destinatario: '\u200b' }, '/destinatario formato_invalido'],
+  ])('rejects %s and names the field', async (_que, cuerpo, faltas) => {
+    const { comercio, guia } = await nueva()
+    const respuesta = await entorno.pedir('PATCH', `/api/v1/guias/${guia}`, { llave: comercio.llave, cuerpo })
+    const dichas = respuesta.cuerpo.errores.map(
+      (una: { campo: string; codigo: string }) => `${una.campo} ${una.codigo}`,
+    )
+    expect([respuesta.status, dichas.join(' ')]).toEqual([422, faltas])
+  })
+
+  it('returns the guide when its creation is repeated with the data before the correction', async () => {
+    const cuerpo = unaGuia({ destinatario: 'Ana Pérez' })
+    const { api, guia } = await nueva(cuerpo)
+    await api.guias.corregir(guia, { destinatario: 'Luis Ajú', telefono: '5987 1234' })
+    const repetida = await api.guias.crear(cuerpo).conRespuesta()
+    expect([repetida.status, repetida.datos.guia, repetida.datos.destinatario]).toEqual([200, guia, 'Luis Ajú'])
+    const error = await fallaDeApi(api.guias.crear({ ...cuerpo, destinatario: 'Luis Ajú' }))
+    expect(error).toMatchObject({ codigo: 'external_ref_en_conflicto', guia })
+  })
+
+  it('stops after 30 corrections, and still accepts what changes nothing', async () => {
+    const { api, guia } = await nueva()
+    for (let n = 1; n <= 30; n++) await api.guias.corregir(guia, { direccion: `Calle ${n}` })
+    expect((await api.guias.corregir(guia, { direccion: 'Calle 30' })).secuencia).toBe(31)
+    const error = await fallaDeApi(api.guias.corregir(guia, { direccion: 'Calle 31' }))
+    expect(error).toMatchObject({ status: 409, codigo: 'limite_de_correcciones' })
+  })
+})

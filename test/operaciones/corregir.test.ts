@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+
+const entorno = compartirEntorno()
+const RAZON = 'El destinatario llamó y dio su número'
+
+describe('PATCH /operaciones/v1/guias/{guia}', () => {
+  it('corrects a guide of any merchant; the merchant reads the reason and who gave the place', async () => {
+    const { api, comercio } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(unaGuia())
+    const { status, cuerpo } = await entorno.operar('PATCH', `/guias/${guia}`, {
+      ...{ telefono: '+52 55 1234 5678', lat: 14.72, lng: -90.64, razon: RAZON, secuencia: 1 },
+    })
+    expect([status, cuerpo]).toEqual([
+      200,
+      expect.objectContaining({ comercio, telefono: '+525512345678', lat: 14.72, secuencia: 3 }),
+    ])
+    const { eventos, ubicacion } = await api.guias.obtener(guia)
+    expect(ubicacion).toMatchObject({ origen: 'operador', lat: 14.72, lng: -90.64 })
+    expect(eventos.datos.slice(1).map(({ tipo, descripcion }) => [tipo, descripcion])).toEqual([
+      ['guia.corregida', RAZON],
+      ['ubicacion.confirmada', RAZON],
+    ])
+  })
+
+  it('reads a telephone without + only with its country', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const corregir = (cuerpo: object) => entorno.operar('PATCH', `/guias/${guia}`, { ...cuerpo, razon: RAZON })
+    const { status, cuerpo } = await corregir({ telefono: '9987 1234' })
+    expect([status, cuerpo.errores[0].campo]).toEqual([422, '/telefono'])
+    expect((await corregir({ telefono: '9987 1234', pais: 'HN' })).cuerpo.telefono).toBe('+50499871234')
+  })
+
+  it('warns of an implausible place, also in a strict account', async () => {
+    const { api, comercio } = await entorno.nuevoComercio()
+    await entorno.operar('PATCH', `/comercios/${comercio}`, { estricto: true })
+    const { guia } = await api.guias.crear(unaGuia())
+    const { status, cuerpo } = await entorno.operar('PATCH', `/guias/${guia}`, { lat: 0, lng: 0, razon: RAZON })
+    expect([status, cuerpo.advertencias.map(({ codigo }: { codigo: string }) => codigo)]).toEqual([
+      200,
+      ['coordenadas_en_cero'],
+    ])
+  })
+
+  it.each<[string, object, number, string]>([
+    ['no reason', { telefono: '+50259871234' }, 422, 'validacion'],
+    ['nothing to correct', { razon: RAZON }, 422, 'validacion'],
+    ['another sequence', { destinatario: 'Luis', secuencia: 7, razon: RAZON }, 409, 'carrera_perdida'],
+  ])('rejects %s', async (_que, cuerpo, status, codigo) => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const respuesta = await entorno.operar('PATCH', `/guias/${guia}`, cuerpo)
+    expect([respuesta.status, respuesta.cuerpo.codigo]).toEqual([status, codigo])
+  })
+
+  it('returns 404 for an unknown guide and 409 once the courier is on the way', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+    const corregir = (codigo: string) =>
+      entorno.operar('PATCH', `/guias/${codigo}`, { direccion: 'Calle 2', razon: RAZON })
+    const { status, cuerpo } = await corregir(guia)
+    expect([status, cuerpo.codigo, cuerpo.estado]).toEqual([409, 'no_corregible', 'en_ruta'])
+    expect((await corregir('7K3M9QX2A1B4')).status).toBe(404)
+  })
+})

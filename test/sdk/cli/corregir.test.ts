@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { unaGuia } from '../../fabricas.ts'
+import { usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { guias } = cli
+const nueva = async () => (await cli.comercio.api.guias.crear(unaGuia({ indicaciones: 'Portón verde' }))).guia
+
+describe('guias corregir', () => {
+  it('changes what the options say, and tells what to review', async () => {
+    const guia = await nueva()
+    const { codigo, salida, errores } = await guias([
+      ...[
+        'corregir',
+        guia.toLowerCase(),
+        '--telefono',
+        '5987 1234',
+        '--direccion',
+        'Calle 2',
+        '--borrar',
+        'indicaciones',
+      ],
+      ...['--recogida-contacto', 'Ana Tzul'],
+    ])
+    expect([codigo, salida]).toEqual([0, `${guia}  aceptado, secuencia 2\n`])
+    expect(errores).toMatch(/^Revise .*conserva el lugar/)
+    expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
+      ...{ telefono: '+50259871234', direccion: 'Calle 2', indicaciones: null },
+      recogida: { contacto: 'Ana Tzul' },
+    })
+  })
+
+  it('needs something to correct, and the sequence that it was told', async () => {
+    const guia = await nueva()
+    expect(await guias(['corregir', guia])).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta qué') })
+    const { codigo, errores } = await guias(['corregir', guia, '--destinatario', 'Luis', '--secuencia', '7'])
+    expect([codigo, errores]).toEqual([1, expect.stringContaining('va por la secuencia 1')])
+    const bien = await guias(['corregir', guia, '--destinatario', 'Luis', '--secuencia', '1', '--json'])
+    expect(JSON.parse(bien.salida)).toMatchObject({ guia, destinatario: 'Luis', secuencia: 2 })
+  })
+})
