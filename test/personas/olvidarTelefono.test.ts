@@ -16,6 +16,7 @@ import { correrAqui } from '../consola.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
+import { tablasCon as buscarEnTablas } from './tablas.ts'
 
 const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
@@ -29,6 +30,8 @@ const DE_ELLA = {
   indicaciones: 'Portón ámbar',
 }
 
+const tablasCon = (patron: RegExp) => buscarEnTablas(entorno.db, patron)
+const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 const admin = (...args: string[]) =>
   correrAqui(args, { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir })
 const json = (salida: string) => JSON.parse(salida)
@@ -51,20 +54,6 @@ async function entregar({ api, llave }: Comercio, guia: string, nombre: string) 
     const { pdf } = await api.guias.pruebaEntrega(guia)
     return pdf ?? undefined
   })
-}
-
-/** The tables in any of whose columns something of hers stands. */
-async function tablasCon(patron: RegExp) {
-  const { rows } = await entorno.db.pool.query<{ tabla: string }>(
-    `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
-     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
-  )
-  const halladas: string[] = []
-  for (const { tabla } of rows) {
-    const sql = `select from ${tabla} t where to_jsonb(t)::text ~ $1 limit 1`
-    if ((await entorno.db.pool.query(sql, [patron.source])).rowCount) halladas.push(tabla)
-  }
-  return halladas.sort()
 }
 
 const archivosDe = async (carpeta: string) =>
@@ -103,7 +92,7 @@ const verificar = async () => {
     db: entorno.db,
     reloj: () => new Date(),
     log: createLog('silent'),
-    secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
+    secretos: SECRETOS,
     ajustes: ajustesCon(),
   })
   return admin('bitacora', 'verificar', '--json')
@@ -158,7 +147,7 @@ describe('a person', () => {
     const primera = await olvidar('--si')
     expect([primera.codigo, json(primera.salida)]).toEqual([
       1,
-      { guias: 2, entrantes: 1, entrantes_pendientes: 0, en_curso: [enCurso.guia], repartidores: [] },
+      { guias: 2, anteriores: 0, entrantes: 1, entrantes_pendientes: 0, en_curso: [enCurso.guia], repartidores: [] },
     ])
     expect(await tablasCon(SUYO)).toEqual(['public.entrante', 'public.guia'])
     await otra.api.guias.cancelar(enCurso.guia)
@@ -214,7 +203,10 @@ describe('a person', () => {
       return new Date()
     }
     const consola = { identidad: null, idSolicitud: 'x', red: '' }
-    const muere = olvidarTelefono({ db: entorno.db, reloj, bitacora }, consola, { telefono, comercio_id: id })
+    const muere = olvidarTelefono({ db: entorno.db, reloj, bitacora, secretos: SECRETOS }, consola, {
+      telefono,
+      comercio_id: id,
+    })
     await expect(muere).rejects.toThrow('died')
     expect(await quedan()).toBe(5)
     const { codigo, salida } = await admin('persona', 'olvidar', '--telefono', telefono, '--si', '--json')

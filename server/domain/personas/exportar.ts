@@ -1,6 +1,7 @@
 import { type Query, statement } from '../../data/db.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
+import { exportarAnteriores } from './anteriores.ts'
 import { type DeQuien, de, FINALES, patronDe } from './persona.ts'
 
 /** Maximum number of guides per statement. */
@@ -10,9 +11,9 @@ const DIA = 86_400_000
 /**
  * Returns SQL for the rows of a table that belong to the guide `v`, without the columns that only the database needs.
  */
-const filas = (tabla: string, sin = '') =>
+const filas = (tabla: string, sin = '', solo = 'true') =>
   `'${tabla}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${sin}}'::text[]), '[]')
-       from ${tabla} t where ${de('t')})`
+       from ${tabla} t where ${de('t')} and ${solo})`
 
 /**
  * Returns SQL for the responses of merchants' servers to webhooks of the guide `v`. A response may repeat personal data
@@ -40,8 +41,8 @@ const EXPORTAR = statement<
 >(
   'personas.exportar',
   `select v.id, c.comercio, c.nombre, v.modo, v.guia, v.${FINALES} as terminada, v.estado_en,
-     jsonb_build_object('guia', to_jsonb(v) - '{comercio_id,id,huellas}'::text[], ${filas('evento', ',huella')},
-       ${filas('mensaje')}, ${filas('enlace_ubicacion', ',huella')}, ${filas('enlace_corto')}, ${filas('prueba_entrega')},
+     jsonb_build_object('guia', to_jsonb(v) - '{comercio_id,id,huellas}'::text[], ${filas('evento', ',huella,cambios')},
+       ${filas('mensaje', '', 't.telefono = v.telefono')}, ${filas('enlace_ubicacion', ',huella')}, ${filas('enlace_corto')}, ${filas('prueba_entrega')},
        ${filas('prueba_intento')}, ${filas('archivo')},
        ${respuestas('webhook_entrega', `jsonb_build_object('evento', t.evento, 'respuesta', t.exito)`)},
        ${respuestas(
@@ -72,11 +73,12 @@ const REPARTIDORES = statement<Pick<DeQuien, 'telefono'>, { repartidor: string; 
   'select repartidor, nombre, creado_en from repartidor where telefono = :telefono order by id',
 )
 
-type DepsDeExportacion = Pick<Deps, 'db' | 'reloj' | 'bitacora' | 'ajustes'>
+type DepsDeExportacion = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora' | 'ajustes'>
 const PRIMERA = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Exports all stored data of a telephone number, by guide and table, with the dates until which the data is kept.
+ * Exports all stored data of a telephone number, by guide and table, with the dates until which the data is kept. Of a
+ * guide that now has another telephone, `anteriores` contains what was of this one.
  * Excludes secrets and digests.
  */
 export async function exportarPersona(deps: DepsDeExportacion, quien: Quien, suya: DeQuien) {
@@ -93,6 +95,7 @@ export async function exportarPersona(deps: DepsDeExportacion, quien: Quien, suy
     telefono,
     hecho_en: deps.reloj().toISOString(),
     guias,
+    anteriores: await exportarAnteriores(deps, suya),
     // The bodies received from providers belong to no merchant, so the export for one merchant omits them.
     entrante: comercio_id === null ? await leerEntrantes(consultar, telefono) : [],
     repartidor: await consultar(REPARTIDORES, { telefono }),

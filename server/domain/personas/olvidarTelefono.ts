@@ -3,6 +3,7 @@ import { inEach } from '../../data/spread.ts'
 import type { entrante, guia } from '../../generado/contrato/prisma/client.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
+import { olvidarAnteriores } from './anteriores.ts'
 import { BORRAR, type DeQuien, de, FINALES, patronDe } from './persona.ts'
 
 /** Maximum number of guides per transaction. */
@@ -75,6 +76,8 @@ const REPARTIDORES = statement<Pick<DeQuien, 'telefono'>, { repartidor: string }
 /** Result of an erasure: the erased data, and the data that remains. */
 export interface Olvidada {
   guias: number
+  /** Number of guides that now have another telephone, of which only this person's values were erased. */
+  anteriores: number
   /** Number of deleted bodies that were received from the messaging provider. */
   entrantes: number
   /**
@@ -88,15 +91,16 @@ export interface Olvidada {
   repartidores: string[]
 }
 
-type DepsDeOlvido = Pick<Deps, 'db' | 'reloj' | 'bitacora'>
+type DepsDeOlvido = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora'>
 
 /**
- * Erases the stored data of a telephone number's ended guides. Each transaction erases one batch and writes its audit
+ * Erases the stored data of a telephone number's ended guides, and what guides with another telephone still have of it. Each transaction erases one batch and writes its audit
  * line. After an interruption, the next call continues with the remaining guides.
  * The sweeper later deletes the files that no row names any more.
  */
 export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<Olvidada> {
-  const guias = await olvidarGuias(deps, quien, suya)
+  const anteriores = await olvidarAnteriores(deps, quien, suya)
+  const guias = await olvidarGuias(deps, quien, suya, anteriores === 0)
   const { telefono, comercio_id } = suya
   // The bodies received from providers belong to no merchant, so the erasure for one merchant keeps them.
   const deEntrantes = comercio_id === null ? await olvidarEntrantes(deps, telefono) : { borrados: 0, pendientes: 0 }
@@ -104,6 +108,7 @@ export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: De
   const repartidores = await deps.db.consultar(REPARTIDORES, { telefono })
   return {
     guias,
+    anteriores,
     entrantes: deEntrantes.borrados,
     entrantes_pendientes: deEntrantes.pendientes,
     en_curso: enCurso.map(({ guia }) => guia),
@@ -111,11 +116,17 @@ export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: De
   }
 }
 
-async function olvidarGuias({ db, ...deps }: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<number> {
+/** @param siempre true if the audit record gets a line even if there was nothing to erase */
+async function olvidarGuias(
+  { db, ...deps }: DepsDeOlvido,
+  quien: Quien,
+  suya: DeQuien,
+  siempre: boolean,
+): Promise<number> {
   const en = (parte: Db) => olvidarSusGuias({ db: parte, ...deps }, quien, suya)
   const guias = suya.comercio_id === null ? await inEach(db, en) : [await en(db.de(suya.comercio_id))]
   const borradas = guias.reduce((unas, otras) => unas + otras, 0)
-  if (borradas === 0) await deps.bitacora.anotar(db.consultar, quien, lineaDe(0))
+  if (borradas === 0 && siempre) await deps.bitacora.anotar(db.consultar, quien, lineaDe(0))
   return borradas
 }
 

@@ -41,7 +41,8 @@ export const FINALES = `estado = any(array[${MAQUINA_DE_ESTADOS.finales.map((est
 export const de = (tabla: string) =>
   `${tabla}.comercio_id = v.comercio_id and ${tabla}.modo = v.modo and ${tabla}.guia_id = v.id`
 
-const soloCuando = (extra: string) =>
+/** SQL of a guide's location data without anything but when the location was confirmed. */
+export const soloCuando = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
 /**
@@ -62,6 +63,8 @@ export const BORRAR = `e as (
      delete from enlace_ubicacion l using v where ${de('l')}
    ), k as (
      delete from enlace_corto k using v where ${de('k')}
+   ), t as (
+     delete from telefono_anterior t using v where ${de('t')}
    )
    update guia g set ${BORRADOS}, recogida = g.recogida - '{contacto,telefono,direccion,indicaciones}'::text[],
      ubicacion_extra = ${soloCuando('g.ubicacion_extra')},
