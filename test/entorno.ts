@@ -205,7 +205,8 @@ async function abrirEntorno(
         data: {
           ...nuevoId(),
           comercio: nuevoCodigoDeComercio(),
-          ...columnasDe({ nombre: 'Tienda La Ceiba', pais: 'GT', ritmos }),
+          // Most tests deliver without a signature. Tests of evidence policies set their own.
+          ...columnasDe({ nombre: 'Tienda La Ceiba', pais: 'GT', ritmos, evidencia: { firma: 'opcional' } }),
         },
       })
       const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })

@@ -17,6 +17,10 @@ export const RECOGIDA_VISTA = {
   ...{ contacto: null, telefono: null, direccion: null, indicaciones: null },
 }
 
+/** An operator's report of a state. A delivery in a test that is not about proofs has none, so it is forced. */
+export const lecturaDe = (estado: string) =>
+  estado === 'entregado' ? { estado, forzar: { razon: 'Entregado en papel' } } : { estado }
+
 let serie = 0
 
 /** A valid guide with coordinates and a reference of its own. */

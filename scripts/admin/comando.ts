@@ -8,6 +8,7 @@ export const OPCIONES = [
   'pais',
   'estricto',
   'ritmos',
+  'evidencia',
   'comercio',
   'operador',
   'modo',

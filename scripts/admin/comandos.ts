@@ -29,6 +29,7 @@ import type {
   Operador,
   PaginaDeBitacoraDeOperacion,
   Pais,
+  PoliticaDeEvidencia,
   RitmosDeComercio,
 } from '../../server/generado/contrato/tipos/index.ts'
 import { problemOfFaults } from '../../server/platform/errors.ts'
@@ -55,16 +56,28 @@ async function todas<Dato>(
  * Returns a merchant's settings as the operation expects them. Passes invalid values on, because the operation reports
  * them.
  */
-const leerAjustes = ({ pais, estricto, ritmos }: Pick<OpcionesDeConsola, 'pais' | 'estricto' | 'ritmos'>) => ({
+const leerAjustes = ({
+  pais,
+  estricto,
+  ritmos,
+  evidencia,
+}: Pick<OpcionesDeConsola, 'pais' | 'estricto' | 'ritmos' | 'evidencia'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
   ...(estricto === undefined ? {} : { estricto: ({ sí: true, si: true, no: false }[estricto] ?? estricto) as boolean }),
   ...(ritmos === undefined ? {} : { ritmos: leerRitmos(ritmos) }),
+  ...(evidencia === undefined ? {} : { evidencia: leerPolitica(evidencia) }),
 })
 
 /** Parses rate limits such as `100,200`: requests and guides per second. */
 function leerRitmos(texto: string) {
   const [solicitudes, guias] = texto.split(',').map(Number)
   return { solicitudes, guias } as RitmosDeComercio
+}
+
+/** Parses an evidence policy such as `2,obligatoria,no`: minimum photos, signature and document. */
+function leerPolitica(texto: string) {
+  const [fotos_minimas, firma, documento] = texto.split(',').map((parte) => parte.trim())
+  return { fotos_minimas: Number(fotos_minimas), firma, documento } as PoliticaDeEvidencia
 }
 
 /** Returns a new key without the timestamps that the console does not show. */
@@ -112,7 +125,7 @@ const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }
 export const COMANDOS: Record<string, Comando> = {
   'comercios crear': {
     exige: ['nombre'],
-    admite: ['pais', 'estricto', 'ritmos'],
+    admite: ['pais', 'estricto', 'ritmos', 'evidencia'],
     async ejecutar(deps, { nombre = '', ...ajustes }) {
       const body = { nombre, ...leerAjustes(ajustes) }
       await deps.validacion.exigirCuerpo('crearComercio', body)
@@ -142,7 +155,7 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'comercios cambiar': {
     exige: ['comercio'],
-    admite: ['nombre', 'pais', 'estricto', 'ritmos'],
+    admite: ['nombre', 'pais', 'estricto', 'ritmos', 'evidencia'],
     objeto: 'comercio',
     async ejecutar(deps, { comercio = '', nombre, ...ajustes }) {
       const body = { ...(nombre === undefined ? {} : { nombre }), ...leerAjustes(ajustes) }

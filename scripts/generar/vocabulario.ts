@@ -26,6 +26,8 @@ export function vocabulario(contrato: Objeto): string {
     congelar('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
     congelar('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
     congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
+    congelar('DESCRIPCIONES_DE_SIN_FIRMA', de('MotivoSinFirma', 'x-descripciones')),
+    congelar('DESCRIPCIONES_DE_FALTA', de('EvidenciaQueFalta', 'x-descripciones')),
     congelar('ALCANCES', de('Alcance', 'enum')),
     congelar('ALCANCES_DE_OPERACION', de('AlcanceDeOperacion', 'enum')),
     congelar('PROBLEMAS', problemas),

@@ -14,12 +14,25 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
       { estricto: true, ritmos },
       { nombre: 'Otra', estricto: false },
       { pais: null },
+      { evidencia: { fotos_minimas: 10, firma: 'no', documento: 'obligatoria' } },
     ]) {
       const { status, cuerpo } = await cambiar(antes.comercio, cambio)
       expect([status, cuerpo]).toEqual([200, { ...antes, ...cambio }])
       antes = cuerpo
     }
     expect((await entorno.operar('GET', '/comercios')).cuerpo.datos).toContainEqual(antes)
+  })
+
+  it('changes one member of the evidence policy and leaves the others', async () => {
+    const { comercio } = await crear()
+    const politicas = []
+    for (const evidencia of [{ fotos_minimas: 2 }, { firma: 'opcional' }, { documento: 'no' }])
+      politicas.push((await cambiar(comercio, { evidencia })).cuerpo.evidencia)
+    expect(politicas).toEqual([
+      { fotos_minimas: 2, firma: 'obligatoria', documento: 'opcional' },
+      { fotos_minimas: 2, firma: 'opcional', documento: 'opcional' },
+      { fotos_minimas: 2, firma: 'opcional', documento: 'no' },
+    ])
   })
 
   it.each([
@@ -30,6 +43,12 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
     [{ estricto: null }, '/estricto'],
     [{ ritmos: { solicitudes: 0, guias: 1 } }, '/ritmos/solicitudes'],
     [{ ritmos: { solicitudes: 1 } }, '/ritmos/guias'],
+    [{ evidencia: {} }, '/evidencia'],
+    [{ evidencia: { fotos_minimas: 0 } }, '/evidencia/fotos_minimas'],
+    [{ evidencia: { fotos_minimas: 11 } }, '/evidencia/fotos_minimas'],
+    [{ evidencia: { firma: 'si' } }, '/evidencia/firma'],
+    [{ evidencia: { documento: true } }, '/evidencia/documento'],
+    [{ evidencia: { fotos: 2 } }, '/evidencia/fotos'],
     [{ comercio: 'com_000000000000' }, '/comercio'],
   ])('refuses %o', async (cambio, campo) => {
     const { comercio } = await crear()

@@ -14,6 +14,7 @@ describe('POST /operaciones/v1/comercios', () => {
         pais: null,
         estricto: false,
         ritmos: { solicitudes: 50, guias: 100 },
+        evidencia: { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' },
         creado_en: expect.any(String),
       },
     ])

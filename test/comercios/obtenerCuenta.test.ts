@@ -8,7 +8,12 @@ describe('GET /api/v1/cuenta', () => {
   it('says whose the key is, what it may do, and the settings', async () => {
     for (const modo of ['test', 'live'] as const) {
       const { api, comercio } = await entorno.nuevoComercio(modo)
-      const ajustes = { pais: 'GT', estricto: false, ritmos: { solicitudes: 100_000, guias: 100_000 } }
+      const ajustes = {
+        pais: 'GT',
+        estricto: false,
+        ritmos: { solicitudes: 100_000, guias: 100_000 },
+        evidencia: { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' },
+      }
       const cuenta = {
         comercio,
         nombre: 'Tienda La Ceiba',
@@ -32,8 +37,10 @@ describe('GET /api/v1/cuenta', () => {
   it('shows what operators change, in less than a second', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
     await entorno.operar('PATCH', `/comercios/${comercio}`, { nombre: 'El Amate', pais: 'SV', estricto: true })
+    const evidencia = { fotos_minimas: 2, firma: 'obligatoria', documento: 'no' } as const
+    await entorno.operar('PATCH', `/comercios/${comercio}`, { evidencia })
     await expect
       .poll(() => api.cuenta.obtener(), { timeout: 120_000 })
-      .toMatchObject({ comercio, nombre: 'El Amate', pais: 'SV', estricto: true })
+      .toMatchObject({ comercio, nombre: 'El Amate', pais: 'SV', estricto: true, evidencia })
   })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
 
 const entorno = compartirEntorno()
 /** 1,000 in full (`MODELO=1000 npx vitest run test/guias/modelo.test.ts`); CI makes fewer. */
@@ -96,7 +96,7 @@ class Avanzar implements Orden {
     const esperada = alguna(modelo, this.i)
     const legales: readonly Estado[] =
       MAQUINA_DE_ESTADOS.transiciones[esperada.estado as keyof typeof MAQUINA_DE_ESTADOS.transiciones]
-    const { status, cuerpo } = await entorno.operar('POST', `/guias/${esperada.guia}/eventos`, { estado: this.a })
+    const { status, cuerpo } = await entorno.operar('POST', `/guias/${esperada.guia}/eventos`, lecturaDe(this.a))
     if (!legales.includes(this.a) || this.a === 'cancelado')
       expect([status, cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
     else if (this.a === 'en_ruta' && !esperada.confirmada)

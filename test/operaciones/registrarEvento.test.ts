@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
 
 const entorno = compartirEntorno()
 const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
@@ -96,7 +96,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
     })
     expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 4 })
     // The next state is measured against the present state's own time, not the scan's.
-    expect((await registrar(guia, { estado: 'entregado' })).status).toBe(201)
+    expect((await registrar(guia, lecturaDe('entregado'))).status).toBe(201)
     expect((await registrar(guia, { estado: 'extraviado', ocurrido_en: hace(20) })).cuerpo).toMatchObject({
       aplicado: false,
       estado: 'entregado',

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, lecturaDe, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
 
@@ -66,7 +66,7 @@ describe('the page of a proof', () => {
   it('says so of what was delivered without a proof, and of what is being made', async () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await enRuta(entorno, comercio)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'entregado' })
+    await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe('entregado'))
     const pagina = texto(await (await ver(guia)).text())
     expect(pagina).toMatch(/Guía de prueba.*se entregó el .*No hay nada que verificar/)
     const otra = await entregada(entorno, comercio)

@@ -81,7 +81,7 @@ describe('a delivery gets its document', () => {
       'Tienda La Ceiba',
       'Guía de prueba',
       'Ana Lucía Xicay',
-      '2456 78901 0101',
+      'Documento •••• 0101',
       'María José Ajú',
       'Intento de entrega fallido: no había quien recibiera',
       'hora de Guatemala (UTC−6)',
@@ -90,7 +90,7 @@ describe('a delivery gets its document', () => {
     ])
       expect(texto).toContain(dicho)
     expect(diccionarios).toContain(`${entorno.url}/verificar/${guia}`)
-    expect(texto).not.toMatch(/perro|vecina|Lectura recibida tarde|\+502|3148/)
+    expect(texto).not.toMatch(/perro|vecina|Lectura recibida tarde|\+502|3148|78901/)
   })
 
   it('with a signed manifest that two other implementations verify', async () => {
@@ -129,6 +129,11 @@ describe('a delivery gets its document', () => {
         'sha256',
         JSON.stringify([sal, recibido_por.nombre, recibido_por.documento, recibido_por.relacion]),
       ),
+      sin_firma: null,
+      evidencia: {
+        ...{ fotos_minimas: 1, firma: 'opcional', documento: 'opcional' },
+        ...{ faltas: [], pagina_anterior: false },
+      },
       archivos: [...prueba.fotos, prueba.firma!, pdf].map(({ archivo, tipo, mime, bytes, sha256 }) => ({
         archivo,
         tipo,

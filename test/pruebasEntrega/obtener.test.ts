@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { enRuta, entregada, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { ajustesCon, sinDestino } from '../fabricas.ts'
+import { ajustesCon, lecturaDe, sinDestino } from '../fabricas.ts'
 
 const entorno = usarEntorno()
 let comercio: Comercio
@@ -17,7 +17,7 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
       codigo: 'prueba_no_disponible',
     })
     const sinPrueba = await enRuta(entorno, comercio)
-    await entorno.operar('POST', `/guias/${sinPrueba}/eventos`, { estado: 'entregado' })
+    await entorno.operar('POST', `/guias/${sinPrueba}/eventos`, lecturaDe('entregado'))
     await expect(comercio.api.guias.pruebaEntrega(sinPrueba)).rejects.toMatchObject({ codigo: 'prueba_no_disponible' })
   })
 

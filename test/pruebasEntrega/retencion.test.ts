@@ -6,7 +6,7 @@ import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { ajustesCon } from '../fabricas.ts'
+import { ajustesCon, lecturaDe } from '../fabricas.ts'
 
 const DIAS = 30
 const DIA = 86_400_000
@@ -157,7 +157,7 @@ describe('after the retention of proofs', () => {
 
   it('a guide delivered without proof never had one', async () => {
     const guia = await enRuta(entorno, comercio)
-    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'entregado' })
+    await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe('entregado'))
     entorno.adelantar((DIAS + 1) * DIA)
     await borrar()
     await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({

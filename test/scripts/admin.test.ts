@@ -94,6 +94,7 @@ function cadaComando(correr: Correr) {
       pais: null,
       estricto: false,
       ritmos: { solicitudes: 50, guias: 100 },
+      evidencia: { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' },
       creado_en: INSTANTE,
     })
     hecho.comercio = comercio.comercio
@@ -104,14 +105,34 @@ function cadaComando(correr: Correr) {
     expect(await cambiar('--pais', 'SV', '--estricto', 'sí')).toEqual({ ...comercio, pais: 'SV', estricto: true })
     const ritmos = await cambiar('--ritmos', '500,900')
     expect(ritmos).toMatchObject({ ritmos: { solicitudes: 500, guias: 900 } })
-    expect(await cambiar('--pais', 'ninguno', '--estricto', 'no', '--ritmos', '50,100')).toEqual(comercio)
+    const evidencia = await cambiar('--evidencia', '3, opcional, no')
+    expect(evidencia).toMatchObject({ evidencia: { fotos_minimas: 3, firma: 'opcional', documento: 'no' } })
+    const antes = [
+      '--pais',
+      'ninguno',
+      '--estricto',
+      'no',
+      '--ritmos',
+      '50,100',
+      '--evidencia',
+      '1,obligatoria,opcional',
+    ]
+    expect(await cambiar(...antes)).toEqual(comercio)
   })
 
   it('comercios listar', async () => {
     const lista = await pedirle('comercios', 'listar')
     expect(lista[0]).toEqual(comercio)
     for (const uno of lista)
-      expect(Object.keys(uno).sort()).toEqual(['comercio', 'creado_en', 'estricto', 'nombre', 'pais', 'ritmos'])
+      expect(Object.keys(uno).sort()).toEqual([
+        'comercio',
+        'creado_en',
+        'estricto',
+        'evidencia',
+        'nombre',
+        'pais',
+        'ritmos',
+      ])
   })
 
   it('llaves crear: all scopes and no end unless told', async () => {

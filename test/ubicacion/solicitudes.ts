@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { type Comercio, type Entorno, MASTER_KEY } from '../entorno.ts'
-import { hasta, sinDestino } from '../fabricas.ts'
+import { hasta, lecturaDe, sinDestino } from '../fabricas.ts'
 
 export const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
 
@@ -48,7 +48,7 @@ export function usarSolicitudes(entorno: Entorno) {
     },
     async escanear(guia: string, ...estados: string[]) {
       for (const estado of estados) {
-        const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+        const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/eventos`, lecturaDe(estado))
         expect([estado, status, cuerpo.codigo]).toEqual([estado, 201, undefined])
       }
     },

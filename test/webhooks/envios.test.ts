@@ -6,7 +6,7 @@ import { Webhook as Svix } from 'svix'
 import { describe, expect, it } from 'vitest'
 import { unleasedDeliveries } from '../../server/domain/webhooks/due.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, lote100, sinDestino, unaGuia } from '../fabricas.ts'
+import { hasta, lecturaDe, lote100, sinDestino, unaGuia } from '../fabricas.ts'
 import { contestarCon, type ReceptorDePrueba, type Recibido, usarReceptores } from './receptor.ts'
 
 const entorno = usarEntorno()
@@ -159,7 +159,7 @@ async function vivir(comercio: Comercio, diario: Diario) {
     { estado: 'en_devolucion' },
     { estado: 'devuelto' },
   )
-  await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'en_ruta' }, { estado: 'entregado' })
+  await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'en_ruta' }, lecturaDe('entregado'))
   await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'extraviado' })
   const d = await nueva()
   await api.guias.cancelar(d)

@@ -88,7 +88,8 @@ async function vivir({ api, operar }: Servicio) {
   for (const estado of ['recolectado', 'en_bodega', 'en_ruta']) await mover(0, { estado, lat: 14.6, lng: -90.5 })
   await mover(0, { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Nadie abrió' })
   await mover(0, { estado: 'en_ruta' })
-  await mover(0, { estado: 'entregado' })
+  // The simulator delivers with a proof, in this version and in the version before.
+  await api('POST', `/simulador/guias/${creadas[0]!.guia}/avanzar`, { estado: 'entregado' })
   await mover(1, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
   await mover(2, { estado: 'recolectado' })
   await api('POST', `/guias/${creadas[3]!.guia}/cancelar`, { descripcion: 'Se arrepintió' })

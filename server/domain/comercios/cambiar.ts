@@ -2,7 +2,7 @@ import { inTransaction, statement } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import { cambios } from '../bitacora/bitacora.ts'
 import type { Handler } from '../operation.ts'
-import { columnasDe, DECIBLES, exigirComercio, presentarComercio } from './comercio.ts'
+import { type ColumnasDePolitica, columnasDe, DECIBLES, exigirComercio, presentarComercio } from './comercio.ts'
 
 /** Reads the merchant's row and locks it against other changes until the transaction ends. */
 const TOMAR = statement<Pick<comercio, 'id'>, comercio>(
@@ -11,12 +11,13 @@ const TOMAR = statement<Pick<comercio, 'id'>, comercio>(
 )
 
 const CAMBIAR = statement<
-  Pick<comercio, 'id' | 'nombre' | 'pais' | 'estricto' | 'ritmo_solicitudes' | 'ritmo_guias'>,
+  Pick<comercio, 'id' | 'nombre' | 'pais' | 'estricto' | 'ritmo_solicitudes' | 'ritmo_guias'> & ColumnasDePolitica,
   comercio
 >(
   'comercios.cambiar',
   `update comercio set nombre = :nombre, pais = :pais, estricto = :estricto, ritmo_solicitudes = :ritmo_solicitudes,
-     ritmo_guias = :ritmo_guias where id = :id returning *`,
+     ritmo_guias = :ritmo_guias, evidencia_fotos = :evidencia_fotos, evidencia_firma = :evidencia_firma,
+     evidencia_documento = :evidencia_documento where id = :id returning *`,
 )
 
 export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {

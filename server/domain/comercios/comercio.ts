@@ -1,17 +1,24 @@
 import { DEFAULT_RATES } from '../../api/limits/rates.ts'
-import type { Db } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
-import type { Comercio, Pais, RitmosDeComercio } from '../../generado/contrato/tipos/index.ts'
+import type {
+  Comercio,
+  Pais,
+  PoliticaDeEvidencia,
+  PoliticaDeEvidenciaParaCambiar,
+  RitmosDeComercio,
+} from '../../generado/contrato/tipos/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 
 /** Converts a merchant row to the contract's `Comercio`. */
-export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en, ...ritmos }: comercio): Comercio => ({
+export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en, ...ajustes }: comercio): Comercio => ({
   comercio,
   nombre,
   pais: pais as Pais | null,
   estricto,
-  ritmos: presentarRitmos(ritmos),
+  ritmos: presentarRitmos(ajustes),
+  evidencia: presentarPolitica(ajustes),
   creado_en: creado_en.toISOString(),
 })
 
@@ -21,17 +28,51 @@ export const presentarRitmos = (fila: Pick<comercio, 'ritmo_solicitudes' | 'ritm
   guias: fila.ritmo_guias ?? DEFAULT_RATES.guias,
 })
 
+/** Columns of a merchant that say which evidence its deliveries need. */
+export type ColumnasDePolitica = Pick<comercio, 'evidencia_fotos' | 'evidencia_firma' | 'evidencia_documento'>
+
+/** SQL select list for {@link ColumnasDePolitica}, from the table `comercio` with the alias `c`. */
+export const POLITICA_EN_SQL = 'c.evidencia_fotos, c.evidencia_firma, c.evidencia_documento'
+
+/** Converts the columns of a merchant's evidence policy to the contract's form. */
+export const presentarPolitica = (fila: ColumnasDePolitica): PoliticaDeEvidencia => ({
+  fotos_minimas: fila.evidencia_fotos,
+  firma: fila.evidencia_firma as PoliticaDeEvidencia['firma'],
+  documento: fila.evidencia_documento as PoliticaDeEvidencia['documento'],
+})
+
+const POLITICA = statement<Pick<comercio, 'id'>, ColumnasDePolitica>(
+  'comercios.politica',
+  `select ${POLITICA_EN_SQL} from comercio c where c.id = :id`,
+)
+
+/** Reads the evidence that deliveries of a merchant need now. */
+export async function leerPolitica(db: Db, id: string): Promise<PoliticaDeEvidencia> {
+  const [fila] = await db.consultar(POLITICA, { id })
+  return presentarPolitica(fila!)
+}
+
 /** Converts the contract's fields of a merchant to columns. */
-export const columnasDe = <T extends { ritmos?: RitmosDeComercio }>({ ritmos, ...resto }: T) => ({
+export const columnasDe = <T extends { ritmos?: RitmosDeComercio; evidencia?: PoliticaDeEvidenciaParaCambiar }>({
+  ritmos,
+  evidencia: { fotos_minimas, firma, documento } = {},
+  ...resto
+}: T) => ({
   ...resto,
   ...(ritmos && { ritmo_solicitudes: ritmos.solicitudes, ritmo_guias: ritmos.guias }),
+  ...(fotos_minimas !== undefined && { evidencia_fotos: fotos_minimas }),
+  ...(firma !== undefined && { evidencia_firma: firma }),
+  ...(documento !== undefined && { evidencia_documento: documento }),
 })
 
 /**
  * Columns of a merchant whose values the audit record contains. Excludes the name, because it may be the name of a
  * person.
  */
-export const DECIBLES = ['pais', 'estricto', 'ritmo_solicitudes', 'ritmo_guias'] as const
+export const DECIBLES = [
+  ...(['pais', 'estricto', 'ritmo_solicitudes', 'ritmo_guias'] as const),
+  ...(['evidencia_fotos', 'evidencia_firma', 'evidencia_documento'] as const),
+] as const
 
 /** Values of a merchant that the audit record contains. */
 export const decibles = (fila: Pick<comercio, (typeof DECIBLES)[number]>) =>

@@ -5,11 +5,17 @@ import { columnasDe, decibles, nuevoCodigoDeComercio, presentarComercio } from '
 
 const CREAR = statement<comercio, comercio>(
   'comercios.crear',
-  `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, creado_en)
-   values (:id, :comercio, :nombre, :pais, :estricto, :ritmo_solicitudes, :ritmo_guias, :creado_en) returning *`,
+  `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, evidencia_fotos,
+     evidencia_firma, evidencia_documento, creado_en)
+   values (:id, :comercio, :nombre, :pais, :estricto, :ritmo_solicitudes, :ritmo_guias, :evidencia_fotos,
+     :evidencia_firma, :evidencia_documento, :creado_en) returning *`,
 )
 
-const SIN_AJUSTES = { pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null }
+/** Settings of a merchant whose creation names none. Schema defaults say the same. */
+const SIN_AJUSTES = {
+  ...{ pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null },
+  ...{ evidencia_fotos: 1, evidencia_firma: 'obligatoria', evidencia_documento: 'opcional' },
+}
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
   const nuevo = { ...nuevoId(), comercio: nuevoCodigoDeComercio(), ...SIN_AJUSTES, ...columnasDe(body) }

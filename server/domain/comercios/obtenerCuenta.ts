@@ -1,9 +1,10 @@
 import type { Advertencia } from '../../generado/contrato/tipos/index.ts'
 import { vencePronto } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
+import { leerPolitica } from './comercio.ts'
 
-export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { reloj }) => {
-  const { comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identidad
+export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { db, reloj }) => {
+  const { comercioId, comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identidad
   return {
     status: 200,
     body: {
@@ -15,6 +16,7 @@ export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { r
       pais,
       estricto,
       ritmos,
+      evidencia: await leerPolitica(db, comercioId),
       advertencias: vence_en && vencePronto(vence_en, reloj()) ? [advertir(vence_en)] : [],
     },
   }

@@ -24,6 +24,8 @@ export interface QuienLee {
    * the report.
    */
   toma?: string | undefined
+  /** True if a delivery that the reporter registers gets its proof in the same transaction. */
+  conPrueba?: boolean
 }
 
 /** Returns the faults that the contract's schema cannot detect: fields that do not fit the reported state. */
@@ -37,8 +39,8 @@ export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Le
         : `${estado ?? 'una anotación'} no lleva motivo; omítalo`
     fallas.push({ campo: '/motivo', codigo: 'valor_no_admitido', mensaje })
   }
-  if (forzar !== undefined && estado !== 'en_ruta') {
-    const mensaje = 'solo vale para pasar a en_ruta sin ubicación confirmada; omítalo'
+  if (forzar !== undefined && estado !== 'en_ruta' && estado !== 'entregado') {
+    const mensaje = 'solo vale para pasar a en_ruta sin ubicación confirmada, o a entregado sin prueba; omítalo'
     fallas.push({ campo: '/forzar', codigo: 'incompatible', mensaje })
   }
   if (fotos !== undefined && estado !== 'intento_fallido') {
@@ -67,7 +69,7 @@ export function decidirLectura(
   { estado, motivo: dado, forzar }: Lectura,
   ocurrido_en: Date,
   esUltima: boolean,
-  { remedio, toma }: QuienLee,
+  { remedio, toma, conPrueba = false }: QuienLee,
 ): Pick<PasoDeGuia, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
@@ -82,12 +84,17 @@ export function decidirLectura(
       estado: guia.estado,
     })
   }
+  const sinPrueba = estado === 'entregado' && !conPrueba
+  if (sinPrueba && !forzar) {
+    const mensaje = `Una entrega lleva su prueba. Regístrela con POST /operaciones/v1/guias/${guia.guia}/entrega o, si no hay ninguna, envíe forzar con una razón.`
+    throw new Problema('entrega_sin_prueba', mensaje, { estado: guia.estado })
+  }
   const intentos = guia.intentos + (estado === 'intento_fallido' ? 1 : 0)
   const datos: NonNullable<FilaEvento['datos']> = {
     ...(estado === 'intento_fallido'
       ? { numero_intento: intentos, requiere_accion: requiereAccion(estado, motivo) }
       : {}),
-    ...(sinConfirmar && forzar ? { forzado: forzar } : {}),
+    ...((sinConfirmar || sinPrueba) && forzar ? { forzado: forzar } : {}),
   }
   return {
     tipo: `guia.${estado}`,

@@ -31,7 +31,12 @@ export interface DatosDePrueba {
   contenido: string | null
   /** Courier who handed the parcel over; null if no courier did. */
   repartidor: { repartidor: string; nombre: string } | null
-  recibio: { nombre: string | null; documento: string | null; relacion: string | null }
+  recibio: {
+    nombre: string | null
+    /** Full number; the document shows at most its last four digits or letters. */
+    documento: string | null
+    relacion: string | null
+  }
   /** Position where the parcel was handed over, and its distance to the confirmed location. */
   posicion: {
     lat: number
@@ -46,6 +51,10 @@ export interface DatosDePrueba {
   historial: Hito[]
   fotos: Archivo[]
   firma: Archivo | null
+  /** Why the receiver did not sign, in words; null if nobody said. */
+  sin_firma: string | null
+  /** Sentence that marks a delivery by an earlier page; null for any other delivery. */
+  pagina_anterior: string | null
 }
 
 /** Event as the document shows it. */

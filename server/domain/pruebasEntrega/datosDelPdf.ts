@@ -1,9 +1,11 @@
 import { type Db, statement } from '../../data/db.ts'
-import type { RecibidoPor } from '../../generado/contrato/tipos/index.ts'
+import type { EvidenciaDePrueba, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
 import {
   DESCRIPCIONES_DE_ESTADO,
   DESCRIPCIONES_DE_EVENTO,
+  DESCRIPCIONES_DE_FALTA,
   DESCRIPCIONES_DE_MOTIVO,
+  DESCRIPCIONES_DE_SIN_FIRMA,
 } from '../../generado/contrato/vocabulario.ts'
 import { forDocuments } from '../../platform/brand/brand.ts'
 import type { PreparedImage } from '../../platform/images/prepareImage.ts'
@@ -74,6 +76,8 @@ export async function reunirDatos(
     historial: eventos.reverse().map(enPalabras),
     fotos: fotos.map((foto, i) => presentar(foto, `Foto ${i + 1}`)),
     firma: firma ? presentar(firma, 'Firma') : null,
+    sin_firma: prueba.sin_firma && DESCRIPCIONES_DE_SIN_FIRMA[prueba.sin_firma],
+    pagina_anterior: prueba.evidencia?.pagina_anterior ? dichoDeAnterior(prueba.evidencia) : null,
   }
 }
 
@@ -107,3 +111,9 @@ const RELACIONES: Readonly<Record<string, string>> = {
 }
 
 const relacionEnPalabras = ({ relacion }: RecibidoPor) => relacion && (RELACIONES[relacion] ?? relacion)
+
+/** Describes a delivery by a page that did not know what the merchant needs. */
+function dichoDeAnterior({ faltas }: EvidenciaDePrueba): string {
+  const dichas = faltas.map((falta) => DESCRIPCIONES_DE_FALTA[falta]).join(', ') || 'nada'
+  return `Se entregó con una página que aún no conocía lo que pide el comercio; falta: ${dichas}`
+}

@@ -118,7 +118,7 @@ export function partes({ lienzo, datos }: PaginaDelPdf, y: number): number {
     [recogido[1]!, 1],
   ])
   const destino = columna(X + COLUMNA + CANAL, 'DESTINATARIO', destinatario.nombre, [
-    [destinatario.telefono === null ? '' : `Teléfono ${enmascararTelefono(destinatario.telefono)}`, 1],
+    [destinatario.telefono === null ? '' : `Teléfono ${enmascarar(destinatario.telefono)}`, 1],
     [destinatario.direccion ?? '', 6],
     [lugar, 3],
   ])
@@ -126,11 +126,13 @@ export function partes({ lienzo, datos }: PaginaDelPdf, y: number): number {
 }
 
 /**
- * Returns the last four digits of a telephone, after dots. The document is shown to people who need not know the rest.
+ * Returns the last four digits or letters of a number, after dots, and of a short number at most half. The document is
+ * shown to people who need not know the rest.
  */
-function enmascararTelefono(telefono: string): string {
-  const cifras = telefono.replace(/\D/g, '')
-  return cifras.length > 4 ? `•••• ${cifras.slice(-4)}` : '••••'
+function enmascarar(numero: string): string {
+  const signos = numero.match(/[\p{L}\p{N}]/gu) ?? []
+  const vistos = signos.slice(Math.max(signos.length - 4, Math.ceil(signos.length / 2)))
+  return `•••• ${vistos.join('')}`.trim()
 }
 
 /** Draws who received the parcel, when and where, and the signature. Returns the vertical position of the next part. */
@@ -140,11 +142,12 @@ export function recibido({ lienzo, datos, reloj }: PaginaDelPdf, y: number): num
   const x = X + margen
   const ancho = ANCHO - COLUMNA - 2 * margen + 20
   const filas: [string, string][] = [
-    ['Documento', recibio.documento?.trim() || SIN_DATO],
+    ['Documento', recibio.documento?.trim() ? enmascarar(recibio.documento) : SIN_DATO],
     ['Relación', recibio.relacion?.trim() || SIN_DATO],
     ...(repartidor ? [['Entregó', `${repartidor.nombre.trim()} · ${repartidor.repartidor}`] as [string, string]] : []),
     ['Entregado', `${reloj.larga(datos.entregado_en)} · ${reloj.zona(datos.entregado_en)}`],
     ['Posición', posicion ? describirPosicion(posicion) : 'No se registró'],
+    ...(datos.pagina_anterior === null ? [] : [['Evidencia', datos.pagina_anterior] as [string, string]]),
   ]
   const nombre = { ...TITULO, cuerpo: 12, interlineado: 1.25 }
   const titulo = recibio.nombre?.trim() || SIN_DATO
@@ -188,7 +191,8 @@ function cuadroDeFirma({ lienzo, datos }: Pick<PaginaDelPdf, 'lienzo' | 'datos'>
     const y = caja.y + 6 + (dentro.alto - medida.alto) / 2
     lienzo.imagen('Firma de quien recibió', firma.bytes, x, y, medida)
   } else {
-    const nota = datos.firma ? 'No se pudo mostrar la firma' : 'Sin firma'
+    const porque = datos.sin_firma === null ? '' : `: ${datos.sin_firma.toLowerCase()}`
+    const nota = datos.firma ? 'No se pudo mostrar la firma' : `Sin firma${porque}`
     lienzo.parrafo(nota, caja.x, caja.y + dentro.alto / 2, MENOR, { ancho: caja.ancho, alinear: 'centro' })
   }
   lienzo.regla(caja.x + 12, caja.y + caja.alto - 17, caja.ancho - 24)

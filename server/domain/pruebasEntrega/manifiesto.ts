@@ -36,6 +36,8 @@ export function hacerManifiesto(
     repartidor: prueba.repartidor,
     posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m, distancia_avisada_m },
     recibido_por_sha256: huellaDeQuienRecibio(prueba.recibido_por, sal),
+    sin_firma: prueba.sin_firma,
+    evidencia: prueba.evidencia,
     archivos: archivos.map(({ archivo, tipo, mime, bytes, sha256 }) => ({
       archivo,
       tipo,

@@ -56,6 +56,8 @@ async function presentarPrueba(
     distancia_avisada_m: prueba.distancia_avisada_m,
     fotos: fotos.map((foto) => uno(foto)).filter((foto) => foto !== null),
     firma: uno(firma),
+    sin_firma: prueba.sin_firma,
+    evidencia: prueba.evidencia,
     pdf: uno(pdf, 'attachment'),
     manifiesto: prueba.manifiesto,
     sal: prueba.sal,

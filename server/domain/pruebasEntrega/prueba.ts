@@ -1,15 +1,26 @@
 import { type Db, inTransaction, type RowOf, statement } from '../../data/db.ts'
 import type { prueba_entrega } from '../../generado/contrato/prisma/client.ts'
-import type { EntregaParaRegistrar, Modo, QuienReparte, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
+import type {
+  EntregaParaRegistrar,
+  EvidenciaDePrueba,
+  Modo,
+  MotivoSinFirma,
+  QuienReparte,
+  RecibidoPor,
+} from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
 import type { FilaArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, type EventoSinFoto, type FilaEvento, type PasoDeGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { type Exigencia, juzgarEvidencia } from './evidencia.ts'
 
 /** Row of `prueba_entrega`; columns have the contract's names. */
-export type FilaPrueba = RowOf<prueba_entrega, { modo: Modo; recibido_por: RecibidoPor }>
+export type FilaPrueba = RowOf<
+  prueba_entrega,
+  { modo: Modo; recibido_por: RecibidoPor; sin_firma: MotivoSinFirma | null; evidencia: EvidenciaDePrueba | null }
+>
 
 /** Proof with the courier who handed the parcel over, as named in the event. */
 export type PruebaConQuien = FilaPrueba & { repartidor: QuienReparte | null }
@@ -95,27 +106,33 @@ const PROBAR_ENTREGA = statement<
 >(
   'entregas.probar',
   `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, precision_m, fotos, firma,
-     distancia_m, distancia_avisada_m, entregado_en, registrado_en, proximo_en)
+     sin_firma, evidencia, distancia_m, distancia_avisada_m, entregado_en, registrado_en, proximo_en)
    values (:comercio_id, :modo, :guia_id, :id, :secuencia, :recibido_por::jsonb, :lat::float8, :lng::float8,
-     :precision_m::float8, :fotos::text[], :firma, :distancia_m::int, :distancia_avisada_m::int, :entregado_en::timestamptz,
+     :precision_m::float8, :fotos::text[], :firma, :sin_firma, :evidencia::jsonb, :distancia_m::int, :distancia_avisada_m::int, :entregado_en::timestamptz,
      :registrado_en::timestamptz, :registrado_en::timestamptz)`,
 )
 
 /** Members of a delivery that prove it. */
 export type Evidencia = Pick<
   EntregaParaRegistrar,
-  'recibido_por' | 'fotos' | 'firma' | 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'
+  'recibido_por' | 'fotos' | 'firma' | 'sin_firma' | 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'
 >
 
-/** Writes the event of a delivery together with its proof. Returns undefined if another request changed the guide. */
+/**
+ * Judges a delivery by its merchant's policy, and writes its event together with its proof. Returns undefined if
+ * another request changed the guide.
+ * @throws Problema 422 if the delivery lacks evidence that the merchant needs
+ */
 export async function entregar(
   { db, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'nuevoId' | 'avisarTrabajo'>,
   guia: FilaGuia,
   paso: PasoDeGuia,
   evidencia: Evidencia,
+  { politica, pedida }: Exigencia,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto; distancia_m: number | null } | undefined> {
-  const { recibido_por, fotos, firma, lat, lng, precision_m, distancia_avisada_m } = evidencia
-  const distancia_m = distanciaDe(guia, evidencia)
+  const { admitida, juicio } = juzgarEvidencia(politica, pedida, evidencia)
+  const { recibido_por, fotos, firma, sin_firma, lat, lng, precision_m, distancia_avisada_m } = admitida
+  const distancia_m = distanciaDe(guia, admitida)
   const archivos = firma === undefined ? fotos : [...fotos, firma]
   const dado = await darPasoUsando({ db, avisarTrabajo }, guia, paso, archivos, (consultar, { secuencia }) =>
     consultar(PROBAR_ENTREGA, {
@@ -128,6 +145,8 @@ export async function entregar(
       precision_m: precision_m ?? null,
       fotos,
       firma: firma ?? null,
+      sin_firma: sin_firma ?? null,
+      evidencia: juicio,
       distancia_m,
       distancia_avisada_m: distancia_avisada_m ?? null,
       entregado_en: paso.ocurrido_en,

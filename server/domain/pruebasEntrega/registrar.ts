@@ -2,6 +2,7 @@ import type { DeclaredResponse } from '../../api/contract/handler.ts'
 import type { Db } from '../../data/db.ts'
 import type { EntregaParaRegistrar, Falla } from '../../generado/contrato/tipos/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
+import { leerPolitica } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { esFinal, exigirTransicion } from '../estados/estados.ts'
 import { buscarEvento, darPaso, type PasoDeGuia, presentarEvento } from '../eventos/evento.ts'
@@ -21,8 +22,10 @@ export async function registrarConPrueba(
     estado: 'entregado',
     async dar(guia, informado) {
       const paso = { ...informado, ...decidirEntrega(guia, informado.ocurrido_en) }
+      const politica = await leerPolitica(db, guia.comercio_id)
+      const pedida = api === '/repartidor/v1' ? body.evidencia : politica
       return (await estanSinUsar(db, guia, pedidosDe(body), { autor: quien.autor, api }))
-        ? entregar(deps, guia, paso, body)
+        ? entregar(deps, guia, paso, body, { politica, pedida })
         : undefined
     },
     // A delivered guide has one proof. A request with the same content as that proof is a repetition, with or without

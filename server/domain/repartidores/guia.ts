@@ -4,18 +4,19 @@ import type { Estado, GuiaDeReparto } from '../../generado/contrato/tipos/index.
 import { distanceBetween } from '../../platform/maps/point.ts'
 import type { Anotacion } from '../bitacora/bitacora.ts'
 import { zonaDe } from '../catalogo/zona.ts'
+import { type ColumnasDePolitica, POLITICA_EN_SQL, presentarPolitica } from '../comercios/comercio.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 import { type AlcanceDeCustodia, custodiaPara, pasosPara } from './custodia.ts'
 
-/** Guide's row with the name of the merchant who sends the parcel. */
-type FilaDeReparto = FilaGuia & { nombre_comercio: string }
+/** Guide's row with the name of the merchant who sends the parcel, and the evidence that the merchant needs. */
+type FilaDeReparto = FilaGuia & ColumnasDePolitica & { nombre_comercio: string }
 
 const BUSCAR = statement<{ guias: readonly string[] }, FilaDeReparto>(
   'repartidores.guias',
-  `select g.*, c.nombre as nombre_comercio from guia_indice i
+  `select g.*, c.nombre as nombre_comercio, ${POLITICA_EN_SQL} from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
    where i.guia = any(:guias::text[])`,
@@ -33,7 +34,8 @@ const SUYAS = 500
 
 const BUSCAR_SUYAS = statement<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
   'repartidores.suyas',
-  `select g.*, c.nombre as nombre_comercio from guia g join comercio c on c.id = g.comercio_id
+  `select g.*, c.nombre as nombre_comercio, ${POLITICA_EN_SQL} from guia g
+   join comercio c on c.id = g.comercio_id
    where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${SUYAS}`,
 )
 
@@ -101,6 +103,7 @@ export function presentarGuia(
     secuencia: guia.secuencia,
     etiqueta_desactualizada: guia.advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
     zona_horaria: zonaDe(fila, ajustes.zonaHoraria),
+    evidencia: presentarPolitica(fila),
     siguientes: pasosPara(fila, custodia),
   }
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { PoliticaDeEvidencia } from '../../generado/contrato/tipos/index.ts'
 import { ROOT } from '../../platform/root.ts'
 import { guardarArchivo } from '../archivos/archivo.ts'
 import { centroDe } from '../catalogo/catalogo.ts'
@@ -37,12 +38,26 @@ export const fotoDeMuestra = (deps: DepsDeMuestra, guia: FilaGuia, cuando: Date)
 /** Distance of a sample delivery from the guide's location, in degrees of latitude (about 11 metres). */
 const CERCA = 0.0001
 
-/** Returns sample evidence for the delivery of a test guide: always the same, near the confirmed location. */
-export async function evidenciaDeMuestra(deps: DepsDeMuestra, guia: FilaGuia, cuando: Date): Promise<Evidencia> {
+/**
+ * Returns sample evidence for the delivery of a test guide, near the confirmed location. The evidence depends only on
+ * what the merchant needs.
+ */
+export async function evidenciaDeMuestra(
+  deps: DepsDeMuestra,
+  guia: FilaGuia,
+  { fotos_minimas, firma, documento }: PoliticaDeEvidencia,
+  cuando: Date,
+): Promise<Evidencia> {
+  const fotos: string[] = []
+  while (fotos.length < fotos_minimas) fotos.push(await fotoDeMuestra(deps, guia, cuando))
   return {
-    recibido_por: { nombre: 'Persona de prueba', relacion: 'destinatario' },
-    fotos: [await fotoDeMuestra(deps, guia, cuando)],
-    firma: await guardarMuestra(deps, guia, 'firma'),
+    recibido_por: {
+      nombre: 'Persona de prueba',
+      relacion: 'destinatario',
+      ...(documento === 'obligatoria' ? { documento: 'PRUEBA 0000' } : {}),
+    },
+    fotos,
+    ...(firma === 'no' ? {} : { firma: await guardarMuestra(deps, guia, 'firma') }),
     ...posicionDe(guia),
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkDigit } from '../../../server/platform/codes/guideCode.ts'
-import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
+import { COMPLETO, hasta, lecturaDe, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
   abrirGuia,
@@ -192,7 +192,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('says of what is over how it ended and whose it was, also when it is looked at again', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const [guia] = await nuevas(1, repartidor, 'en_ruta')
-    await registrarComoOperador(guia!, { estado: 'entregado' })
+    await registrarComoOperador(guia!, lecturaDe('entregado'))
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
     await abrirGuia(guia!)

@@ -1,6 +1,8 @@
 // Program of the verification page. It computes the digest of a PDF, and the server compares it with the signed digest.
 // The PDF itself is not sent. The program also verifies the signature, so that the reader need not trust the service's
 // answer.
+import type { EvidenciaDePrueba, MotivoSinFirma } from '../../../generado/contrato/tipos/index.ts'
+import { DESCRIPCIONES_DE_FALTA, DESCRIPCIONES_DE_SIN_FIRMA } from '../../../generado/contrato/vocabulario.ts'
 import { inGroups } from '../../../platform/codes/guideCode.ts'
 import { createClock } from '../../../platform/time/clock.ts'
 
@@ -10,6 +12,9 @@ const MAXIMO = 40 * 1024 * 1024
 interface Manifiesto {
   guia: string
   entregado_en: string
+  /** Missing in manifests of earlier versions, like `evidencia`. */
+  sin_firma?: MotivoSinFirma | null
+  evidencia?: EvidenciaDePrueba | null
   archivos: { tipo: string; sha256: string }[]
 }
 /** Result of verifying the signature in the browser; `sin_ella` if the browser does not support Ed25519. */
@@ -132,6 +137,7 @@ function segunFirma(firma: Firma): Resultado {
     return { clase: 'bien', titulo, parrafos }
   }
   const { manifiesto, kid } = firma
+  const { sin_firma, evidencia } = manifiesto
   const deTipo = (tipo: string) => manifiesto.archivos.filter((archivo) => archivo.tipo === tipo).length
   return {
     clase: 'bien',
@@ -140,10 +146,20 @@ function segunFirma(firma: Firma): Resultado {
     datos: [
       ['Entregada', createClock(zona).larga(manifiesto.entregado_en)],
       ['Fotos', String(deTipo('foto'))],
-      ['Firma de quien recibió', deTipo('firma') > 0 ? 'Sí' : 'No'],
+      ['Firma de quien recibió', deTipo('firma') > 0 ? 'Sí' : sinFirma(sin_firma)],
+      ...(evidencia?.pagina_anterior ? [pedido(evidencia)] : []),
       ['Firma digital', `Comprobada aquí mismo, con la clave ${kid.slice(0, 8)}…`],
     ],
   }
+}
+
+const sinFirma = (porque: MotivoSinFirma | null | undefined) =>
+  porque ? `No: ${DESCRIPCIONES_DE_SIN_FIRMA[porque].toLowerCase()}` : 'No'
+
+/** Returns the row that marks a delivery by an earlier page, with the missing evidence. */
+function pedido({ faltas }: EvidenciaDePrueba): [string, string] {
+  const dichas = faltas.map((falta) => DESCRIPCIONES_DE_FALTA[falta]).join(', ') || 'nada'
+  return ['Pedido por el comercio', `Falta: ${dichas}. Se entregó con una página anterior`]
 }
 
 /**
