@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
+import { subir, unaFoto } from '../archivos/imagenes.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { sinDestino, unaGuia } from '../fabricas.ts'
+import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+
+// Every operation of every document is tried with every body that might deliver a guide. Only the four that may deliver
+// do so, and each leaves a proof or a reason.
+
+const entorno = usarEntorno()
+const OPERACIONES = readOperations(readDocument())
+let comercio: Comercio
+let repartidor: { repartidor: string; codigo: string }
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+  repartidor = (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+})
+
+/** Operations that deliver, each with what its deliveries leave. */
+const ENTREGAN: Record<string, string> = {
+  registrarEntrega: 'prueba',
+  registrarEntregaDeReparto: 'prueba',
+  simularAvance: 'prueba',
+  registrarEvento: 'razón',
+}
+
+/** Ways of a guide to the door. */
+const CAMINOS = [
+  [],
+  ['recolectado', 'en_bodega'],
+  ['recolectado', 'en_ruta'],
+  ['recolectado', 'en_ruta', 'intento_fallido'],
+]
+
+async function llevar(camino: readonly string[]): Promise<string> {
+  const { guia } = await comercio.api.guias.crear(unaGuia())
+  for (const estado of camino) {
+    const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor: repartidor.repartidor } : {}
+    const motivo = estado === 'intento_fallido' ? { motivo: 'destinatario_ausente' } : {}
+    expect((await entorno.operar('POST', `/guias/${guia}/eventos`, { estado, ...toma, ...motivo })).status).toBe(201)
+  }
+  return guia
+}
+
+/** Guide to try an operation with, and its pictures that no proof holds. */
+interface Probada {
+  guia: string
+  secuencia: number
+  /** Picture that an operator may use. */
+  deOperador: string
+  /** Picture that the courier may use. */
+  deMovil: string
+}
+
+const ENTREGADO = { estado: 'entregado' }
+const conClave = (cuerpo: object) => ({ ...cuerpo, idempotencia: randomUUID() })
+const conFoto = (foto: string) => ({ recibido_por: { nombre: 'María López' }, fotos: [foto] })
+
+/** Bodies that an operation might take for a delivery. */
+const CUERPOS: readonly ((probada: Probada) => object | undefined)[] = [
+  () => undefined,
+  () => ({}),
+  () => ENTREGADO,
+  () => conClave(ENTREGADO),
+  () => conClave({ ...ENTREGADO, ocurrido_en: new Date(Date.now() - 60_000).toISOString() }),
+  () => ({ ...ENTREGADO, motivo: 'otro', descripcion: 'Entregado' }),
+  () => ({ ...ENTREGADO, repartidor: repartidor.repartidor }),
+  () => ({ ...ENTREGADO, tipo: 'guia.entregado' }),
+  () => ({ tipo: 'guia.entregado', descripcion: 'Entregado' }),
+  () => conClave({ tipo: 'guia.nota', descripcion: 'Entregado' }),
+  () => ({ resultado: 'entregado', ...ENTREGADO }),
+  () => ({ ...unaGuia(), ...ENTREGADO }),
+  ({ guia }) => ({ guias: [{ ...unaGuia(), ...ENTREGADO }, unaGuia(), { guia, ...ENTREGADO }] }),
+  () => ({ lat: 14.71889, lng: -90.64417, razon: 'Entregado', ...ENTREGADO }),
+  () => ({ lat: 14.71889, lng: -90.64417 }),
+  () => ({ ...sinDestino(), ...ENTREGADO }),
+  () => ({ ...ENTREGADO, forzar: { razon: 'Entregado en papel' } }),
+  ({ deOperador }) => ({ ...ENTREGADO, ...conFoto(deOperador) }),
+  ({ deOperador }) => conFoto(deOperador),
+  ({ deMovil }) => conClave(conFoto(deMovil)),
+]
+
+const ruta = ({ ruta: patron }: Operation, guia: string) =>
+  patron.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === 'guia' || nombre === 'guias' ? guia : 'x_000000000000'))
+
+function enviar(operacion: Operation, guia: string, cuerpo: object | undefined, movil: Movil) {
+  const metodo = operacion.metodo.toUpperCase()
+  const opciones = metodo === 'GET' ? {} : { cuerpo }
+  switch (operacion.seguridad?.esquema) {
+    case 'llaveDeComercio':
+      return entorno.pedir(metodo, ruta(operacion, guia), { llave: comercio.llave, ...opciones })
+    case 'llaveDeOperacion':
+      return entorno.pedir(metodo, ruta(operacion, guia), { llave: entorno.llaveDeOperacion, ...opciones })
+    default:
+      return entorno.pedir(metodo, ruta(operacion, guia), {
+        ...opciones,
+        cabeceras: { Cookie: movil.cookie, Origin: entorno.url },
+      })
+  }
+}
+
+const LEER = `select g.guia, p.guia_id is not null as con_prueba, e.datos -> 'forzado' ->> 'razon' as razon from guia g
+  join evento e on e.comercio_id = g.comercio_id and e.modo = g.modo and e.guia_id = g.id and e.estado = 'entregado'
+    and e.tipo <> 'guia.escaneo_tardio'
+  left join prueba_entrega p on p.comercio_id = g.comercio_id and p.modo = g.modo and p.guia_id = g.id
+  where g.comercio_id = $1 and g.estado = 'entregado' order by g.guia`
+
+/** Delivered guides, each with its proof or its reason. */
+const entregadas = async (): Promise<{ guia: string; con_prueba: boolean; razon: string | null }[]> =>
+  (await entorno.db.pool.query(LEER, [comercio.id])).rows
+
+const secuenciaDe = async (guia: string): Promise<number> =>
+  (await entorno.db.pool.query('select secuencia from guia where guia = $1', [guia])).rows[0].secuencia
+
+async function probar(camino: readonly string[], movil: Movil): Promise<Probada> {
+  const guia = await llevar(camino)
+  const deOperador = (await subir(entorno, guia)).cuerpo.archivo
+  const deMovil = (await movil.subir(guia, 'foto', await unaFoto())).cuerpo.archivo
+  return { guia, secuencia: await secuenciaDe(guia), deOperador, deMovil }
+}
+
+describe('a guide becomes entregado', () => {
+  it('only through the operations that leave a proof or a reason', async () => {
+    const hallado: Record<string, string> = {}
+    const vistas = new Set<string>()
+    for (const camino of CAMINOS) {
+      let probada: Probada | undefined
+      for (const operacion of OPERACIONES) {
+        // Signing out is one of the operations.
+        const movil = await nuevoMovil(entorno, repartidor)
+        for (const cuerpo of operacion.metodo === 'get' ? CUERPOS.slice(0, 1) : CUERPOS) {
+          probada ??= await probar(camino, movil)
+          await enviar(operacion, probada.guia, cuerpo(probada), movil)
+          for (const { guia, con_prueba, razon } of await entregadas()) {
+            if (vistas.has(guia)) continue
+            vistas.add(guia)
+            hallado[operacion.id] = con_prueba ? 'prueba' : razon ? 'razón' : 'nada'
+            expect([operacion.id, hallado[operacion.id]]).toEqual([operacion.id, ENTREGAN[operacion.id]])
+          }
+          if ((await secuenciaDe(probada.guia)) !== probada.secuencia) probada = undefined
+        }
+      }
+    }
+    expect(hallado).toEqual(ENTREGAN)
+  })
+})
