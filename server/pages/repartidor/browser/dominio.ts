@@ -6,12 +6,23 @@ import type {
   EventoParaRegistrar,
   GuiaDeReparto,
   Motivo,
+  MotivoSinFirma,
+  PoliticaDeEvidencia,
   RelacionConDestinatario,
   Sesion,
 } from '../../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS, NOMBRES_DE_MOTIVOS } from '../../../generado/contrato/vocabulario.ts'
 
-export type { Estado, EstadoSiguiente, EventoParaRegistrar, GuiaDeReparto, Motivo, Sesion }
+export type {
+  Estado,
+  EstadoSiguiente,
+  EventoParaRegistrar,
+  GuiaDeReparto,
+  Motivo,
+  MotivoSinFirma,
+  PoliticaDeEvidencia,
+  Sesion,
+}
 export type Relacion = RelacionConDestinatario
 /** Part of a delivery that the page fills in. Photos and signature are uploaded before the delivery is sent. */
 export type DatosDeEntrega = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>

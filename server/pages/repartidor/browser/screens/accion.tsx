@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { DESCRIPCIONES_DE_SIN_FIRMA } from '../../../../generado/contrato/vocabulario.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { CENTRAL } from '../central.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
@@ -113,6 +114,7 @@ function Contenido({ accion: { evento, entrega, fotos, firma } }: { accion: Acci
     entrega && `Recibió ${entrega.recibido_por.nombre}`,
     fotos.length > 0 && (fotos.length === 1 ? '1 foto' : `${fotos.length} fotos`),
     firma && 'firma',
+    entrega?.sin_firma && `sin firma: ${DESCRIPCIONES_DE_SIN_FIRMA[entrega.sin_firma].toLowerCase()}`,
     evento?.descripcion ?? entrega?.descripcion,
   ].filter(Boolean)
   return partes.length > 0 ? <p class="suave">{partes.join(' · ')}</p> : null

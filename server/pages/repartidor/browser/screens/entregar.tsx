@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { DESCRIPCIONES_DE_SIN_FIRMA } from '../../../../generado/contrato/vocabulario.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import type { Relacion } from '../dominio.ts'
-import { AvisoDeFalla, useFallas } from '../fallas.tsx'
+import type { MotivoSinFirma, PoliticaDeEvidencia, Relacion } from '../dominio.ts'
+import { evidenciaPara, faltaEvidencia, loQueLleva, pideAparte } from '../evidencia.ts'
+import { AvisoDeFalla, conFalla, useFallas } from '../fallas.tsx'
 import { Firma, firmaComoPng } from '../firma.tsx'
 import { type GeoPosition, ir, useDatos, usePosicion } from '../hooks.ts'
 import { metros } from '../lista.ts'
@@ -39,6 +41,7 @@ const nuevoBorrador = ({ repartidor }: Sesion, guia: string): Borrador => ({
   fotos: [],
   otras: [],
   trazos: null,
+  sin_firma: '',
   nombre: '',
   documento: '',
   relacion: '',
@@ -56,7 +59,7 @@ interface Lejana {
   distancia: number
 }
 
-type Campo = 'fotos' | 'nombre' | 'todo' | `nombre-${string}` | `relacion-${string}`
+type Campo = 'fotos' | 'nombre' | 'firma' | 'documento' | 'todo' | `nombre-${string}` | `relacion-${string}`
 
 function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borrador; puerta: EnLaPuerta }) {
   const { guia } = inicial
@@ -117,6 +120,14 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
   }
   // A corrected delivery goes without other parcels, because its time and place are fixed.
   const van = (lista: Borrador) => (lista.ocurrido_en ? [] : lasQueVan(lista, puerta))
+  /** Parcels of the delivery with their policies, the form's parcel first. */
+  const paquetes = (lista: Borrador) => [
+    { politica: puerta.politica, elMismo: true },
+    ...van(lista).map(({ otra, candidata }) => ({
+      politica: candidata.datos.evidencia,
+      elMismo: recibeElMismo(otra, lista),
+    })),
+  ]
   const lejosAhora = (lista: Borrador): Lejana[] => {
     if (lista.ocurrido_en) return []
     const otras = van(lista).map(({ candidata }) => candidata)
@@ -133,10 +144,13 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     evento.preventDefault()
     const lista = actual.current
     const faltan: Partial<Record<Campo, string>> = {
-      ...(lista.fotos.length === 0 ? { fotos: 'Tome una foto por lo menos.' } : {}),
+      ...faltaEvidencia(evidenciaPara(paquetes(lista)), lista),
       ...(lista.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
     }
     for (const { otra, candidata } of van(lista)) {
+      const elMismo = recibeElMismo(otra, lista)
+      if (pideAparte({ politica: candidata.datos.evidencia, elMismo }))
+        faltan[`nombre-${otra.guia}`] = 'Pide la firma o el documento de quien lo recibe: entréguelo aparte.'
       if (otra.nombre?.trim() === '') faltan[`nombre-${otra.guia}`] = 'Escriba quién lo recibió.'
       if (faltaRelacion(otra, lista, candidata.paraElMismo)) faltan[`relacion-${otra.guia}`] = 'Elija quién es.'
     }
@@ -157,12 +171,13 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       guia: otra.guia,
       recibe: recibeDe(otra, lista, candidata.paraElMismo),
       elMismo: recibeElMismo(otra, lista),
+      politica: candidata.datos.evidencia,
     }))
     guardando.current = true
     try {
       // A draft that is written later would restore what is already delivered.
       await escribiendo.current
-      const entregas = [{ guia, recibe: lista, elMismo: true }, ...otras].map((una) => ({
+      const entregas = [{ guia, recibe: lista, elMismo: true, politica: puerta.politica }, ...otras].map((una) => ({
         ...una,
         avisada: avisadas.find((lejana) => lejana.guia === una.guia)?.distancia ?? null,
       }))
@@ -173,6 +188,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
     }
   }
+  const { fotos_minimas, firma, documento } = evidenciaPara(paquetes(borrador))
   const texto = (campo: 'documento' | 'descripcion') => ({
     value: borrador[campo],
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => cambiar({ [campo]: currentTarget.value }),
@@ -188,7 +204,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       )}
 
       <Fotos
-        de="1 a 10"
+        de={fotos_minimas === 10 ? '10' : `${fotos_minimas} a 10`}
         fotos={borrador.fotos.map((id) => ({ id, leer: async () => (await leerImagen(id))?.blob }))}
         preparando={preparando}
         tomar={tomar}
@@ -212,15 +228,41 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
         />
       </fieldset>
 
-      <fieldset>
-        <legend>
-          Firma <small>(si puede)</small>
-        </legend>
-        <Firma trazos={borrador.trazos} alFirmar={(trazos) => cambiar({ trazos })} />
-      </fieldset>
+      {firma !== 'no' && (
+        <fieldset>
+          <legend>
+            Firma <small>({firma === 'obligatoria' ? 'la pide el comercio' : 'si puede'})</small>
+          </legend>
+          <Firma
+            trazos={borrador.trazos}
+            alFirmar={(trazos) => cambiar(trazos ? { trazos, sin_firma: '' } : { trazos })}
+          />
+          {firma === 'obligatoria' && !borrador.trazos && (
+            <SinFirma
+              valor={borrador.sin_firma}
+              falla={fallas.firma}
+              alElegir={(sin_firma) => cambiar({ sin_firma })}
+            />
+          )}
+        </fieldset>
+      )}
 
-      <label for="documento">Documento (si lo mostró)</label>
-      <input id="documento" type="text" autocomplete="off" maxLength={40} {...texto('documento')} />
+      {documento !== 'no' && (
+        <>
+          <label for="documento">
+            {documento === 'obligatoria' ? 'Número del documento' : 'Documento (si lo mostró)'}
+          </label>
+          <input
+            id="documento"
+            type="text"
+            autocomplete="off"
+            maxLength={40}
+            {...conFalla('documento', fallas.documento)}
+            {...texto('documento')}
+          />
+          <AvisoDeFalla de="documento">{fallas.documento}</AvisoDeFalla>
+        </>
+      )}
       <label for="descripcion">Nota (si hace falta)</label>
       <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto('descripcion')} />
       {!borrador.ocurrido_en && (
@@ -268,6 +310,30 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
   )
 }
 
+/** Reasons between which the courier chooses if the receiver does not sign. */
+function SinFirma(props: { valor: string; falla: string | undefined; alElegir: (motivo: string) => void }) {
+  const { valor, falla, alElegir } = props
+  return (
+    <>
+      <label for="sin-firma">Si no firma, ¿por qué?</label>
+      <select
+        id="sin-firma"
+        {...conFalla('sin-firma', falla)}
+        value={valor}
+        onChange={({ currentTarget }) => alElegir(currentTarget.value)}
+      >
+        <option value="">Elija</option>
+        {Object.entries(DESCRIPCIONES_DE_SIN_FIRMA).map(([motivo, dicho]) => (
+          <option key={motivo} value={motivo}>
+            {dicho}
+          </option>
+        ))}
+      </select>
+      <AvisoDeFalla de="sin-firma">{falla}</AvisoDeFalla>
+    </>
+  )
+}
+
 /** Question before parcels are handed over far from their confirmed places, with each distance. */
 function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; cerrar: () => void; alAceptar: () => void }) {
   const { lejanas, cerrar, alAceptar } = props
@@ -295,6 +361,8 @@ interface Entrega {
   recibe: Recibe
   /** True if the form's receiver also receives this parcel. The document and the signature belong to that person. */
   elMismo: boolean
+  /** Evidence that the merchant needs; undefined if the phone does not know. */
+  politica: PoliticaDeEvidencia | undefined
   /** Distance that the courier was warned of, in metres; null without a warning. */
   avisada: number | null
 }
@@ -310,7 +378,7 @@ async function guardar(
   { punto }: GeoPosition,
   ahora: number,
 ) {
-  const { fotos, trazos, documento, descripcion, ocurrido_en, lugar } = borrador
+  const { fotos, trazos, sin_firma, documento, descripcion, ocurrido_en, lugar } = borrador
   const png = trazos ? await firmaComoPng(trazos) : undefined
   const tomadas = await Promise.all(entregas.length > 1 ? fotos.map(leerImagen) : [])
   const imagenes: ImagenGuardada[] = []
@@ -321,29 +389,35 @@ async function guardar(
   }
   const opcional = <C extends string>(campo: C, valor: string) =>
     (valor.trim() ? { [campo]: valor.trim() } : {}) as Partial<Record<C, string>>
-  const una = ({ guia, recibe: { nombre, relacion }, elMismo, avisada }: Entrega) => ({
-    repartidor: sesion.repartidor,
-    nombre: sesion.nombre,
-    guia,
-    estado: 'entregado' as const,
-    entrega: {
-      recibido_por: {
-        nombre: nombre.trim(),
-        ...(elMismo ? opcional('documento', documento) : {}),
-        ...(relacion ? { relacion: relacion as Relacion } : {}),
+  const una = ({ guia, recibe: { nombre, relacion }, elMismo, politica, avisada }: Entrega) => {
+    const lleva = loQueLleva({ politica, elMismo })
+    return {
+      repartidor: sesion.repartidor,
+      nombre: sesion.nombre,
+      guia,
+      estado: 'entregado' as const,
+      entrega: {
+        recibido_por: {
+          nombre: nombre.trim(),
+          ...(lleva.documento ? opcional('documento', documento) : {}),
+          ...(relacion ? { relacion: relacion as Relacion } : {}),
+        },
+        // A corrected delivery keeps its place: the courier may be elsewhere by now.
+        ...((ocurrido_en ? lugar : punto) ?? {}),
+        ...(avisada === null ? {} : { distancia_avisada_m: avisada }),
+        ...opcional('descripcion', descripcion),
+        ...(lleva.porque && !png && sin_firma ? { sin_firma: sin_firma as MotivoSinFirma } : {}),
+        // A page that does not know what the merchant needs says nothing of it, like an earlier page.
+        ...(politica ? { evidencia: politica } : {}),
       },
-      // A corrected delivery keeps its place: the courier may be elsewhere by now.
-      ...((ocurrido_en ? lugar : punto) ?? {}),
-      ...(avisada === null ? {} : { distancia_avisada_m: avisada }),
-      ...opcional('descripcion', descripcion),
-    },
-    fotos:
-      guia === borrador.guia
-        ? fotos.map((imagen) => ({ imagen }))
-        : tomadas.flatMap((foto) => (foto ? [copiar(guia, foto.blob, foto.capturado_en)] : [])),
-    firma: png && elMismo ? copiar(guia, png, null) : null,
-    trazos: png && elMismo ? trazos : null,
-  })
+      fotos:
+        guia === borrador.guia
+          ? fotos.map((imagen) => ({ imagen }))
+          : tomadas.flatMap((foto) => (foto ? [copiar(guia, foto.blob, foto.capturado_en)] : [])),
+      firma: png && lleva.firma ? copiar(guia, png, null) : null,
+      trazos: png && lleva.firma ? trazos : null,
+    }
+  }
   await encolar(entregas.map(una), ahora, ocurrido_en, imagenes)
 }
 

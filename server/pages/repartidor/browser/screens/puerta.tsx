@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { distanceBetween, type Point } from '../../../../platform/maps/point.ts'
-import { type GuiaDeReparto, RELACIONES } from '../dominio.ts'
+import { type GuiaDeReparto, type PoliticaDeEvidencia, RELACIONES } from '../dominio.ts'
 import { AvisoDeFalla, conFalla } from '../fallas.tsx'
 import { esSuya, filasDeReparto, metros } from '../lista.ts'
 import {
@@ -41,6 +41,8 @@ interface Candidata {
 export interface EnLaPuerta {
   destinatario: string | null
   punto: Point | null
+  /** Evidence that the merchant needs; undefined if the phone does not know. */
+  politica: PoliticaDeEvidencia | undefined
   candidatas: Candidata[]
 }
 
@@ -61,7 +63,12 @@ export async function leerPuerta(repartidor: string, guia: string): Promise<EnLa
     return [{ guia: fila.guia, titulo, direccion, datos: datos!, comparacion, paraElMismo, punto: puerta.punto }]
   })
   const datos = esta?.datos
-  return { destinatario: datos?.destinatario ?? null, punto: datos ? puntoConfirmado(datos) : null, candidatas }
+  return {
+    destinatario: datos?.destinatario ?? null,
+    punto: datos ? puntoConfirmado(datos) : null,
+    politica: datos?.evidencia,
+    candidatas,
+  }
 }
 
 /**

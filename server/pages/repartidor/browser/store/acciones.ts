@@ -167,7 +167,15 @@ export const reabrir = (orden: number) =>
     const almacen = tx.objectStore('acciones')
     const actual = await almacen.get(orden)
     if (actual?.situacion !== 'atencion' || !actual.entrega) return
-    const { recibido_por, descripcion = '', lat, lng, precision_m, distancia_avisada_m } = actual.entrega
+    const {
+      recibido_por,
+      descripcion = '',
+      sin_firma = '',
+      lat,
+      lng,
+      precision_m,
+      distancia_avisada_m,
+    } = actual.entrega
     if (actual.firma) await borrarImagenes(tx, [actual.firma.imagen])
     const otro = await tx.objectStore('borradores').get(actual.guia)
     await tx.objectStore('borradores').put({
@@ -179,6 +187,7 @@ export const reabrir = (orden: number) =>
       ],
       otras: [],
       trazos: actual.trazos,
+      sin_firma,
       nombre: recibido_por.nombre,
       documento: recibido_por.documento ?? '',
       relacion: recibido_por.relacion ?? '',

@@ -86,6 +86,8 @@ export interface Borrador {
   /** Other parcels handed over at the same door. */
   otras: Otra[]
   trazos: Trazos | null
+  /** Reason for which there is no signature; empty if there is none. */
+  sin_firma: string
   nombre: string
   documento: string
   relacion: string
