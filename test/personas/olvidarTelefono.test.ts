@@ -22,7 +22,7 @@ const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
 
 const TELEFONO = '+50255557788'
-const SUYO = /55557788|Quetzalina|Calzada Irrepetible|Portón ámbar|Vecino Testigo/
+const SUYO = /55557788|Quetzalina|Calzada Irrepetible|Portón ámbar|Vecino Testigo|9988 77777 0101/
 const DE_ELLA = {
   telefono: TELEFONO,
   destinatario: 'Quetzalina Paz',
@@ -43,7 +43,7 @@ async function entregar({ api, llave }: Comercio, guia: string, nombre: string) 
   for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
   const [foto, firma] = [await subir(entorno, guia), await subir(entorno, guia, { tipo: 'firma' })]
   const { status } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
-    recibido_por: { nombre, relacion: 'vecino' },
+    recibido_por: { nombre, documento: nombre === 'Otra Persona' ? '1' : '9988 77777 0101', relacion: 'vecino' },
     fotos: [foto.cuerpo.archivo],
     firma: firma.cuerpo.archivo,
     lat: 14.7189,
@@ -135,6 +135,7 @@ describe('a person', () => {
     expect(documento.guias[0].hasta.prueba).toMatch(/Z$/)
     expect(documento.guias[1].hasta).toEqual({ personas: null, ubicaciones: null, prueba: null })
     expect(JSON.stringify(documento.guias[0].tablas)).toMatch(/gracias, Quetzalina/)
+    expect(documento.guias[0].tablas.prueba_entrega[0].recibido_por.documento).toBe('9988 77777 0101')
     expect(documento.entrante).toHaveLength(1)
     expect(JSON.stringify(documento)).not.toMatch(/huella|Otra Persona/)
     expect((await archivosDe(carpeta)).length).toBe(3)
