@@ -52,6 +52,11 @@ const resolver = (respuesta: unknown): RespuestaDeclarada => {
   return (ref ? documento.components.responses[ref.split('/').at(-1)!] : respuesta) as RespuestaDeclarada
 }
 
+const cabeceraDe = (cabecera: unknown): { required?: boolean } => {
+  const ref = (cabecera as { $ref?: string }).$ref
+  return (ref ? documento.components.headers[ref.split('/').at(-1)!] : cabecera) as { required?: boolean }
+}
+
 const validadores = new Map<string, ReturnType<typeof ajv.compile>>()
 
 /** What is wrong with an answer of that schema, which is closed here; undefined: nothing. */
@@ -82,9 +87,13 @@ function revisar(operacion: Operation, status: number, cabeceras: Readonly<Recor
     throw new Error(`${operacion.id} answered ${status}, which the contract doesn't declare: ${JSON.stringify(cuerpo)}`)
   const { headers = {}, content } = resolver(declarada)
   const nombres = Object.keys(headers).map((nombre) => nombre.toLowerCase())
+  const opcionales = Object.entries(headers)
+    .filter(([, cabecera]) => cabeceraDe(cabecera).required === false)
+    .map(([nombre]) => nombre.toLowerCase())
   for (const nombre of CABECERAS_DE_TODAS) {
     // What is refused before it is let through has no rhythm to tell of.
     if (nombre.startsWith('ratelimit') && status >= 400 && status !== 429 && !(nombre in cabeceras)) continue
+    if (!(nombre in cabeceras) && opcionales.includes(nombre)) continue
     if (nombre in cabeceras !== nombres.includes(nombre))
       throw new Error(
         `${operacion.id} ${status}: header ${nombre} ${nombre in cabeceras ? 'is not declared' : 'is missing'}`,

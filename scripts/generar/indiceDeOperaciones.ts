@@ -1,4 +1,4 @@
-import { type Objeto, operacionesDe } from '../documentacion/contrato.ts'
+import { type Objeto, operacionesDe, seguirRef } from '../documentacion/contrato.ts'
 
 /** Returns a text with its first letter in upper case. */
 export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
@@ -7,7 +7,8 @@ export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slic
  * Returns the source of the interface `Operaciones`, from which `Handler<'operationId'>` derives its types. For each
  * operationId it has the types, the security scheme and the headers of each response. The scheme is that of bearer keys
  * or cookies, which identify the caller; an operation verifies a signature itself. ETag headers of JSON, and the 304
- * for a client with the current version, are left out, because `server/api/http/conditional.ts` adds them.
+ * for a client with the current version, are left out, because `server/api/http/conditional.ts` adds them. The name of
+ * a header with `required: false` ends with `?`, because not every answer has it.
  */
 export function indiceDeOperaciones(contrato: Objeto): string {
   const esquemas = (contrato.components as Objeto).securitySchemes as Record<string, Objeto>
@@ -25,8 +26,11 @@ export function indiceDeOperaciones(contrato: Objeto): string {
     const ajenas = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(condicional ? ['ETag'] : [])]
     const propias = Object.entries(respuestas).filter(([status]) => !condicional || status !== '304')
     const cabeceras = propias.map(([status, { headers }]) => {
-      const nombres = Object.keys((headers ?? {}) as Objeto).filter((nombre) => !ajenas.includes(nombre))
-      return `${status}: ${nombres.map((n) => `'${n}'`).join(' | ') || 'never'}`
+      const suyas = Object.entries((headers ?? {}) as Record<string, Objeto>)
+      const nombres = suyas
+        .filter(([nombre]) => !ajenas.includes(nombre))
+        .map(([nombre, cabecera]) => `'${nombre}${seguirRef(contrato, cabecera).required === false ? '?' : ''}'`)
+      return `${status}: ${nombres.join(' | ') || 'never'}`
     })
     filas.push(
       `  ${id}: { data: ${tipo}Data; exitos: ${tipo}Responses; errores: ${tipo}Errors; seguridad: ${esquema ? `'${esquema}'` : 'null'}; cabeceras: { ${cabeceras.join('; ')} }; enFlujo: ${definicion['x-cuerpo-en-flujo'] === true} }`,

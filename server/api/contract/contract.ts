@@ -30,7 +30,7 @@ export interface OpenApiDocument {
   openapi: string
   paths: Readonly<Record<string, Readonly<Record<string, OperacionDelDocumento>>>>
   components: Readonly<
-    Record<'schemas' | 'parameters' | 'responses' | 'securitySchemes', Readonly<Record<string, JsonSchema>>>
+    Record<'schemas' | 'parameters' | 'headers' | 'responses' | 'securitySchemes', Readonly<Record<string, JsonSchema>>>
   >
 }
 

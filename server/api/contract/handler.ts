@@ -55,13 +55,21 @@ type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O>
     : Cuerpos<O>[S]
   : undefined
 
+/** Names of the headers that some answers of a status have; the generator marks them with `?`. */
+type Opcionales<C> = C extends `${infer Nombre}?` ? Nombre : never
+
+/** Headers of an answer: all that its status declares, and any of the optional ones. */
+type CabecerasDe<C extends string> = Readonly<
+  Record<Exclude<C, `${string}?`>, string | string[]> & Partial<Record<Opcionales<C>, string | string[]>>
+>
+
 /**
  * Answer that the contract declares: its status, its body and exactly its headers. Any other answer is a compile error.
  */
 export type DeclaredResponse<O extends OperationId> = {
   [S in keyof Operaciones[O]['cabeceras']]: { status: S; body: Cuerpo<O, S> } & ([Cabeceras<O, S>] extends [never]
     ? { headers?: undefined }
-    : { headers: Readonly<Record<Cabeceras<O, S> & string, string | string[]>> })
+    : { headers: CabecerasDe<Cabeceras<O, S> & string> })
 }[keyof Operaciones[O]['cabeceras']]
 
 /**
