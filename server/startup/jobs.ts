@@ -6,6 +6,7 @@ import { barrerArchivos, barrerDesconocidos } from '../domain/archivos/sweep.ts'
 import { linkChains } from '../domain/bitacora/linkChain.ts'
 import type { DepsDeTrabajo } from '../domain/deps.ts'
 import { reencryptCorrections } from '../domain/guias/reencrypt.ts'
+import { limpiarClaves } from '../domain/idempotencia/limpiar.ts'
 import { adelantarMensajes, mensajesPendientes } from '../domain/mensajeria/due.ts'
 import { enviarMensajes } from '../domain/mensajeria/enviar.ts'
 import { solicitudesVencidas, vencerSolicitudes } from '../domain/mensajeria/expire.ts'
@@ -131,5 +132,6 @@ export const CLEANUPS: readonly Cleanup<DepsDeTrabajo>[] = [
   { cada: 300, hacer: barrerArchivos },
   { cada: 300, hacer: limpiarSesiones },
   { cada: 3_600, hacer: reencryptCorrections },
+  { cada: 3_600, hacer: limpiarClaves },
   { cada: 86_400, hacer: barrerDesconocidos },
 ]

@@ -100,6 +100,7 @@ const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unkn
   crearGuia: unaGuia(),
   crearLote: { guias: [unaGuia(), sinDestino()], recogida: unaGuia().recogida },
   crearWebhook: { url: 'http://127.0.0.1:9/otro' },
+  rotarSecreto: { idempotencia: 'rotacion-1' },
   crearEtiquetas: { guias: [guia, probada] },
 })
 
@@ -108,7 +109,7 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   const { webhook } = (
     await entorno.pedir('POST', '/api/v1/webhooks', {
       llave: comercio.llave,
-      cuerpo: { url: `http://127.0.0.1:9/${comercio.comercio}/suyo` },
+      cuerpo: { url: `http://127.0.0.1:9/${comercio.comercio}/suyo`, idempotencia: 'webhook-suyo' },
     })
   ).cuerpo
   const referencia = `REF-${comercio.comercio}`
@@ -215,6 +216,8 @@ const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
   listarGuias: ({ referencia }) => ['', '?estado=aceptado', `?external_ref=${referencia}`],
   listarEventos: () => ['', '?tipo=guia.aceptado'],
   listarMunicipios: () => ['?departamento=Guatemala'],
+  // The second call is a repetition, which reads the secret.
+  rotarSecreto: () => ['', ''],
   listarEntregasDeWebhook: () => ['', '?estado=fallida', '?estado=pendiente'],
 }
 

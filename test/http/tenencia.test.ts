@@ -52,7 +52,7 @@ const foto = async () => {
     await entorno.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
     (select json_agg(m order by id) from mensaje m) m, (select json_agg(w order by webhook) from webhook w) w,
     (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from webhook_entrega n) n,
-    (select json_agg(r) from recuperacion r) r, (select json_agg(a order by archivo) from archivo a) a,
+    (select json_agg(r) from recuperacion r) r, (select json_agg(k order by creado_en, idempotencia) from clave_idempotencia k) k, (select json_agg(a order by archivo) from archivo a) a,
     (select json_agg(i order by archivo) from archivo_indice i) i, (select json_agg(p) from prueba_entrega p) p`)
   return JSON.stringify(rows)
 }
@@ -168,6 +168,7 @@ describe('the schema', () => {
         'webhook_entrega',
         'webhook_intento',
         'recuperacion',
+        'clave_idempotencia',
       ]),
     )
     expect(deComercios.filter(({ columnas }) => columnas[0] !== 'comercio_id')).toEqual([])

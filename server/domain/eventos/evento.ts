@@ -1,4 +1,4 @@
-import { type Db, type InJson, type RowOf, statement, withTexts } from '../../data/db.ts'
+import { type Db, type InJson, inTransaction, type Query, type RowOf, statement, withTexts } from '../../data/db.ts'
 import type { evento } from '../../generado/contrato/prisma/client.ts'
 import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
@@ -331,6 +331,28 @@ export async function darPaso(
     guia: movida,
     evento: { ...evento, guia: guia.guia, external_ref: guia.external_ref, secuencia: movida.secuencia },
   }
+}
+
+/**
+ * Writes an event like {@link darPaso}, and runs `escribir` in the same transaction. Notifies workers after the commit.
+ * @returns undefined, with nothing written, if another transaction changed the guide since the read
+ */
+export async function darPasoCon(
+  { db, avisarTrabajo }: { db: Db; avisarTrabajo: AvisarTrabajo },
+  guia: FilaGuia,
+  paso: PasoDeGuia,
+  escribir: (consultar: Query, evento: EventoSinFoto) => Promise<unknown>,
+): ReturnType<typeof darPaso> {
+  const avisos: Parameters<AvisarTrabajo>[] = []
+  const dado = await inTransaction(db.de(guia.comercio_id), async (consultar) => {
+    avisos.length = 0
+    const alDarPaso: AvisarTrabajo = (...aviso) => avisos.push(aviso)
+    const dado = await darPaso({ db: { consultar }, avisarTrabajo: alDarPaso }, guia, paso)
+    if (dado) await escribir(consultar, dado.evento)
+    return dado
+  })
+  for (const aviso of avisos) avisarTrabajo(...aviso)
+  return dado
 }
 
 /**

@@ -2,10 +2,10 @@ import type { DeclaredResponse } from '../../api/contract/handler.ts'
 import { type Db, statement } from '../../data/db.ts'
 import type { Estado, Falla, QuienReparte } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
-import { digest, type Secrets } from '../../platform/secrets.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { contenidoDe, esElMismo, huellaDeContenido } from '../idempotencia/idempotencia.ts'
 import {
   type darPaso,
   deGuia,
@@ -89,7 +89,7 @@ export async function registrarUnaVez<T extends Dado>(
     const guia = await buscarGuia(db, ambito, codigo)
     const anterior =
       (await buscarPorClave({ db, secretos }, guia, informe, contenido)) ?? (await buscarAnterior?.(guia))
-    if (anterior && esElMismo(secretos, anterior, contenido)) return { guia, evento: anterior, repetido: true }
+    if (anterior && esElMismo(secretos, anterior.huella, contenido)) return { guia, evento: anterior, repetido: true }
     permitir?.(guia, estado)
     const registrado_en = reloj()
     // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
@@ -177,30 +177,6 @@ function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Fa
   return dicho
 }
 
-/** Returns the content of a report as one text, independent of the order of its members. */
-const contenidoDe = (informe: object): string =>
-  JSON.stringify(informe, (_clave, valor) =>
-    valor !== null && typeof valor === 'object' && !Array.isArray(valor)
-      ? Object.fromEntries(Object.entries(valor).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : valor,
-  )
-
-/**
- * Returns the digest of a report, prefixed with the id of the key that made it. With this id, a repeated report still
- * matches after a change of the master key.
- */
-function huellaDeContenido(secretos: Secrets, contenido: string): string {
-  const presente = secretos.presente('huellas')
-  return `${presente.kid}:${digest(presente, contenido)}`
-}
-
-/** Returns true if a report with exactly this content registered the event. */
-function esElMismo(secretos: Secrets, evento: Pick<EventoSinFoto, 'huella'>, contenido: string): boolean {
-  const [kid = '', primera] = evento.huella?.split(':') ?? []
-  const subclave = secretos.de('huellas', kid)
-  return subclave !== undefined && digest(subclave, contenido) === primera
-}
-
 const POR_IDEMPOTENCIA = statement<
   Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'> & { idempotencia: string },
   FilaEvento
@@ -222,7 +198,7 @@ async function buscarPorClave(
 ): Promise<EventoSinFoto | undefined> {
   if (idempotencia === undefined) return undefined
   const [evento] = await db.consultar(POR_IDEMPOTENCIA, { ...deGuia(guia), idempotencia })
-  if (evento && !esElMismo(secretos, evento, contenido)) {
+  if (evento && !esElMismo(secretos, evento.huella, contenido)) {
     throw new Problema(
       'idempotencia_en_conflicto',
       `La clave ${idempotencia} ya es del evento evt_${evento.guia}_${evento.secuencia}, que es distinto. Use una clave nueva por cada evento.`,

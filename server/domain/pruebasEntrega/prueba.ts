@@ -1,4 +1,4 @@
-import { type Db, inTransaction, type RowOf, statement } from '../../data/db.ts'
+import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { prueba_entrega } from '../../generado/contrato/prisma/client.ts'
 import type {
   EntregaParaRegistrar,
@@ -12,7 +12,14 @@ import { Problema } from '../../platform/errors.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
 import type { FilaArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, deGuia, type EventoSinFoto, type FilaEvento, type PasoDeGuia } from '../eventos/evento.ts'
+import {
+  type darPaso,
+  darPasoCon,
+  deGuia,
+  type EventoSinFoto,
+  type FilaEvento,
+  type PasoDeGuia,
+} from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { type Exigencia, juzgarEvidencia } from './evidencia.ts'
 
@@ -78,26 +85,16 @@ async function darPasoUsando(
   guia: FilaGuia,
   paso: PasoDeGuia,
   archivos: readonly string[],
-  escribir: (consultar: Db['consultar'], evento: EventoSinFoto) => Promise<unknown>,
+  escribir: (consultar: Query, evento: EventoSinFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
-  let webhooks: Parameters<Deps['avisarTrabajo']>[0]
-  const dado = await inTransaction(db.de(guia.comercio_id), async (consultar) => {
-    const alDarPaso: Deps['avisarTrabajo'] = (suyos) => {
-      webhooks = suyos
-    }
-    const dado = await darPaso({ db: { consultar }, avisarTrabajo: alDarPaso }, guia, paso)
-    if (!dado) return undefined
+  const dado = await darPasoCon({ db, avisarTrabajo }, guia, paso, async (consultar, evento) => {
     const usados = await consultar(USAR, { ...deGuia(guia), archivos, usado_en: paso.registrado_en })
     if (usados.length !== archivos.length)
       throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
-    await escribir(consultar, dado.evento)
-    return dado
+    await escribir(consultar, evento)
   })
-  // Workers are notified only after the commit.
-  if (dado) {
-    avisarTrabajo()
-    if (webhooks) avisarTrabajo(webhooks)
-  }
+  // The document of the proof is work, too.
+  if (dado) avisarTrabajo()
   return dado
 }
 
@@ -112,6 +109,9 @@ const PROBAR_ENTREGA = statement<
      :registrado_en::timestamptz, :registrado_en::timestamptz)`,
 )
 
+/** Statements that commit together with an event. */
+type EnLaTransaccion = (consultar: Query) => Promise<unknown>
+
 /** Members of a delivery that prove it. */
 export type Evidencia = Pick<
   EntregaParaRegistrar,
@@ -121,6 +121,7 @@ export type Evidencia = Pick<
 /**
  * Judges a delivery by its merchant's policy, and writes its event together with its proof. Returns undefined if
  * another request changed the guide.
+ * @param alFinal runs last in the transaction
  * @throws Problema 422 if the delivery lacks evidence that the merchant needs
  */
 export async function entregar(
@@ -129,13 +130,14 @@ export async function entregar(
   paso: PasoDeGuia,
   evidencia: Evidencia,
   { politica, pedida }: Exigencia,
+  alFinal: EnLaTransaccion = async () => {},
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto; distancia_m: number | null } | undefined> {
   const { admitida, juicio } = juzgarEvidencia(politica, pedida, evidencia)
   const { recibido_por, fotos, firma, sin_firma, lat, lng, precision_m, distancia_avisada_m } = admitida
   const distancia_m = distanciaDe(guia, admitida)
   const archivos = firma === undefined ? fotos : [...fotos, firma]
-  const dado = await darPasoUsando({ db, avisarTrabajo }, guia, paso, archivos, (consultar, { secuencia }) =>
-    consultar(PROBAR_ENTREGA, {
+  const dado = await darPasoUsando({ db, avisarTrabajo }, guia, paso, archivos, async (consultar, { secuencia }) => {
+    await consultar(PROBAR_ENTREGA, {
       ...deGuia(guia),
       id: nuevoId().id,
       secuencia,
@@ -151,8 +153,9 @@ export async function entregar(
       distancia_avisada_m: distancia_avisada_m ?? null,
       entregado_en: paso.ocurrido_en,
       registrado_en: paso.registrado_en,
-    }),
-  )
+    })
+    await alFinal(consultar)
+  })
   return dado && { ...dado, distancia_m }
 }
 
@@ -171,13 +174,16 @@ const PROBAR_INTENTO = statement<
 /**
  * Writes the event of a failed attempt together with its photos. Returns undefined if another request changed the
  * guide.
+ * @param alFinal runs last in the transaction
  */
 export const anotarIntento = (
   deps: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
   paso: PasoDeGuia,
   fotos: readonly string[],
+  alFinal: EnLaTransaccion = async () => {},
 ): ReturnType<typeof darPaso> =>
-  darPasoUsando(deps, guia, paso, fotos, (consultar, { secuencia }) =>
-    consultar(PROBAR_INTENTO, { ...deGuia(guia), secuencia, fotos, registrado_en: paso.registrado_en }),
-  )
+  darPasoUsando(deps, guia, paso, fotos, async (consultar, { secuencia }) => {
+    await consultar(PROBAR_INTENTO, { ...deGuia(guia), secuencia, fotos, registrado_en: paso.registrado_en })
+    await alFinal(consultar)
+  })

@@ -1,8 +1,10 @@
+import type { Query } from '../../data/db.ts'
 import { leerPolitica } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, type PasoDeGuia } from '../eventos/evento.ts'
+import { darPasoCon, type PasoDeGuia } from '../eventos/evento.ts'
 import { registrarLectura } from '../eventos/registrar.ts'
-import { type FilaGuia, presentar } from '../guias/guia.ts'
+import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
+import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { anotarIntento, entregar } from '../pruebasEntrega/prueba.ts'
 import { evidenciaDeMuestra, fotoDeMuestra } from './muestra.ts'
@@ -10,24 +12,35 @@ import { exigirModoTest } from './simulador.ts'
 
 const REMEDIO = 'Confírmela antes con confirmar-ubicacion, del simulador.'
 
-export const simularAvance: Handler<'simularAvance'> = async ({ path, body, identidad }, deps) => {
+export const simularAvance: Handler<'simularAvance'> = async (entrada, deps) => {
+  const { path, identidad } = entrada
   exigirModoTest(identidad)
-  const quien = { ambito: identidad, autor: identidad.comercio, remedio: REMEDIO, conPrueba: true }
-  const { guia } = await registrarLectura(deps, quien, path.guia, body, (leida, paso) => dar(deps, leida, paso))
-  return { status: 200, body: presentar(guia) }
+  const { hecho: guia, headers } = await unaVez(deps, 'simularAvance', entrada, {
+    async hacer(recordar) {
+      const quien = { ambito: identidad, autor: identidad.comercio, remedio: REMEDIO, conPrueba: true }
+      // The key belongs to the operation, not to the event, whose key would be valid for ever.
+      const { idempotencia: _, ...lectura } = entrada.body
+      const { guia } = await registrarLectura(deps, quien, path.guia, lectura, (leida, paso) =>
+        dar(deps, leida, paso, (consultar) => recordar(consultar, leida.guia)),
+      )
+      return guia
+    },
+    releer: (guia) => buscarGuia(deps.db, identidad, guia),
+  })
+  return { status: 200, headers, body: presentar(guia) }
 }
 
 /**
  * Writes an event. A delivery and a failed attempt get a sample proof in place of the proof that a courier would bring.
  */
-async function dar(deps: Deps, guia: FilaGuia, paso: PasoDeGuia) {
+async function dar(deps: Deps, guia: FilaGuia, paso: PasoDeGuia, alFinal: (consultar: Query) => Promise<void>) {
   if (paso.estado === 'entregado') {
     const politica = await leerPolitica(deps.db, guia.comercio_id)
     const evidencia = await evidenciaDeMuestra(deps, guia, politica, paso.ocurrido_en)
     const { lat = null, lng = null } = evidencia
-    return entregar(deps, guia, { ...paso, lat, lng }, evidencia, { politica, pedida: politica })
+    return entregar(deps, guia, { ...paso, lat, lng }, evidencia, { politica, pedida: politica }, alFinal)
   }
   if (paso.estado === 'intento_fallido')
-    return anotarIntento(deps, guia, paso, [await fotoDeMuestra(deps, guia, paso.ocurrido_en)])
-  return darPaso(deps, guia, paso)
+    return anotarIntento(deps, guia, paso, [await fotoDeMuestra(deps, guia, paso.ocurrido_en)], alFinal)
+  return darPasoCon(deps, guia, paso, alFinal)
 }

@@ -1,4 +1,4 @@
-import { statement } from '../../data/db.ts'
+import { inTransaction, type Query, statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import { inTurn } from '../../data/turns.ts'
 import type { mensaje } from '../../generado/contrato/prisma/client.ts'
@@ -67,12 +67,14 @@ const PEDIR = statement<
 /**
  * Queues another location request to the guide's own telephone. The limits per guide and per telephone apply to
  * merchants and recipients alike.
+ * @param alFinal runs last in the transaction of the request
  * @returns the guide, or undefined if another request changed it meanwhile
  * @throws Problema 409 `limite_de_solicitudes`
  */
 export async function pedirOtraVez(
   { db, reloj, nuevoId, canalDe }: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'canalDe'>,
   leida: FilaGuia,
+  alFinal: (consultar: Query) => Promise<unknown> = async () => {},
 ): Promise<FilaGuia | undefined> {
   const ahora = reloj()
   const { modo, telefono, secuencia, comercio_id } = leida
@@ -88,16 +90,19 @@ export async function pedirOtraVez(
     const de_telefono = deTodos.reduce((suma, { cuantas }) => suma + cuantas, 0)
     const exceso = medir({ ...cuenta!, de_telefono })
     if (exceso) throw exceso
-    const [pedida] = await suya.consultar(PEDIR, {
-      ...deGuia(leida),
-      secuencia,
-      solicitudes: cuenta!.solicitudes + 1,
-      canal: canalDe(modo),
-      ahora,
-      numero: (cuenta!.ultimo ?? 0) + 1,
-      id: nuevoId().id,
+    return inTransaction(suya, async (consultar) => {
+      const [pedida] = await consultar(PEDIR, {
+        ...deGuia(leida),
+        secuencia,
+        solicitudes: cuenta!.solicitudes + 1,
+        canal: canalDe(modo),
+        ahora,
+        numero: (cuenta!.ultimo ?? 0) + 1,
+        id: nuevoId().id,
+      })
+      if (pedida) await alFinal(consultar)
+      return pedida
     })
-    return pedida
   })
 }
 

@@ -1,8 +1,11 @@
 import { type Db, inTransaction, statement } from '../../data/db.ts'
+import type { WebhookConSecreto } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Deps } from '../deps.ts'
+import { type Recordar, unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { enviarPrueba } from './probar.ts'
-import { encryptSecret, type FilaSecreto } from './secret.ts'
+import { encryptSecret, type FilaSecreto, leerConSecreto } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
 import {
   type AmbitoDeWebhooks,
@@ -53,10 +56,20 @@ export async function nombrarPorUrl(db: Db, { comercioId, modo }: AmbitoDeWebhoo
   return fila?.webhook ?? 'que acaba de crear'
 }
 
-export const crearWebhook: Handler<'crearWebhook'> = async (
-  { body, identidad, idSolicitud, red, reenviada },
-  { db, reloj, secretos, destinos, avisarTrabajo, bitacora },
-) => {
+export const crearWebhook: Handler<'crearWebhook'> = async (entrada, deps) => {
+  const { hecho, headers } = await unaVez(deps, 'crearWebhook', entrada, {
+    hacer: (recordar) => crear(entrada, deps, recordar),
+    releer: (webhook) => leerConSecreto(deps, entrada.identidad, webhook, 1),
+  })
+  const Location = `/api/v1/webhooks/${hecho.webhook}`
+  return { status: 201, headers: { ...headers, Location }, body: hecho }
+}
+
+async function crear(
+  { body, identidad, idSolicitud, red, reenviada }: Parameters<typeof crearWebhook>[0],
+  { db, reloj, secretos, destinos, avisarTrabajo, bitacora }: Deps,
+  recordar: Recordar,
+): Promise<WebhookConSecreto> {
   const { comercioId: comercio_id, modo } = identidad
   const url = await exigirDestinoDeWebhook(body.url, politicaAlPedir(destinos, modo, reenviada()))
   const webhook = nuevoCodigoDeWebhook()
@@ -77,6 +90,7 @@ export const crearWebhook: Handler<'crearWebhook'> = async (
         const sobre = ['webhook', webhook] as const
         const linea = { accion: 'crearWebhook', sobre, ...cambiosDeWebhook(undefined, nuevo) }
         await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+        await recordar(consultar, webhook)
         return nuevo
       }),
     () => nombrarPorUrl(db, identidad, url),
@@ -88,9 +102,5 @@ export const crearWebhook: Handler<'crearWebhook'> = async (
     )
   }
   if (seComprueba(modo)) avisarTrabajo()
-  return {
-    status: 201,
-    headers: { Location: `/api/v1/webhooks/${webhook}` },
-    body: { ...presentarWebhook(fila), secreto },
-  }
+  return { ...presentarWebhook(fila), secreto }
 }

@@ -69,7 +69,7 @@ const PREFIJO = 'evt_'
  * Returns the public id of a delivery: ent_<endpoint>_<guide>_<sequence>. The endpoint and the event identify the
  * delivery, so they form its public id.
  */
-const codigoDe = ({ webhook, evento }: Pick<FilaEntregaDeWebhook, 'webhook' | 'evento'>) =>
+export const codigoDeEntrega = ({ webhook, evento }: Pick<FilaEntregaDeWebhook, 'webhook' | 'evento'>) =>
   `ent_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
 
 const MOSTRADAS = [
@@ -97,7 +97,7 @@ export const COLUMNAS_DE_ENTREGA = withTexts(MOSTRADAS, 'e.')
 
 /** Returns a row of `webhook_entrega` in the contract's form. */
 export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida): EntregaDeWebhook => ({
-  entrega: codigoDe(fila),
+  entrega: codigoDeEntrega(fila),
   webhook: fila.webhook,
   evento: fila.evento,
   tipo: fila.tipo,
@@ -131,7 +131,15 @@ const BUSCAR = statement<ClaveDeWebhook & { guia: string; secuencia: number }, F
 )
 
 /** Returns the delivery with this public id. @throws Problema 404 */
-export async function exigirEntregaDeWebhook(
+export async function exigirEntregaDeWebhook(...cual: Parameters<typeof leerEntregaDeWebhook>) {
+  const fila = await leerEntregaDeWebhook(...cual)
+  if (!fila)
+    throw new Problema('entrega_de_webhook_desconocida', 'Ese webhook no tiene ninguna entrega con ese identificador.')
+  return fila
+}
+
+/** Returns the delivery with this public id; undefined if it does not exist. */
+export async function leerEntregaDeWebhook(
   db: Db,
   { comercioId, modo }: AmbitoDeWebhooks,
   webhook: string,
@@ -142,8 +150,6 @@ export async function exigirEntregaDeWebhook(
     guia === undefined || webhook !== `wh_${codigo}`
       ? []
       : await db.consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, guia, secuencia: Number(secuencia) })
-  if (!fila)
-    throw new Problema('entrega_de_webhook_desconocida', 'Ese webhook no tiene ninguna entrega con ese identificador.')
   return fila
 }
 

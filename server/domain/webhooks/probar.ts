@@ -1,7 +1,14 @@
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
+import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaEntregaDeWebhook, presentarEntregaDeWebhook, YA } from './entrega.ts'
+import {
+  codigoDeEntrega,
+  type FilaEntregaDeWebhook,
+  leerEntregaDeWebhook,
+  presentarEntregaDeWebhook,
+  YA,
+} from './entrega.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
@@ -46,17 +53,24 @@ export async function enviarPrueba(consultar: Query, fila: FilaWebhook, ahora: D
   return entrega!
 }
 
-export const probarWebhook: Handler<'probarWebhook'> = async (
-  { path, identidad, idSolicitud, red },
-  { db, reloj, avisarTrabajo, bitacora },
-) => {
-  const ahora = reloj()
-  const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const entrega = await inTransaction(db, async (consultar) => {
-    const linea = { accion: 'probarWebhook', sobre: ['webhook', path.webhook] as const }
-    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
-    return enviarPrueba(consultar, fila, ahora)
+export const probarWebhook: Handler<'probarWebhook'> = async (entrada, deps) => {
+  const { path, identidad, idSolicitud, red } = entrada
+  const { db, reloj, avisarTrabajo, bitacora } = deps
+  const { hecho, headers } = await unaVez(deps, 'probarWebhook', entrada, {
+    async hacer(recordar) {
+      const ahora = reloj()
+      const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
+      const entrega = await inTransaction(db, async (consultar) => {
+        const linea = { accion: 'probarWebhook', sobre: ['webhook', path.webhook] as const }
+        await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+        const entrega = await enviarPrueba(consultar, fila, ahora)
+        await recordar(consultar, codigoDeEntrega(entrega))
+        return entrega
+      })
+      avisarTrabajo()
+      return entrega
+    },
+    releer: (entrega) => leerEntregaDeWebhook(db, identidad, path.webhook, entrega),
   })
-  avisarTrabajo()
-  return { status: 202, body: presentarEntregaDeWebhook(entrega) }
+  return { status: 202, headers, body: presentarEntregaDeWebhook(hecho) }
 }

@@ -36,6 +36,25 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
   terminado_en: fila.terminado_en?.toISOString() ?? null,
 })
 
+const BUSCAR = statement<ClaveDeWebhook & Pick<FilaRecuperacion, 'recuperacion'>, FilaRecuperacion>(
+  'recuperacion.buscar',
+  `select r.* from recuperacion r
+   join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
+   where r.comercio_id = :comercio_id and r.modo = :modo and r.webhook = :webhook and r.recuperacion = :recuperacion
+     and w.estado <> 'eliminado'`,
+)
+
+/** Returns the recovery with this identifier; undefined if it, or its endpoint, does not exist. */
+export async function leerRecuperacion(
+  { consultar }: Pick<Db, 'consultar'>,
+  { comercioId, modo }: AmbitoDeWebhooks,
+  webhook: string,
+  recuperacion: string,
+) {
+  const [fila] = await consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, recuperacion })
+  return fila
+}
+
 /**
  * Maximum difference between the clocks of two processes, in milliseconds. Because of it, events are not written
  * strictly in the order of their times.

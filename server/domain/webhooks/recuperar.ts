@@ -4,8 +4,10 @@ import type { RecuperacionParaCrear } from '../../generado/contrato/tipos/index.
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import type { Deps } from '../deps.ts'
+import { type Recordar, unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { type FilaRecuperacion, findRange, presentarRecuperacion } from './recuperacion.ts'
+import { type FilaRecuperacion, findRange, leerRecuperacion, presentarRecuperacion } from './recuperacion.ts'
 import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
 const CREAR = statement<
@@ -20,19 +22,42 @@ const CREAR = statement<
    on conflict (comercio_id, modo, webhook) where (estado = 'en_curso'::text) do nothing returning *`,
 )
 
-export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (
-  { path, body, identidad, idSolicitud, red, alAbandonar },
-  { db, reloj, avisarTrabajo, ajustes, ensayar, bitacora },
-) => {
-  const ahora = reloj()
+type Partes = Pick<Deps, 'db' | 'reloj' | 'avisarTrabajo' | 'ajustes' | 'bitacora'>
+type Entrada = Parameters<Handler<'recuperarEntregasDeWebhook'>>[0]
+
+export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (entrada, deps) => {
+  const { path, body, identidad } = entrada
+  // A dry run changes nothing, so it needs no key.
+  if (body.ensayo) {
+    const pedida = await leerPedida(entrada, deps, deps.reloj())
+    return { status: 200, body: await deps.ensayar(pedida, entrada.alAbandonar()) }
+  }
+  const { hecho, headers } = await unaVez(deps, 'recuperarEntregasDeWebhook', entrada, {
+    hacer: (recordar) => empezar(entrada, deps, recordar),
+    releer: (recuperacion) => leerRecuperacion(deps.db, identidad, path.webhook, recuperacion),
+  })
+  const Location = `/api/v1/webhooks/${hecho.webhook}/recuperaciones/${hecho.recuperacion}`
+  return { status: 202, headers: { ...headers, Location }, body: presentarRecuperacion(hecho) }
+}
+
+/** Reads the endpoint and the range of the requested recovery. @throws Problema 404, 422 */
+async function leerPedida({ path, body, identidad }: Entrada, { db, ajustes }: Partes, ahora: Date) {
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
   const { desde, hasta } = exigirTiempo(body, ahora, ajustes.retencionDeWebhooks)
-  const pedida = { ...webhook, desde, hasta, todas: body.todas ?? false }
-  if (body.ensayo) return { status: 200, body: await ensayar(pedida, alAbandonar()) }
-  if (webhook.estado !== 'activo') {
+  return { ...webhook, desde, hasta, todas: body.todas ?? false }
+}
+
+/** Starts the recovery, and stores its request's key with it. */
+async function empezar(entrada: Entrada, deps: Partes, recordar: Recordar): Promise<FilaRecuperacion> {
+  const { path, identidad, idSolicitud, red } = entrada
+  const { db, reloj, avisarTrabajo, bitacora } = deps
+  const ahora = reloj()
+  const pedida = await leerPedida(entrada, deps, ahora)
+  const { desde, hasta, todas } = pedida
+  if (pedida.estado !== 'activo') {
     throw new Problema(
       'webhook_inactivo',
-      `El webhook está ${webhook.estado}. Reactívelo con PATCH {"estado":"activo"} y repita.`,
+      `El webhook está ${pedida.estado}. Reactívelo con PATCH {"estado":"activo"} y repita.`,
     )
   }
   const recuperacion = `rec_${randomBase32(12)}`
@@ -46,18 +71,15 @@ export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> =
       {
         accion: 'recuperarEntregasDeWebhook',
         sobre: ['webhook', path.webhook],
-        despues: { recuperacion, desde, hasta, todas: pedida.todas },
+        despues: { recuperacion, desde, hasta, todas },
       },
     )
+    await recordar(consultar, recuperacion)
     return fila
   })
-  if (!creada) await rechazarOtra(db, webhook)
+  if (!creada) return rechazarOtra(db, pedida)
   avisarTrabajo()
-  return {
-    status: 202,
-    headers: { Location: `/api/v1/webhooks/${webhook.webhook}/recuperaciones/${creada!.recuperacion}` },
-    body: presentarRecuperacion(creada!),
-  }
+  return creada
 }
 
 async function rechazarOtra(db: Db, { comercio_id, modo, webhook }: ClaveDeWebhook): Promise<never> {

@@ -1,9 +1,11 @@
 import { inTransaction, statement } from '../../data/db.ts'
+import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import {
   type Clave,
   exigirEntregaDeWebhook,
   type FilaEntregaDeWebhook,
+  leerEntregaDeWebhook,
   presentarEntregaDeWebhook,
   YA,
 } from './entrega.ts'
@@ -22,20 +24,25 @@ const REENVIAR = statement<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, Fil
    returning *`,
 )
 
-export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = async (
-  { path, identidad, idSolicitud, red },
-  { db, avisarTrabajo, bitacora },
-) => {
-  const leida = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
-  const fila = await inTransaction(db, async (consultar) => {
-    const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
-    if (!reenviada) return undefined
-    const linea = { accion: 'reenviarEntregaDeWebhook', sobre: ['entrega_de_webhook', path.entrega] as const }
-    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
-    return reenviada
+export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = async (entrada, deps) => {
+  const { path, identidad, idSolicitud, red } = entrada
+  const { db, avisarTrabajo, bitacora } = deps
+  const { hecho, headers } = await unaVez(deps, 'reenviarEntregaDeWebhook', entrada, {
+    async hacer(recordar) {
+      const leida = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
+      const fila = await inTransaction(db, async (consultar) => {
+        const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
+        const linea = { accion: 'reenviarEntregaDeWebhook', sobre: ['entrega_de_webhook', path.entrega] as const }
+        if (reenviada) await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+        await recordar(consultar, path.entrega)
+        return reenviada
+      })
+      avisarTrabajo()
+      // No row was changed if an earlier request asked for the same resend and it was not sent yet. The response then
+      // shows that resend.
+      return fila ?? leida
+    },
+    releer: (entrega) => leerEntregaDeWebhook(db, identidad, path.webhook, entrega),
   })
-  avisarTrabajo()
-  // No row was changed if an earlier request asked for the same resend and it was not sent yet. The response then shows
-  // that resend.
-  return { status: 202, body: presentarEntregaDeWebhook(fila ?? leida) }
+  return { status: 202, headers, body: presentarEntregaDeWebhook(hecho) }
 }

@@ -1,6 +1,7 @@
 import { inTransaction, statement } from '../../data/db.ts'
+import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { encryptSecret, type FilaSecreto } from './secret.ts'
+import { encryptSecret, type FilaSecreto, leerConSecreto } from './secret.ts'
 import { newSecret, secretBytes } from './signature.ts'
 import { type ClaveDeWebhook, desconocido, exigirWebhook, presentarWebhook } from './webhook.ts'
 
@@ -41,33 +42,35 @@ const ROTAR = statement<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'
    values (:comercio_id, :modo, :webhook, :version, :cifrado, :ahora::timestamptz)`,
 )
 
-export const rotarSecreto: Handler<'rotarSecreto'> = async (
-  { path, body, identidad, idSolicitud, red },
-  { db, reloj, secretos, bitacora },
-) => {
-  const { comercioId, modo } = identidad
-  const ahora = reloj()
-  const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
-  const secreto = newSecret()
-  await inTransaction(db, async (consultar) => {
-    const suyo = { comercio_id: comercioId, modo, webhook: path.webhook }
-    if ((await consultar(TURNO, suyo)).length === 0) desconocido()
-    const [ultima] = await consultar(ULTIMA, suyo)
-    const version = (ultima?.version ?? 0) + 1
-    const cifrado = encryptSecret(secretos, { webhook: path.webhook, version }, secretBytes(secreto))
-    await consultar(ROTAR, { ...suyo, version, cifrado, ahora, fin })
-    await bitacora.anotar(
-      consultar,
-      { identidad, idSolicitud, red },
-      {
-        accion: 'rotarSecreto',
-        sobre: ['webhook', path.webhook],
-        despues: { version, anterior_vence_en: fin },
-      },
-    )
+export const rotarSecreto: Handler<'rotarSecreto'> = async (entrada, deps) => {
+  const { path, body, identidad, idSolicitud, red } = entrada
+  const { db, reloj, secretos, bitacora } = deps
+  const { hecho, headers } = await unaVez(deps, 'rotarSecreto', entrada, {
+    async hacer(recordar) {
+      const ahora = reloj()
+      const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
+      const secreto = newSecret()
+      const suyo = { comercio_id: identidad.comercioId, modo: identidad.modo, webhook: path.webhook }
+      await inTransaction(db, async (consultar) => {
+        if ((await consultar(TURNO, suyo)).length === 0) desconocido()
+        const [ultima] = await consultar(ULTIMA, suyo)
+        const version = (ultima?.version ?? 0) + 1
+        const cifrado = encryptSecret(secretos, { webhook: path.webhook, version }, secretBytes(secreto))
+        await consultar(ROTAR, { ...suyo, version, cifrado, ahora, fin })
+        await bitacora.anotar(
+          consultar,
+          { identidad, idSolicitud, red },
+          {
+            accion: 'rotarSecreto',
+            sobre: ['webhook', path.webhook],
+            despues: { version, anterior_vence_en: fin },
+          },
+        )
+        await recordar(consultar, String(version))
+      })
+      return { ...presentarWebhook(await exigirWebhook(db, identidad, path.webhook, ahora)), secreto }
+    },
+    releer: (version) => leerConSecreto(deps, identidad, path.webhook, Number(version)),
   })
-  return {
-    status: 200,
-    body: { ...presentarWebhook(await exigirWebhook(db, identidad, path.webhook, ahora)), secreto },
-  }
+  return { status: 200, headers, body: hecho }
 }

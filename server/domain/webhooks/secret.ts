@@ -1,8 +1,11 @@
-import type { RowOf } from '../../data/db.ts'
+import { type RowOf, statement } from '../../data/db.ts'
 import type { webhook_secreto } from '../../generado/contrato/prisma/client.ts'
-import type { Modo } from '../../generado/contrato/tipos/index.ts'
+import type { Modo, WebhookConSecreto } from '../../generado/contrato/tipos/index.ts'
 import { reseal, seal, unseal } from '../../platform/sealing.ts'
 import type { Secrets } from '../../platform/secrets.ts'
+import type { Deps } from '../deps.ts'
+import { secretText } from './signature.ts'
+import { type AmbitoDeWebhooks, leerWebhook, presentarWebhook } from './webhook.ts'
 
 /** Row of `webhook_secreto`. */
 export type FilaSecreto = RowOf<webhook_secreto, { modo: Modo }>
@@ -26,3 +29,25 @@ export const decryptSecret = (secretos: Secrets, identidad: SecretIdentity, cifr
 /** Encrypts an encrypted signing secret with the present master key; undefined if no configured master key reads it. */
 export const reencryptSecret = (secretos: Secrets, identidad: SecretIdentity, cifrado: Uint8Array) =>
   reseal(secretos, 'webhooks', rowOf(identidad), cifrado)
+
+const LEER = statement<Pick<FilaSecreto, 'comercio_id' | 'modo' | 'webhook' | 'version'>, Pick<FilaSecreto, 'cifrado'>>(
+  'webhooks.secreto',
+  `select cifrado from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
+     and version = :version`,
+)
+
+/**
+ * Returns the endpoint as it is now, with the secret of this version, which may have expired. Undefined if the endpoint
+ * or the secret does not exist.
+ */
+export async function leerConSecreto(
+  { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  { comercioId, modo }: AmbitoDeWebhooks,
+  webhook: string,
+  version: number,
+): Promise<WebhookConSecreto | undefined> {
+  const fila = await leerWebhook(db.consultar, { comercioId, modo }, webhook, reloj())
+  const [suyo] = await db.consultar(LEER, { comercio_id: comercioId, modo, webhook, version })
+  if (!fila || !suyo) return undefined
+  return { ...presentarWebhook(fila), secreto: secretText(decryptSecret(secretos, { webhook, version }, suyo.cifrado)) }
+}

@@ -3,7 +3,10 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 const PREFIJO = 'whsec_'
 
 /** Returns a new secret in the merchant's form: `whsec_` and 32 random bytes in base64. */
-export const newSecret = () => PREFIJO + randomBytes(32).toString('base64')
+export const newSecret = () => secretText(randomBytes(32))
+
+/** Returns the merchant's form of a secret's bytes. */
+export const secretText = (bytes: Buffer) => PREFIJO + bytes.toString('base64')
 
 /** Returns the bytes of a secret. */
 export const secretBytes = (secreto: string) => Buffer.from(secreto.slice(PREFIJO.length), 'base64')

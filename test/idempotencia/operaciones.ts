@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import type { Comercio, Entorno } from '../entorno.ts'
+import { sinDestino, unaGuia } from '../fabricas.ts'
+
+/** A request that takes a key, of a merchant who has what it needs. */
+export interface Caso {
+  ruta: string
+  cuerpo: Record<string, unknown>
+  /** The path and body of another request of the same operation. */
+  otra: { ruta: string; cuerpo: Record<string, unknown> }
+  /** Table into which the operation writes. */
+  tabla: string
+  /** Counts what the operation has done. */
+  efectos(): Promise<number>
+  /** Changes what the first request left, so that the same request without a key would do something again. */
+  entretanto?(): Promise<unknown>
+  /** The part of the answer that a repetition has in common with the first one. */
+  mismo(cuerpo: Record<string, unknown>): unknown
+}
+
+let serie = 0
+/** An address where nobody listens. */
+export const url = () => `http://127.0.0.1:9/idempotencia/${process.pid}/${++serie}`
+
+/** Every operation of merchants that takes a key; the service must have no workers. */
+export function casosDe(entorno: Entorno) {
+  const contar = async (sql: string, ...valores: unknown[]) =>
+    (await entorno.db.pool.query(`select (${sql})::int as n`, valores)).rows[0].n as number
+  const crearWebhook = async ({ llave }: Comercio): Promise<string> =>
+    (await entorno.pedir('POST', '/api/v1/webhooks', { llave, cuerpo: { url: url() } })).cuerpo.webhook
+  const entregas = (webhook: string) =>
+    entorno.db.pool.query(
+      `update webhook_entrega set estado = 'entregada', terminado_en = now(), turno = turno + 1 where webhook = $1`,
+      [webhook],
+    )
+  const todo = (cuerpo: Record<string, unknown>) => cuerpo
+  const nuevaGuia = async ({ api }: Comercio, datos = unaGuia()) => (await api.guias.crear(datos)).guia
+  /** A guide whose recipient is asked at a telephone of its own. */
+  const preguntada = (comercio: Comercio) =>
+    nuevaGuia(comercio, sinDestino({ telefono: `+5023${String(4_000_000 + ++serie)}` }) as ReturnType<typeof unaGuia>)
+
+  return {
+    async crearWebhook({ id }): Promise<Caso> {
+      const ruta = '/api/v1/webhooks'
+      return {
+        ruta,
+        cuerpo: { url: url(), tipos: ['guia.*'] },
+        otra: { ruta, cuerpo: { url: url() } },
+        tabla: 'webhook',
+        efectos: () => contar('select count(*) from webhook where comercio_id = $1', id),
+        mismo: todo,
+      }
+    },
+    async rotarSecreto(comercio): Promise<Caso> {
+      const webhook = await crearWebhook(comercio)
+      const ruta = `/api/v1/webhooks/${webhook}/rotar-secreto`
+      return {
+        ruta,
+        cuerpo: { solapamiento_horas: 3 },
+        otra: { ruta, cuerpo: { solapamiento_horas: 4 } },
+        tabla: 'webhook_secreto',
+        efectos: () => contar('select max(version) from webhook_secreto where webhook = $1', webhook),
+        mismo: todo,
+      }
+    },
+    async probarWebhook(comercio): Promise<Caso> {
+      const webhook = await crearWebhook(comercio)
+      return {
+        ruta: `/api/v1/webhooks/${webhook}/probar`,
+        cuerpo: {},
+        otra: { ruta: `/api/v1/webhooks/${await crearWebhook(comercio)}/probar`, cuerpo: {} },
+        tabla: 'webhook_entrega',
+        efectos: () => contar('select count(*) from webhook_entrega where webhook = $1', webhook),
+        entretanto: () => entregas(webhook),
+        mismo: ({ entrega }) => entrega,
+      }
+    },
+    async reenviarEntregaDeWebhook(comercio): Promise<Caso> {
+      const webhook = await crearWebhook(comercio)
+      const [una, otra] = [await nuevaGuia(comercio), await nuevaGuia(comercio)]
+      const rutaDe = (guia: string) => `/api/v1/webhooks/${webhook}/entregas/ent_${webhook.slice(3)}_${guia}_1/reenviar`
+      await entregas(webhook)
+      return {
+        ruta: rutaDe(una),
+        cuerpo: {},
+        otra: { ruta: rutaDe(otra), cuerpo: {} },
+        tabla: 'webhook_entrega',
+        efectos: () =>
+          contar(`select count(*) from webhook_entrega where webhook = $1 and estado = 'pendiente'`, webhook),
+        mismo: ({ entrega }) => entrega,
+      }
+    },
+    async recuperarEntregasDeWebhook(comercio): Promise<Caso> {
+      const webhook = await crearWebhook(comercio)
+      const ruta = `/api/v1/webhooks/${webhook}/recuperar`
+      const desde = new Date(entorno.reloj().getTime() - 3_600_000).toISOString()
+      const terminar = `update recuperacion set estado = 'terminada', terminado_en = now() where webhook = $1`
+      return {
+        ruta,
+        cuerpo: { desde },
+        otra: { ruta, cuerpo: { desde, todas: true } },
+        tabla: 'recuperacion',
+        efectos: () => contar('select count(*) from recuperacion where webhook = $1', webhook),
+        entretanto: () => entorno.db.pool.query(terminar, [webhook]),
+        mismo: ({ recuperacion }) => recuperacion,
+      }
+    },
+    async reenviarSolicitud(comercio): Promise<Caso> {
+      const guia = await preguntada(comercio)
+      return {
+        ruta: `/api/v1/guias/${guia}/reenviar-solicitud`,
+        cuerpo: {},
+        otra: { ruta: `/api/v1/guias/${await preguntada(comercio)}/reenviar-solicitud`, cuerpo: {} },
+        tabla: 'mensaje',
+        efectos: () => contar('select count(*) from mensaje where guia = $1', guia),
+        mismo: ({ guia, secuencia }) => [guia, secuencia],
+      }
+    },
+    async simularAvance(comercio): Promise<Caso> {
+      const guia = await nuevaGuia(comercio)
+      const ruta = `/api/v1/simulador/guias/${guia}/avanzar`
+      return {
+        ruta,
+        cuerpo: { tipo: 'guia.nota', descripcion: 'Llamar antes' },
+        otra: { ruta, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
+        tabla: 'evento',
+        efectos: () => contar('select count(*) from evento where guia = $1', guia),
+        mismo: todo,
+      }
+    },
+  } satisfies Record<string, (comercio: Comercio) => Promise<Caso>>
+}
+
+export const nuevaClave = () => randomUUID()
