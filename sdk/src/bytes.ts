@@ -36,7 +36,7 @@ export const hexadecimalDe = (bytes: Uint8Array<ArrayBuffer>) =>
  * @param fallar creates the error to throw, in the class that the caller needs
  * @throws the error of `fallar` if WebCrypto is missing
  */
-export function webCrypto(fallar: (mensaje: string) => Error): SubtleCrypto {
+export function webCrypto(fallar: (mensaje: string) => Error): typeof crypto.subtle {
   const subtle = globalThis.crypto?.subtle
   if (subtle) return subtle
   throw fallar('Este entorno no tiene WebCrypto (crypto.subtle): use Node 20 o posterior, o https.')

@@ -120,7 +120,7 @@ export type {
 export { Guias, type OpcionesDeGuias, type OpcionesDeLlamada } from './guias.js'
 export type { FallaDeMuchas, GuiaDeMuchas, ResultadoDeMuchas } from './lotes.js'
 export type { AvanceDeMuchas, CreacionDeMuchas, OpcionesDeConversion, OpcionesDeMuchas } from './muchas.js'
-export type { OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'
+export type { OpcionesConClave, OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'
 export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDeBitacora, RecursoCuenta } from './recursoCuenta.js'

@@ -27,6 +27,20 @@ export interface OpcionesDeSolicitud {
   cabeceras?: Readonly<Record<string, string>> | undefined
 }
 
+/** Opciones de una solicitud que no lleva más datos que su clave de idempotencia. */
+export interface OpcionesConClave extends OpcionesDeSolicitud {
+  /**
+   * Clave con que la misma solicitud se puede repetir durante 24 horas sin que haga nada más. Si falta, se usa una al
+   * azar, que vale para los reintentos de esta llamada. Ponga una propia si quiere repetir la llamada después, por
+   * ejemplo cuando su proceso murió a mitad.
+   */
+  idempotencia?: string
+}
+
+/** Returns the body of a request that has no data besides its key. JSON leaves an undefined key out. */
+export const claveDe = (opciones: OpcionesConClave | undefined) =>
+  ({ idempotencia: opciones?.idempotencia }) as Pick<OpcionesConClave, 'idempotencia'>
+
 /**
  * Resultado de un intento de una solicitud. No lleva la llave ni cuerpos ni parámetros, para que pueda ir a un
  * registro:

@@ -1,5 +1,6 @@
 import { ErrorGuias } from './errores.js'
 import { type Operaciones, REPETIBLES } from './generado/operaciones.js'
+import { conAzar } from './referencia.js'
 import { revisar } from './rutas.js'
 
 /** Operation of the contract: its method, and its path below `/api/v1`. */
@@ -73,9 +74,11 @@ export function armarOtra(metodo: string, ruta: string, datos: DatosDeAlguna, re
 function completar(
   metodo: string,
   ruta: string,
-  { query, body }: DatosDeAlguna,
+  { query, body: dado }: DatosDeAlguna,
   repetible = /^P(OS|ATC)/.test(metodo) ? 'false' : 'true',
 ): Pedido {
+  // With a key, the service recognises the repetition of this request.
+  const body = repetible === 'idempotencia' ? conAzar(dado ?? {}, repetible) : dado
   const pares = Object.entries(query ?? {}).flatMap(([nombre, valor]) =>
     [valor].flat().flatMap((uno) => (uno === undefined || uno === null ? [] : [`${nombre}=${codificar(uno)}`])),
   )

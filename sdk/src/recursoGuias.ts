@@ -24,7 +24,7 @@ import type {
   UbicacionParaConfirmar,
 } from './generado/types.gen.js'
 import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './muchas.js'
-import type { OpcionesDeSolicitud } from './opciones.js'
+import { claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { armar } from './pedido.js'
 import { conReferencia } from './referencia.js'
@@ -223,8 +223,9 @@ export class RecursoGuias {
    * Pide otra vez al destinatario que confirme el lugar, si el mensaje anterior venció, falló o quedó en duda. El
    * máximo es de 3 veces por guía y 5 al día por teléfono; después es un `ErrorConflicto` (`limite_de_solicitudes`).
    */
-  reenviarSolicitud(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return this.#pedir('POST /guias/{guia}/reenviar-solicitud', { path: { guia } }, opciones, esGuia)
+  reenviarSolicitud(guia: CodigoDeGuia, opciones?: OpcionesConClave): Solicitud<Guia> {
+    const datos = { path: { guia }, body: claveDe(opciones) }
+    return this.#pedir('POST /guias/{guia}/reenviar-solicitud', datos, opciones, esGuia)
   }
 
   /**

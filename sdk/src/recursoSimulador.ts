@@ -19,7 +19,7 @@ export class RecursoSimulador {
   /**
    * Mueve una guía de prueba como lo haría una lectura del repartidor, con las mismas reglas y el mismo aviso a sus
    * webhooks. Un cambio que el estado actual no admite es un `ErrorConflicto`; `transiciones` dice qué cambios admite.
-   * Repetir la llamada es otra lectura. `entregado` trae una prueba de entrega de muestra, e `intento_fallido`, una
+   * Repetir la llamada es otra lectura, menos con la misma `idempotencia`. `entregado` trae una prueba de entrega de muestra, e `intento_fallido`, una
    * foto.
    *
    * ```ts

@@ -19,7 +19,7 @@ import type {
   WebhookParaCambiar,
   WebhookParaCrear,
 } from './generado/types.gen.js'
-import type { OpcionesDeSolicitud } from './opciones.js'
+import { claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { Solicitud } from './solicitud.js'
 
@@ -55,7 +55,8 @@ export class RecursoWebhooks {
    * Registra una dirección para recibir los eventos del modo de esta llave. Sin `tipos`, recibe todos.
    *
    * **Guarde `secreto`**: con él se comprueba cada envío (`verificarWebhook`), y solo se muestra aquí. Si se pierde la
-   * respuesta, busque el webhook con `listar()` y pida otro secreto con `rotarSecreto`.
+   * respuesta, el SDK repite la solicitud con la misma `idempotencia`, y recibe el mismo webhook y el mismo secreto.
+   * Pasadas 24 horas, pida otro secreto con `rotarSecreto`.
    *
    * ```ts
    * const { webhook, secreto } = await api.webhooks.crear({
@@ -99,7 +100,7 @@ export class RecursoWebhooks {
   /**
    * Crea un secreto nuevo del webhook, que se muestra **solo en esta respuesta**. Durante `solapamiento_horas` (24 si
    * falta), cada envío lleva las dos firmas: cambie el secreto en su servidor sin perder ningún envío. Cada llamada
-   * crea otro secreto.
+   * crea otro secreto, menos la que repite una `idempotencia`.
    */
   rotarSecreto(
     webhook: CodigoDeWebhook,
@@ -119,8 +120,13 @@ export class RecursoWebhooks {
    * Devuelve la entrega antes de que el aviso salga. Pida la entrega después, con `obtenerEntrega`, para ver qué
    * contestó su servidor.
    */
-  probar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<EntregaDeWebhook> {
-    return this.#pedir('POST /webhooks/{webhook}/probar', { path: { webhook } }, opciones, esEntregaDeWebhook)
+  probar(webhook: CodigoDeWebhook, opciones?: OpcionesConClave): Solicitud<EntregaDeWebhook> {
+    return this.#pedir(
+      'POST /webhooks/{webhook}/probar',
+      { path: { webhook }, body: claveDe(opciones) },
+      opciones,
+      esEntregaDeWebhook,
+    )
   }
 
   /**
@@ -209,11 +215,11 @@ export class RecursoWebhooks {
   reenviar(
     webhook: CodigoDeWebhook,
     entrega: CodigoDeEntregaDeWebhook,
-    opciones?: OpcionesDeSolicitud,
+    opciones?: OpcionesConClave,
   ): Solicitud<EntregaDeWebhook> {
     return this.#pedir(
       'POST /webhooks/{webhook}/entregas/{entrega}/reenviar',
-      { path: { webhook, entrega } },
+      { path: { webhook, entrega }, body: claveDe(opciones) },
       opciones,
       esEntregaDeWebhook,
     )

@@ -11,10 +11,13 @@ export const tieneReferencia = (guia: GuiaParaCrear): boolean =>
  * Adds a random reference to a guide without a reference. A digest of the content would not work, because two orders of
  * one customer are often identical. The service would take the second for a repetition of the first.
  */
-export function conReferencia<G extends GuiaParaCrear>(guia: G): G {
-  return tieneReferencia(guia) || typeof guia !== 'object' || guia === null
-    ? guia
-    : { ...guia, external_ref: nuevaReferencia() }
+export const conReferencia = <G extends GuiaParaCrear>(guia: G): G => conAzar(guia, 'external_ref')
+
+/** Adds a random text as `miembro` to an object that lacks it. Returns any other value as it is. */
+export function conAzar<T>(objeto: T, miembro: string): T {
+  return typeof objeto !== 'object' || objeto === null || Array.isArray(objeto) || objeto[miembro as keyof T]
+    ? objeto
+    : { ...objeto, [miembro]: nuevaReferencia() }
 }
 
 /**

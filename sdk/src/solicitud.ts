@@ -8,7 +8,10 @@ export interface Respuesta<T> {
   cabeceras: Headers
   /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
   idSolicitud: string | null
-  /** Verdadero si la guía ya existía con esta referencia y este contenido, y la respuesta trae esa guía. */
+  /**
+   * Verdadero si una solicitud igual, con la misma `external_ref` o la misma `idempotencia`, ya hizo lo que se pide. La
+   * respuesta trae lo que aquella hizo.
+   */
   repetida: boolean
 }
 

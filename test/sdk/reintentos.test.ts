@@ -75,10 +75,6 @@ const REPETIBLES: Record<string, Pedir> = {
   'webhooks.entregas': (api, o) => api.webhooks.entregas('wh', {}, o),
   'webhooks.obtenerEntrega': (api, o) => api.webhooks.obtenerEntrega('wh', 'ent', o),
   'simulador.confirmarUbicacion': (api, o) => api.simulador.confirmarUbicacion('A', undefined, o),
-}
-const UNA_VEZ: Record<string, Pedir> = {
-  'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
-  'guias.crearLote, one without a reference': (api, o) => api.guias.crearLote(lote(CON, SIN), o),
   'guias.reenviarSolicitud': (api, o) => api.guias.reenviarSolicitud('A', o),
   'webhooks.crear': (api, o) => api.webhooks.crear({ url: 'https://a.ejemplo.com' }, o),
   'webhooks.rotarSecreto': (api, o) => api.webhooks.rotarSecreto('wh', undefined, o),
@@ -86,6 +82,15 @@ const UNA_VEZ: Record<string, Pedir> = {
   'webhooks.recuperar': (api, o) => api.webhooks.recuperar('wh', { desde: '2026-01-01' }, o),
   'webhooks.reenviar': (api, o) => api.webhooks.reenviar('wh', 'ent', o),
   'simulador.avanzar': (api, o) => api.simulador.avanzar('A', { estado: 'recolectado' }, o),
+}
+const CON_CLAVE = Object.fromEntries(
+  Object.entries(REPETIBLES).filter(([cual]) =>
+    /reenviar|webhooks\.(crear|rotarSecreto|probar|recuperar)$|avanzar/.test(cual),
+  ),
+)
+const UNA_VEZ: Record<string, Pedir> = {
+  'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
+  'guias.crearLote, one without a reference': (api, o) => api.guias.crearLote(lote(CON, SIN), o),
 }
 
 describe('what is sent again', () => {
@@ -192,6 +197,44 @@ describe('what is sent again', () => {
     expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A'))).intentos).toBe(1)
     expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A', {}, { reintentos: 4 }))).intentos).toBe(5)
     expect((await falla(cliente().guias.obtener('A', {}, { reintentos: 0 }))).intentos).toBe(1)
+  })
+
+  it.each(Object.entries(CON_CLAVE))('%s: with a key of the SDK’s own, the same each time', async (_, pedir) => {
+    const claves: unknown[] = []
+    for (let vez = 0; vez < 2; vez++) {
+      contestar(cortar, respuestaHtml, cortar)
+      recibidas.length = 0
+      await falla(pedir(cliente()))
+      const suyas = recibidas.map(({ cuerpo }) => JSON.parse(cuerpo).idempotencia)
+      expect(suyas).toEqual(Array(3).fill(expect.stringMatching(/^auto-[0-9a-f]{32}$/)))
+      expect(new Set(suyas).size).toBe(1)
+      claves.push(suyas[0])
+    }
+    expect(new Set(claves).size).toBe(2)
+  })
+
+  it('the key that the caller gives', async () => {
+    const api = cliente()
+    contestar(conProblema(409, 'idempotencia_en_conflicto'))
+    const llamadas = [
+      () => api.guias.reenviarSolicitud('A', { idempotencia: 'mía' }),
+      () => api.webhooks.crear({ url: 'https://a.ejemplo.com', idempotencia: 'mía' }),
+      () => api.webhooks.rotarSecreto('wh', { idempotencia: 'mía' }),
+      () => api.webhooks.probar('wh', { idempotencia: 'mía' }),
+      () => api.webhooks.recuperar('wh', { desde: '2026-01-01', idempotencia: 'mía' }),
+      () => api.webhooks.reenviar('wh', 'ent', { idempotencia: 'mía' }),
+      () => api.simulador.avanzar('A', { estado: 'recolectado', idempotencia: 'mía' }),
+      () => api.post('/api/v1/webhooks/wh/probar', { idempotencia: 'mía' }),
+    ]
+    for (const llamar of llamadas)
+      expect(await falla(llamar())).toMatchObject({ codigo: 'idempotencia_en_conflicto', intentos: 1 })
+    expect(recibidas.map(({ cuerpo }) => JSON.parse(cuerpo).idempotencia)).toEqual(Array(8).fill('mía'))
+  })
+
+  it('a body that is no object as it is', async () => {
+    contestar(conProblema(422, 'validacion'))
+    for (const cuerpo of [[], 'x', 7]) await falla(cliente().webhooks.rotarSecreto('wh', cuerpo as never))
+    expect(recibidas.map(({ cuerpo }) => cuerpo)).toEqual(['[]', '"x"', '7'])
   })
 
   it('what has a reference of the SDK’s own, the same each time', async () => {

@@ -30,7 +30,7 @@ describe('api.webhooks', () => {
   const PAGINA = { datos: [ENTREGA], cursor_siguiente: null }
   const desde = '2026-11-20T15:00:00Z'
 
-  const OPERACIONES: [string, () => PromiseLike<unknown>, number, unknown, string, string, unknown?][] = [
+  const OPERACIONES: [string, () => PromiseLike<unknown>, number, unknown, string, string, object?][] = [
     [
       'crear',
       () => api.webhooks.crear({ url: WEBHOOK.url, tipos: ['guia.*'] }),
@@ -111,8 +111,11 @@ describe('api.webhooks', () => {
   it.each(OPERACIONES)('%s', async (_, pedir, status, datos, metodo, ruta, cuerpo) => {
     responder(status, datos)
     expect(await pedir()).toEqual(datos)
+    // Every POST carries a key of its own.
+    const clave = { idempotencia: expect.stringMatching(/^auto-[0-9a-f]{32}$/) }
+    const enviado = metodo === 'POST' ? { ...cuerpo, ...clave } : cuerpo
     expect(llegadas()).toEqual([
-      { metodo, ruta: `/api/v1/webhooks${ruta}`, tipo: cuerpo ? 'application/json' : undefined, cuerpo },
+      { metodo, ruta: `/api/v1/webhooks${ruta}`, tipo: enviado ? 'application/json' : undefined, cuerpo: enviado },
     ])
   })
 
