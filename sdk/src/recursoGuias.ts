@@ -327,7 +327,8 @@ export class RecursoGuias {
 
   /**
    * Corrige los campos que se envían, hasta que la guía sale a ruta y otra vez tras un intento fallido; `null` borra uno
-   * opcional. Con `secuencia`, solo si la guía no ha cambiado desde que la leyó.
+   * opcional. Con `secuencia`, solo si la guía no ha cambiado desde que la leyó. Lleva una `idempotencia` propia, así que
+   * se reintenta si la red falla.
    * @throws {ErrorConflicto} `no_corregible`, `carrera_perdida` o `limite_de_correcciones`
    */
   corregir(guia: string, correccion: CorreccionDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {

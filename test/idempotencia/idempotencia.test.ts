@@ -18,10 +18,11 @@ beforeEach(async () => {
 })
 
 const filas = async (sql: string, ...valores: unknown[]) => (await entorno.db.pool.query(sql, valores)).rows
-const pedir = (ruta: string, cuerpo: object, { llave }: { llave: string } = comercio) =>
-  entorno.pedir('POST', ruta, { llave, cuerpo })
-const primera = ({ ruta, cuerpo }: Pick<Caso, 'ruta' | 'cuerpo'>, idempotencia: string, de = comercio) =>
-  pedir(ruta, { ...cuerpo, idempotencia }, de)
+const pedir = (ruta: string, cuerpo: object, { llave }: { llave: string } = comercio, metodo = 'POST') =>
+  entorno.pedir(metodo, ruta, { llave, cuerpo })
+type Peticion = Pick<Caso, 'metodo' | 'ruta' | 'cuerpo'>
+const primera = ({ metodo, ruta, cuerpo }: Peticion, idempotencia: string, de = comercio) =>
+  pedir(ruta, { ...cuerpo, idempotencia }, de, metodo)
 const repetida = (cabeceras: Headers) => cabeceras.get('idempotent-replayed')
 const codigoDe = ({ status, cuerpo }: Awaited<ReturnType<typeof pedir>>) => [status, cuerpo.codigo]
 const CONFLICTO = [409, 'idempotencia_en_conflicto']
@@ -123,7 +124,7 @@ describe('an operation that takes idempotencia', () => {
     const guardadas = await filas('select count(*) from clave_idempotencia')
     for (let vez = 0; vez < 2; vez++) {
       const cuerpo = id === 'crearWebhook' ? { url: url() } : caso.cuerpo
-      const una = await pedir(caso.ruta, cuerpo)
+      const una = await pedir(caso.ruta, cuerpo, comercio, caso.metodo)
       expect([una.status < 300, repetida(una.cabeceras)]).toEqual([true, null])
       await caso.entretanto?.()
     }

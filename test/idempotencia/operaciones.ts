@@ -4,10 +4,12 @@ import { sinDestino, unaGuia } from '../fabricas.ts'
 
 /** A request that takes a key, of a merchant who has what it needs. */
 export interface Caso {
+  /** POST if absent. */
+  metodo?: 'PATCH'
   ruta: string
   cuerpo: Record<string, unknown>
   /** The path and body of another request of the same operation. */
-  otra: { ruta: string; cuerpo: Record<string, unknown> }
+  otra: Pick<Caso, 'metodo' | 'ruta' | 'cuerpo'>
   /** Table into which the operation writes. */
   tabla: string
   /** Counts what the operation has done. */
@@ -123,6 +125,18 @@ export function casosDe(entorno: Entorno) {
         ruta,
         cuerpo: { tipo: 'guia.nota', descripcion: 'Llamar antes' },
         otra: { ruta, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
+        tabla: 'evento',
+        efectos: () => contar('select count(*) from evento where guia = $1', guia),
+        mismo: todo,
+      }
+    },
+    async corregirGuia(comercio): Promise<Caso> {
+      const guia = await nuevaGuia(comercio)
+      const peticion = { metodo: 'PATCH', ruta: `/api/v1/guias/${guia}` } as const
+      return {
+        ...peticion,
+        cuerpo: { contenido: 'Un libro' },
+        otra: { ...peticion, cuerpo: { contenido: 'Dos libros' } },
         tabla: 'evento',
         efectos: () => contar('select count(*) from evento where guia = $1', guia),
         mismo: todo,

@@ -44,6 +44,20 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
     ])
   })
 
+  it('does it once for a key, and refuses the key of another correction', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const corregir = (contenido: string) =>
+      entorno.operar('PATCH', `/guias/${guia}`, { contenido, razon: RAZON, secuencia: 1, idempotencia: 'llamada-7' })
+    const [una, otra] = [await corregir('Un libro'), await corregir('Un libro')]
+    expect([una, otra].map(({ status, cabeceras }) => [status, cabeceras.get('idempotent-replayed')])).toEqual([
+      [200, null],
+      [200, 'true'],
+    ])
+    expect(otra.cuerpo).toEqual(una.cuerpo)
+    expect((await corregir('Dos libros')).cuerpo.codigo).toBe('idempotencia_en_conflicto')
+  })
+
   it.each<[string, object, number, string]>([
     ['no reason', { telefono: '+50259871234' }, 422, 'validacion'],
     ['nothing to correct', { razon: RAZON }, 422, 'validacion'],

@@ -85,7 +85,7 @@ const REPETIBLES: Record<string, Pedir> = {
 }
 const CON_CLAVE = Object.fromEntries(
   Object.entries(REPETIBLES).filter(([cual]) =>
-    /reenviar|webhooks\.(crear|rotarSecreto|probar|recuperar)$|avanzar/.test(cual),
+    /reenviar|corregir|webhooks\.(crear|rotarSecreto|probar|recuperar)$|avanzar/.test(cual),
   ),
 )
 const UNA_VEZ: Record<string, Pedir> = {
@@ -218,6 +218,7 @@ describe('what is sent again', () => {
     contestar(conProblema(409, 'idempotencia_en_conflicto'))
     const llamadas = [
       () => api.guias.reenviarSolicitud('A', { idempotencia: 'mía' }),
+      () => api.guias.corregir('A', { contenido: 'B', idempotencia: 'mía' }),
       () => api.webhooks.crear({ url: 'https://a.ejemplo.com', idempotencia: 'mía' }),
       () => api.webhooks.rotarSecreto('wh', { idempotencia: 'mía' }),
       () => api.webhooks.probar('wh', { idempotencia: 'mía' }),
@@ -228,7 +229,7 @@ describe('what is sent again', () => {
     ]
     for (const llamar of llamadas)
       expect(await falla(llamar())).toMatchObject({ codigo: 'idempotencia_en_conflicto', intentos: 1 })
-    expect(recibidas.map(({ cuerpo }) => JSON.parse(cuerpo).idempotencia)).toEqual(Array(8).fill('mía'))
+    expect(recibidas.map(({ cuerpo }) => JSON.parse(cuerpo).idempotencia)).toEqual(Array(llamadas.length).fill('mía'))
   })
 
   it('a body that is no object as it is', async () => {

@@ -7,6 +7,7 @@ import { darPaso, deGuia } from '../eventos/evento.ts'
 import { explicarInverosimil } from '../guias/advertencias.ts'
 import { cifrarCambios } from '../guias/correcciones.ts'
 import { type AmbitoDeGuias, buscarGuia, type FilaGuia, venceAlCrear } from '../guias/guia.ts'
+import type { Recordar } from '../idempotencia/idempotencia.ts'
 import { enlacePorSeguir, mismoLugar, pasoDeLugar } from '../ubicacion/ubicacion.ts'
 import { type CamposCorregidos, type Corregida, corregida, exigirCorregible } from './corregida.ts'
 
@@ -67,6 +68,7 @@ const PEDIR_AL_NUEVO = statement<ReturnType<typeof deGuia> & { id: string; canal
  * the message to a corrected telephone. Fields that already have these values change nothing; without any change,
  * nothing is written.
  * @param secuencia sequence that the guide must have; undefined: any
+ * @param recordar stores the request's key in the same transaction
  * @returns the guide's row afterwards, with the code of its merchant
  * @throws Problema 404; 409 `no_corregible`, `carrera_perdida` or `limite_de_correcciones`; 422 if `estricto` and the
  * location would be implausible
@@ -75,11 +77,11 @@ export async function corregirGuiaDe(
   deps: DepsDeCorreccion,
   quien: QuienCorrige,
   codigo: string,
-  campos: CamposCorregidos,
-  secuencia?: number,
+  { campos, secuencia }: { campos: CamposCorregidos; secuencia?: number | undefined },
+  recordar: Recordar,
 ): Promise<FilaGuia & { comercio: string }> {
   const hallada = await buscarGuia(deps.db, quien.ambito, codigo)
-  const avisos: Parameters<Deps['avisarTrabajo']>[] = []
+  const avisos: Escritor['avisos'] = []
   const guia = await inTransaction(deps.db.de(hallada.comercio_id), async (consultar) => {
     avisos.length = 0
     const [tomada] = await consultar(TOMAR, deGuia(hallada))
@@ -89,21 +91,37 @@ export async function corregirGuiaDe(
         'carrera_perdida',
         `La guía va por la secuencia ${leida.secuencia}, y la corrección es de la ${secuencia}. Lea la guía y decida otra vez.`,
       )
-    exigirCorregible(leida, campos)
-    const hecha = corregida(leida, campos, quien)
-    const lugar = lugarPropuesto(quien, campos)
-    exigirVerosimil(quien, hecha, lugar)
-    const cambiaDeLugar = lugar !== undefined && !mismoLugar(leida, lugar)
-    if (hecha.campos.length === 0 && !cambiaDeLugar) return leida
-    if (correcciones >= MAXIMO) throw new Problema('limite_de_correcciones', `La guía ya se corrigió ${MAXIMO} veces.`)
-    return escribir({ ...deps, consultar, avisos }, quien, leida, hecha, {
-      lugar: cambiaDeLugar ? lugar : undefined,
-      solicitudes,
-    })
+    const decidida = decidir(quien, leida, campos)
+    if (decidida && correcciones >= MAXIMO)
+      throw new Problema('limite_de_correcciones', `La guía ya se corrigió ${MAXIMO} veces.`)
+    const corregida = decidida
+      ? await escribir({ ...deps, consultar, avisos }, quien, leida, { ...decidida, solicitudes })
+      : leida
+    await recordar(consultar, leida.guia)
+    return corregida
   })
   // Workers are notified only after the commit.
   for (const aviso of avisos) deps.avisarTrabajo(...aviso)
   return { ...guia, comercio: hallada.comercio }
+}
+
+/** Correction that changes something, and the location that it confirms, if any. */
+interface Decidida {
+  hecha: Corregida
+  lugar: Propuesta | undefined
+}
+
+/**
+ * Returns what a correction changes; undefined if the guide already is so.
+ * @throws Problema 409 `no_corregible`; 422
+ */
+function decidir(quien: QuienCorrige, leida: FilaGuia, campos: CamposCorregidos): Decidida | undefined {
+  exigirCorregible(leida, campos)
+  const hecha = corregida(leida, campos, quien)
+  const dicho = lugarPropuesto(quien, campos)
+  exigirVerosimil(quien, hecha, dicho)
+  const lugar = dicho && !mismoLugar(leida, dicho) ? dicho : undefined
+  return hecha.campos.length > 0 || lugar ? { hecha, lugar } : undefined
 }
 
 type Propuesta = NonNullable<ReturnType<typeof lugarPropuesto>>
@@ -148,8 +166,7 @@ async function escribir(
   { consultar, avisos, reloj, nuevoId, secretos, canalDe }: Escritor,
   { autor, descripcion }: QuienCorrige,
   leida: FilaGuia,
-  { valores, cambios, campos, guia }: Corregida,
-  { lugar, solicitudes }: { lugar: Propuesta | undefined; solicitudes: number },
+  { hecha: { valores, cambios, campos, guia }, lugar, solicitudes }: Decidida & { solicitudes: number },
 ): Promise<FilaGuia> {
   const ahora = reloj()
   const partes = {
