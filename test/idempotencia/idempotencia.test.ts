@@ -131,9 +131,15 @@ describe('an operation that takes idempotencia', () => {
     expect(await filas('select count(*) from clave_idempotencia')).toEqual(guardadas)
   })
 
-  it.each(['', ' ', 'con espacio', 'ñ', 'x'.repeat(129), null, 7])('refuses the key %j', async (idempotencia) => {
-    const { status, cuerpo } = await pedir('/api/v1/webhooks', { url: url(), idempotencia })
-    expect([status, cuerpo.errores[0].campo]).toEqual([422, '/idempotencia'])
+  it.each(OPERACIONES)('%s: refuses what is no key, and unknown members', async (_, preparar) => {
+    const { ruta, cuerpo, efectos } = await preparar(comercio)
+    const antes = await efectos()
+    for (const mala of ['', ' ', 'con espacio', 'ñ', 'x'.repeat(129), null, 7]) {
+      const respuesta = await pedir(ruta, { ...cuerpo, idempotencia: mala })
+      expect([mala, respuesta.status, respuesta.cuerpo.errores[0].campo]).toEqual([mala, 422, '/idempotencia'])
+    }
+    expect((await pedir(ruta, { ...cuerpo, clave: 'x' })).status).toBe(422)
+    expect(await efectos()).toBe(antes)
   })
 })
 
