@@ -5,10 +5,16 @@ import { ROOT } from '../../server/platform/root.ts'
 
 type Nodo = Record<string, unknown>
 
-/** What only some problems have. A batch's entry needs no exemption: with `guia` and with `error` it is two schemas. */
-const EXENTOS = ['errores_omitidos', 'guia', 'estado', 'transiciones', 'admitida_en'].map(
-  (miembro) => `DatosDeProblema.${miembro}`,
-)
+/**
+ * What only some problems have, and what manifests signed by earlier versions lack. A batch's entry needs no exemption:
+ * with `guia` and with `error` it is two schemas.
+ */
+const EXENTOS = [
+  ...['errores_omitidos', 'guia', 'estado', 'transiciones', 'admitida_en'].map(
+    (miembro) => `DatosDeProblema.${miembro}`,
+  ),
+  ...['sin_firma', 'evidencia'].map((miembro) => `ManifiestoDePrueba.${miembro}`),
+]
 
 const hijos = (nodo: unknown): Nodo[] => (nodo === undefined ? [] : (Object.values(nodo as Nodo) as Nodo[]))
 

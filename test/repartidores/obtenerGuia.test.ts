@@ -42,6 +42,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       intentos: 0,
       secuencia: 2,
       zona_horaria: 'America/Guatemala',
+      evidencia: { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' },
       siguientes: expect.arrayContaining([{ estado: 'en_ruta', motivos: [], con_prueba: false, con_ubicacion: true }]),
     })
     // Its clock is what the phone sets its own by, and the answer stays out of every cache.
