@@ -76,12 +76,33 @@ async function generarUbicacion(salida: URL) {
 }
 
 /**
+ * Methods of signature_pad that read and write a signature as text. The page keeps strokes and encodes its own canvas,
+ * so the plugin `sin-exportar` removes these methods: 2 % of the courier's program.
+ */
+const EXPORTAN = ['fromDataURL', 'toDataURL', 'toSVG'].map(
+  (metodo) => new RegExp(`\\n {2}${metodo}\\([\\s\\S]*?\\n {2}\\}(?=\\n)`),
+)
+
+/**
  * Writes the files of the courier's page. The service worker is a classic script, because some browsers support no
  * module there.
  */
 async function generarRepartidor(salida: URL) {
   const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
-  await empaquetar({ navegador: 'repartidor/browser/main.tsx' }, salida, 'esm', jsx)
+  await empaquetar({ navegador: 'repartidor/browser/main.tsx' }, salida, 'esm', {
+    ...jsx,
+    plugins: [
+      {
+        name: 'sin-exportar',
+        transform(codigo: string, id: string) {
+          if (!id.includes('signature_pad')) return undefined
+          if (!EXPORTAN.every((metodo) => metodo.test(codigo)))
+            throw new Error('signature_pad no longer contains the methods that this plugin removes')
+          return { code: EXPORTAN.reduce((sin, metodo) => sin.replace(metodo, ''), codigo), map: null }
+        },
+      },
+    ],
+  })
   await empaquetar({ lector: 'repartidor/browser/lector.ts' }, salida, 'esm')
   await empaquetar({ servicio: 'repartidor/browser/servicio.ts' }, salida, 'iife')
   await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
