@@ -159,6 +159,7 @@ describe('the schema', () => {
         'evento',
         'mensaje',
         'enlace_corto',
+        'telefono_anterior',
         'archivo',
         'prueba_entrega',
         'prueba_intento',
