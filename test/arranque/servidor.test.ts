@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { SITE_FACTOR } from '../../server/api/limits/networkLimit.ts'
+import { readConfig } from '../../server/platform/config/config.ts'
 import { readKernelQueues } from '../../server/startup/kernelQueues.ts'
+import { publicUrlOf } from '../../server/startup/listen.ts'
 import { ApiServer } from '../../server/startup/server.ts'
 import { SlowReaders } from '../../server/startup/slowReaders.ts'
 import { hasta } from '../fabricas.ts'
@@ -47,6 +50,27 @@ describe('the server', () => {
     tres[0]!.destroy()
     await hasta(async () => (await preguntar(await conectar(url))) === 200)
     expect(await preguntar(tres[1]!)).toBe(200)
+  })
+
+  it('serves a network again however many of its connections have ended', async () => {
+    const { url } = await servir({ conexionesPorRed: 1 })
+    for (let i = 0; i <= SITE_FACTOR; i++) {
+      await hasta(async () => {
+        const socket = await conectar(url)
+        const status = await preguntar(socket)
+        socket.destroy()
+        return status === 200
+      })
+    }
+  })
+
+  it('is addressed with brackets where it listens on IPv6', () => {
+    const config = (HOST: string) => readConfig({ HOST, PORT: '3000' }, '/')
+    expect(['::1', '::', '127.0.0.1'].map((host) => publicUrlOf(config(host)))).toEqual([
+      'http://[::1]:3000',
+      'http://127.0.0.1:3000',
+      'http://127.0.0.1:3000',
+    ])
   })
 
   it('counts no connections behind a proxy, whose all of them are', async () => {
@@ -199,6 +223,28 @@ describe('a reader', () => {
     await connectAndIgnore(url)
     await hasta(async () => seen.cut === 1)
     expect(underWay.size).toBe(0)
+  })
+
+  it('that would need more than a minute for what waits is let go, and a faster one is not', async () => {
+    const pending = 32 * 2 ** 20
+    const begin = performance.now()
+    const dropped: string[] = []
+    /** A connection whose reader takes so many bytes per millisecond. */
+    const reading = (name: string, rate: number) => {
+      const left = () => pending - Math.floor(rate * (performance.now() - begin))
+      const _handle = {
+        get writeQueueSize() {
+          return left()
+        },
+      }
+      const resetAndDestroy = () => dropped.push(name)
+      return { socket: { destroyed: false, writableLength: 1, bytesWritten: pending, _handle, resetAndDestroy } }
+    }
+    const responses = [reading('slow', 100), reading('fast', 5_000)] as unknown as ServerResponse[]
+    const readers = new SlowReaders(new Set(responses), { interval: 100 })
+    porCerrar.push(() => readers.stop())
+    await hasta(async () => dropped.length > 0 || performance.now() > begin + 1_000)
+    expect(new Set(dropped)).toEqual(new Set(['slow']))
   })
 
   it('that takes what it can gets all of it', async () => {

@@ -47,6 +47,13 @@ const negar = (codigo: string) => (socket: Socket) => {
   largo.writeInt32BE(texto.length + 4)
   socket.end(Buffer.concat([Buffer.from('E'), largo, texto]))
 }
+/** Accepts the connection, as PostgreSQL does, and refuses what is asked next. */
+const negarPrueba = (codigo: string) => (socket: Socket) => {
+  const aceptada = [0x52, 0, 0, 0, 8, 0, 0, 0, 0]
+  const lista = [0x5a, 0, 0, 0, 5, 0x49]
+  socket.write(Buffer.from([...aceptada, ...lista]))
+  socket.once('data', () => negar(codigo)(socket))
+}
 
 it('gives everybody the same result for a second', async () => {
   const sonda = nueva(entorno.databaseUrl)
@@ -79,6 +86,13 @@ it('tries a connection of requests where the server has none left for it', async
   expect(conexiones).toBe(1)
   alConectar = negar('28P01')
   expect(await enFalso().look()).toEqual({ base_de_datos: false, escritura: false })
+})
+
+it('takes a server that goes away during the check for no database', async () => {
+  alConectar = negarPrueba('57P01')
+  expect(await enFalso().look()).toEqual({ base_de_datos: false, escritura: false })
+  alConectar = negarPrueba('53100')
+  expect(await enFalso().look()).toEqual({ base_de_datos: true, escritura: false })
 })
 
 it('takes no answer within three seconds for no database', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
 
 const entorno = compartirEntorno()
 const cambiar = (comercio: string, cuerpo: object) => entorno.operar('PATCH', `/comercios/${comercio}`, cuerpo)
@@ -33,6 +34,31 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
       { fotos_minimas: 2, firma: 'opcional', documento: 'opcional' },
       { fotos_minimas: 2, firma: 'opcional', documento: 'no' },
     ])
+  })
+
+  it('keeps the changes of all who change other members at the same time', async () => {
+    const antes = await crear()
+    const cambios = [{ nombre: 'Otra' }, { estricto: true }, { evidencia: { fotos_minimas: 2 } }]
+    const cliente = await entorno.db.pool.connect()
+    try {
+      await cliente.query('begin')
+      await cliente.query('select from comercio where comercio = $1 for no key update', [antes.comercio])
+      const respuestas = cambios.map((cambio) => cambiar(antes.comercio, cambio))
+      await hasta(async () => {
+        const { rows } = await entorno.db.pool.query<{ n: number }>(
+          `select count(*)::int as n from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        return rows[0]!.n === cambios.length
+      })
+      await cliente.query('commit')
+      for (const respuesta of respuestas) expect((await respuesta).status).toBe(200)
+    } finally {
+      cliente.release(true)
+    }
+    const { datos } = (await entorno.operar('GET', '/comercios')).cuerpo
+    const evidencia = { ...antes.evidencia, fotos_minimas: 2 }
+    expect(datos).toContainEqual({ ...antes, nombre: 'Otra', estricto: true, evidencia })
   })
 
   it.each([

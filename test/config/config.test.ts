@@ -1,5 +1,20 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../../server/platform/config/config.ts'
+import { ownMasterKeys } from '../../server/startup/masterKeys.ts'
+
+it('keeps the service’s own master keys in a file that only its owner reads', async () => {
+  const carpeta = await mkdtemp(join(tmpdir(), 'guias-llaves-'))
+  try {
+    const llaves = await ownMasterKeys(carpeta)
+    expect(((await stat(join(carpeta, 'master_keys'))).mode & 0o777).toString(8)).toBe('600')
+    expect(await ownMasterKeys(carpeta)).toEqual(llaves)
+  } finally {
+    await rm(carpeta, { recursive: true })
+  }
+})
 
 describe('configuration', () => {
   const base = {

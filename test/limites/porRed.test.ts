@@ -24,6 +24,14 @@ describe('a limit by network', () => {
     expect(uno.remaining(red).quedan).toBe(3)
   })
 
+  it('tells a /64 what is left to its /48 where that is less', () => {
+    const uno = limite()
+    const red = networkOf('2001:db8:7::1')
+    for (const otra of [1, 2, 3]) uno.take(networkOf(`2001:db8:7:${otra}::1`), RITMO.rafaga)
+    uno.take(networkOf('2001:db8:7:4::1'), 7)
+    expect(uno.remaining(red).quedan).toBe(3)
+  })
+
   it('counts IPv4 addresses and other texts by themselves', () => {
     const uno = limite()
     for (const clave of ['203.0.113.7', '203.0.113.8', 'dispositivo 1', ''])

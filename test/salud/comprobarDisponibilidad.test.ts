@@ -1,10 +1,28 @@
 import { describe, expect, it } from 'vitest'
+import { createLog } from '../../server/platform/log.ts'
+import { Lifetime } from '../../server/startup/lifetime.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
 
 // Workers say in the log what they make of a database that is gone.
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+
+it('says that the queue does not work while the workers have not reached it lately', async () => {
+  const vida = new Lifetime(createLog('silent'), true)
+  vida.phase = 'lista'
+  vida.probe = { look: async () => ({ base_de_datos: true, escritura: true }) } as never
+  const sanas = []
+  for (const sano of [true, false]) {
+    vida.workers = { isHealthy: () => sano } as never
+    const { ok, cola } = await vida.health()
+    sanas.push([ok, cola])
+  }
+  expect(sanas).toEqual([
+    [true, true],
+    [false, false],
+  ])
+})
 
 describe('GET /readyz', () => {
   const leer = () => entorno.pedir('GET', '/readyz')
