@@ -214,6 +214,18 @@ describe('the limits', () => {
     expect((await otra()).status).toBe(200)
   })
 
+  it('hold for the rows that are read for a link of one label, also when nothing is drawn', async () => {
+    ms += 60_000
+    const { api } = await entorno.nuevoComercio()
+    const { url } = await api.guias.etiqueta((await api.guias.crear(unaGuia())).guia)
+    const etag = (await fetch(url)).headers.get('etag')!
+    const repetir = () => fetch(url, { headers: { 'If-None-Match': etag } })
+    let ultima = await repetir()
+    for (let i = 0; ultima.status === 304 && i < 100; i++) ultima = await repetir()
+    expect(((await ultima.json()) as { mensaje: string }).mensaje).toMatch(/^Se agotó el ritmo de etiquetas/)
+    ms += 60_000
+  })
+
   it('let nobody be locked out by strangers who try keys from the same network', async () => {
     const comercio = await entorno.nuevoComercio()
     const falsa = `${comercio.llave.slice(0, -1)}${comercio.llave.endsWith('0') ? '1' : '0'}`

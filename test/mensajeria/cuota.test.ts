@@ -21,6 +21,25 @@ const lote = async (de: Comercio, telefono: string, cuantas: number) => {
 const solicitud = async (de: Comercio, guia: { guia: string }) => (await leer(de, guia)).ubicacion.solicitud
 
 describe('one telephone', () => {
+  it.each(['enviado', 'entregado', 'leido'])(
+    'gets no sixth request in an hour after five that are %s',
+    async (estado) => {
+      const telefono = nuevoTelefono()
+      await lote(comercio, telefono, 5)
+      await quietud()
+      expect(aceptados({ telefono })).toHaveLength(5)
+      await canal.consultar('update mensaje set estado = $1 where telefono in ($2, $3)', [
+        estado,
+        telefono,
+        `+${telefono}`,
+      ])
+      const [sexta] = await lote(comercio, telefono, 1)
+      await quietud()
+      expect(aceptados({ telefono })).toHaveLength(5)
+      expect((await solicitud(comercio, sexta!))!.estado).toBe('pendiente')
+    },
+  )
+
   it('gets five requests an hour and twenty a day from all merchants; each goes out, later and once', async () => {
     const telefono = nuevoTelefono()
     const mias = await lote(comercio, telefono, 24)

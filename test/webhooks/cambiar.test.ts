@@ -45,6 +45,20 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     expect(receptor.recibidos).toHaveLength(1)
   })
 
+  it('does not let a new address wait for the failures of the old one', async () => {
+    const { api, webhook } = await nuevo()
+    const freno = async () => {
+      const { rows } = await entorno.db.pool.query('select freno_vence_en from webhook where webhook = $1', [webhook])
+      return rows[0].freno_vence_en
+    }
+    const vence = new Date(entorno.reloj().getTime() + 60_000)
+    await entorno.db.pool.query('update webhook set freno_vence_en = $1 where webhook = $2', [vence, webhook])
+    await api.webhooks.cambiar(webhook, { descripcion: 'Otra' })
+    expect(await freno()).toEqual(vence)
+    await api.webhooks.cambiar(webhook, { url: (await nuevoReceptor()).url })
+    expect(await freno()).toBeNull()
+  })
+
   it('refuses another’s address, what is not valid, and changes nothing then', async () => {
     const { comercio, api, webhook } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
     const otro = await crear(comercio, nadie())
