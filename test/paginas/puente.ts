@@ -14,8 +14,8 @@ export interface Puente {
   rechazar(cual: RegExp, segundos: number): void
   /** The answer to the next request that matches waits on its way until it is let go. */
   retener(cual: RegExp): () => void
-  /** Requests that match are answered by somebody on the way, with a page of his own. */
-  contestar(cual: RegExp, status: number): void
+  /** Requests that match are answered by somebody on the way: with a page of his own, or with that problem. */
+  contestar(cual: RegExp, status: number, problema?: object): void
   /** Changes what is answered. */
   cambiar?: ((ruta: string, cuerpo: string) => string) | undefined
   /** How many answers were lost and requests cut off since the last healing. */
@@ -32,7 +32,7 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
   const rechazadas: RegExp[] = []
   let retenida: { cual: RegExp; suelta: Promise<void> } | undefined
   let fallas = 0
-  let contestadas: { cual: RegExp; status: number } | undefined
+  let contestadas: { cual: RegExp; status: number; problema: object | undefined } | undefined
   const tomar = (lista: RegExp[], que: string) => {
     const i = lista.findIndex((cual) => cual.test(que))
     if (i >= 0) lista.splice(i, 1)
@@ -46,10 +46,11 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
     }
     if (tomar(rechazadas, que)) return void res.writeHead(503, { 'Retry-After': espera }).end()
     if (contestadas?.cual.test(que)) {
-      const { status } = contestadas
-      return void req
-        .resume()
-        .on('end', () => res.writeHead(status, { 'Content-Type': 'text/html' }).end('<h1>nginx</h1>'))
+      const { status, problema } = contestadas
+      const [tipo, cuerpo] = problema
+        ? ['application/problem+json', JSON.stringify(problema)]
+        : ['text/html', '<h1>nginx</h1>']
+      return void req.resume().on('end', () => res.writeHead(status, { 'Content-Type': tipo }).end(cuerpo))
     }
     puente.pasados.push(que)
     const ida = request(destino() + req.url, { method: req.method, headers: req.headers }, async (vuelta) => {
@@ -94,8 +95,8 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
       retenida = { cual, suelta: promise }
       return resolve
     },
-    contestar(cual, status) {
-      contestadas = { cual, status }
+    contestar(cual, status, problema) {
+      contestadas = { cual, status, problema }
     },
     fallas: () => fallas,
     sanar() {

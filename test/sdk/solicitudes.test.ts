@@ -171,6 +171,12 @@ describe('headers', () => {
     })
   })
 
+  it('carry no authorization where the request needs no key', async () => {
+    contestar(json(200, { keys: [] }))
+    await cliente({ cabeceras: { Authorization: 'Bearer otra' } }).guias.clavesPublicas()
+    expect(recibidas.map(({ cabeceras }) => cabeceras.authorization)).toEqual([undefined])
+  })
+
   it('that cannot be sent are an error before anything is', async () => {
     const error = await falla(cliente().guias.obtener('A', {}, { cabeceras: { 'mala cabecera': 'x' } }))
     expect([error.name, error.message, recibidas.length]).toEqual(['ErrorGuias', expect.stringContaining('armar'), 0])

@@ -223,6 +223,22 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await tiposDeEventos(cancelada)).toEqual(['aceptado', 'cancelado'])
   })
 
+  it('uploads a refused photo anew once, and asks the courier when it is refused again', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
+    puente.contestar(/POST .*\/eventos$/, 422, {
+      codigo: 'validacion',
+      titulo: 'Datos inválidos',
+      errores: [{ campo: '/fotos/0', mensaje: 'No hay tal archivo' }],
+    })
+    await fallarIntento(guia, 'No había nadie', true)
+    await inicio()
+    await pagina.getByText('Necesita su atención').waitFor()
+    expect(puente.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
+  })
+
   it('works in two tabs without doing anything twice', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guias = [

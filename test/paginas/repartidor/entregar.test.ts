@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
+import { horaDeFoto } from '../../../server/pages/repartidor/browser/hora.ts'
 import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
@@ -33,6 +34,15 @@ import {
 } from './telefono.ts'
 
 usarTelefono()
+
+describe('the time of a photo', () => {
+  it('is that of its file, unless it lies in the future', async () => {
+    const tomada = (lastModified: number) => horaDeFoto(new File(['una foto'], 'foto.jpg', { lastModified }))
+    const antes = Date.now() - 60_000
+    expect(await tomada(antes)).toBe(new Date(antes).toISOString())
+    expect(await tomada(Date.now() + 86_400_000)).toBeNull()
+  })
+})
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('delivers with photos, a signature and the place', async () => {

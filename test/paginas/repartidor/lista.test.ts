@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { terminadas } from '../../../server/pages/repartidor/browser/lista.ts'
+import type { Accion } from '../../../server/pages/repartidor/browser/store/base.ts'
 import { checkDigit } from '../../../server/platform/codes/guideCode.ts'
 import { COMPLETO, hasta, lecturaDe, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
@@ -58,6 +60,18 @@ const eventosDeTodas = async (guias: string[], tipo: string) =>
       tipo,
     ])
   ).rows as { guia: string; idempotencia: string }[]
+
+describe('the progress of the day', () => {
+  it('counts what was delivered or returned, but nothing that the service refused', () => {
+    const una = { repartidor: 'rep_1', estado: 'entregado', situacion: 'pendiente' } as Accion
+    const acciones: Accion[] = [
+      { ...una, guia: 'A' },
+      { ...una, guia: 'B', estado: 'devuelto', situacion: 'enviada' },
+      { ...una, guia: 'C', situacion: 'atencion' },
+    ]
+    expect(terminadas(acciones, 'rep_1')).toBe(2)
+  })
+})
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('shows of two hundred guides each with its address, in an order that stays, and draws what is seen', async () => {

@@ -177,6 +177,7 @@ describe('guias escuchar', () => {
 
   it('only shows them without a destination, and begins anew where the cursor is of another', async () => {
     const suyo = await entorno.nuevoComercio()
+    const anterior = await suyo.api.guias.crear(unaGuia())
     const cursor = join(cli.carpeta, 'ajeno')
     const ajeno = await cli.comercio.api.eventos.listar({ limite: 1 })
     await writeFile(cursor, `${ajeno.cursor_siguiente}\n`)
@@ -184,6 +185,8 @@ describe('guias escuchar', () => {
     await hasta(async () => proceso.errores.includes('ya no vale'))
     const { guia } = await new Guias({ llave: suyo.llave, baseUrl: entorno.url }).guias.crear(unaGuia())
     await hasta(async () => proceso.salida.includes(guia))
+    // What happened before is not shown.
+    expect(proceso.salida).not.toContain(anterior.guia)
     expect(JSON.parse(proceso.salida)).toMatchObject({ tipo: 'guia.aceptado', guia })
     expect(await proceso.cerrar()).toBe(0)
   })

@@ -298,6 +298,34 @@ describe('guias lote', () => {
     expect(await leerResultados('mil.resultados-3.csv')).toHaveLength(1)
   })
 
+  it('goes on where every other request fails, however many rows have failed', async () => {
+    let solicitudes = 0
+    const inestable = await servir(async (req, res) => {
+      const trozos: Buffer[] = []
+      for await (const trozo of req) trozos.push(trozo)
+      if (solicitudes++ % 2 === 0) return void res.writeHead(503, { 'Retry-After': '3600' }).end('<html>')
+      const { guias: pedidas } = JSON.parse(Buffer.concat(trozos).toString()) as { guias: { external_ref: string }[] }
+      const resultados = pedidas.map(({ external_ref }, indice) => ({
+        ...{ indice, ok: true, guia: `G${external_ref}`, estado: 'aceptado', external_ref },
+        ...{ repetida: false, advertencias: [] },
+      }))
+      const cuenta = { ok: true, creadas: resultados.length, repetidas: 0, fallidas: 0, advertencias: [] }
+      res.end(JSON.stringify({ ...cuenta, resultados }))
+    })
+    const filas = Array.from({ length: 800 }, (_, i) => `1,A,B,I-${i}`)
+    const csv = await escribir('inestable.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
+    const orden = ['lote', csv, ...ARGS_DE_RECOGIDA, '--url', inestable, '--concurrencia', '1']
+    const { codigo, salida } = await guias(orden)
+    expect([codigo, salida]).toEqual([1, expect.stringMatching(/^800 leídas: 400 creadas, 400 fallidas/)])
+  })
+
+  it('refuses a file that ends within a character', async () => {
+    const texto = `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${nuevaRef()}`
+    const csv = await escribir('cortada.csv', Buffer.concat([Buffer.from(texto), Buffer.of(0xc3)]))
+    const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA])
+    expect([codigo, errores]).toEqual([2, expect.stringContaining('cortada.csv no está en utf-8')])
+  })
+
   it('counts equal faults together, with their rows, and tells apart what differs in few ways', async () => {
     const malos = ['', '77', '1234567', '', '12', '', '']
     const filas = malos.map((telefono, i) => `${telefono},Guatemala,${i === 4 ? '' : 'Mixco'},${nuevaRef()}`)
