@@ -56,6 +56,8 @@ beforeAll(async () => {
     if (seguridad!.esquema === 'llaveDeComercio') llavesSinUsar.set(id, await entorno.nuevaLlave(comercio))
   guia = (await comercio.api.guias.crear(unaGuia())).guia
   guias.confirmarUbicacionPorOperador = (await comercio.api.guias.crear(sinDestino())).guia
+  guias.corregirGuiaPorOperador = (await comercio.api.guias.crear(unaGuia())).guia
+  guias.corregirGuia = (await comercio.api.guias.crear(unaGuia())).guia
   guias.simularAvance = (await comercio.api.guias.crear(unaGuia())).guia
   guias.reenviarSolicitud = (await comercio.api.guias.crear(sinDestino())).guia
   guias.simularUbicacion = (await comercio.api.guias.crear(sinDestino())).guia

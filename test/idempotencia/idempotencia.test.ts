@@ -132,13 +132,14 @@ describe('an operation that takes idempotencia', () => {
   })
 
   it.each(OPERACIONES)('%s: refuses what is no key, and unknown members', async (_, preparar) => {
-    const { ruta, cuerpo, efectos } = await preparar(comercio)
+    const { metodo, ruta, cuerpo, efectos } = await preparar(comercio)
+    const enviar = (enviado: object) => pedir(ruta, enviado, comercio, metodo)
     const antes = await efectos()
     for (const mala of ['', ' ', 'con espacio', 'ñ', 'x'.repeat(129), null, 7]) {
-      const respuesta = await pedir(ruta, { ...cuerpo, idempotencia: mala })
+      const respuesta = await enviar({ ...cuerpo, idempotencia: mala })
       expect([mala, respuesta.status, respuesta.cuerpo.errores[0].campo]).toEqual([mala, 422, '/idempotencia'])
     }
-    expect((await pedir(ruta, { ...cuerpo, clave: 'x' })).status).toBe(422)
+    expect((await enviar({ ...cuerpo, clave: 'x' })).status).toBe(422)
     expect(await efectos()).toBe(antes)
   })
 })

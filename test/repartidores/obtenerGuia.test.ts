@@ -41,6 +41,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       distancia_m: 18_220,
       intentos: 0,
       secuencia: 2,
+      etiqueta_desactualizada: false,
       zona_horaria: 'America/Guatemala',
       evidencia: { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' },
       siguientes: expect.arrayContaining([{ estado: 'en_ruta', motivos: [], con_prueba: false, con_ubicacion: true }]),
