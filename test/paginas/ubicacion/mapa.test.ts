@@ -108,6 +108,33 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
   })
 
+  it('goes on looking for a better position when the phone fails after the first one', async () => {
+    await abrir(falso.nueva())
+    await evaluar(`navigator.geolocation.watchPosition = (hallar, fallar) => {
+      hallar({ coords: { latitude: 14.64, longitude: -90.61, accuracy: 1450 } })
+      setTimeout(() => {
+        fallar({ code: 2, PERMISSION_DENIED: 1 })
+        document.title = 'falló'
+      })
+      return 1
+    }, 0`)
+    await boton('Usar mi ubicación').tap()
+    await expect.poll(() => evaluar('document.title')).toBe('falló')
+    expect(await evaluar('document.querySelector("#estado-gps").textContent')).toMatch(/^Buscando/)
+  })
+
+  it('asks again whether a position will do when a new one takes its place', async () => {
+    await abrir(falso.nueva(), en(1_800))
+    const aproximado = pagina().getByLabel('Está bien así, aunque sea cerca')
+    await boton('Usar mi ubicación').tap()
+    await aproximado.check()
+    await boton('Atrás').tap()
+    await contexto().setGeolocation({ ...AQUI, accuracy: 2_500 })
+    await boton('Usar mi ubicación').tap()
+    await texto('Esta posición puede fallar por 2.5 km').waitFor()
+    expect(await aproximado.isChecked()).toBe(false)
+  })
+
   it('shows a map, and takes the pin where it is put', async () => {
     remitentes.length = 0
     await abrir(falso.nueva())

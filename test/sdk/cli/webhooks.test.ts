@@ -118,6 +118,26 @@ describe('guias webhooks', () => {
     expect(veces()).toBe(antes + 1)
   })
 
+  it('waits for the answer to what it sends again, and does not show the answer of before', async () => {
+    const intento = (numero: number, status: number) => ({
+      ...{ numero, iniciado_en: `2026-11-21T14:0${numero}:00Z`, status, error: null, detalle: null },
+      latencia: { total_ms: 7 },
+    })
+    const entrega = { webhook: 'wh_1', entrega: 'ent_1', evento: 'evt_1' }
+    let lecturas = 0
+    const servicio = await servir((req, res) => {
+      if (req.method === 'POST') return void res.writeHead(202).end(JSON.stringify(entrega))
+      // Known before it is sent again, and still so when it is first asked afterwards.
+      const historial = ++lecturas <= 2 ? [intento(1, 204)] : [intento(2, 500), intento(1, 204)]
+      res.end(JSON.stringify({ ...entrega, historial }))
+    })
+    expect(await guias(['webhooks', 'reenviar', 'wh_1', 'ent_1', '--url', servicio])).toEqual({
+      codigo: 1,
+      salida: 'ent_1  500 en 7 ms\n',
+      errores: '',
+    })
+  })
+
   it('pauses, resumes, changes, rotates the secret and recovers', async () => {
     const { webhook, secreto } = await nuevo()
     const estado = async () => (await cli.comercio.api.webhooks.obtener(webhook)).estado
