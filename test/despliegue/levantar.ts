@@ -1,12 +1,13 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { openDb } from '../../server/data/db.ts'
 import { CREDENCIALES, crearServidorS3 } from '../archivos/s3.ts'
 import { puertoLibre } from '../puertos.ts'
-import { insertarComercio } from '../resistencia/arnes.ts'
 import type { Testimonio } from '../resistencia/libro.ts'
 import type { Paso } from '../resistencia/pasos.ts'
 import { iniciarPostgres } from '../resistencia/postgres.ts'
@@ -37,6 +38,8 @@ const SUPLENTES = ['guias:', 'caddy:', 'postgres:', 'chrislusf/seaweedfs:']
 
 /** Receivers of webhooks are on this machine: a process registers them, and sends to them, only where no proxy stands before it. */
 const SIN_PROXY = { TRUST_PROXY: '0', WEBHOOKS_LOOPBACK: '1' }
+
+const ejecutar = promisify(execFile)
 
 /** `postgres -c a=b -c c=d` */
 const ajustesDe = (orden: readonly string[] = []) => orden.filter((palabra) => palabra.includes('='))
@@ -97,6 +100,10 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
       alAvisar: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
   }
+  const consola = (cwd: string) => ({
+    cwd,
+    env: { PATH: process.env.PATH, DATABASE_URL: postgres.url, MASTER_KEYS: valores.MASTER_KEYS, DATA_DIR: datos },
+  })
   const despliegue: Despliegue = {
     url: `https://${DOMINIO}`,
     ca: await readFile(autoridad, 'utf8'),
@@ -116,8 +123,14 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
       await despliegue.empezar(nombre, carpeta)
     },
     async poblar(carpeta, rutas) {
-      const { id, llave } = await insertarComercio(db)
-      Object.assign(despliegue, { comercioId: id, llave })
+      // By the console of that version: the tables are of that version, and the Prisma client of this one needs its own.
+      const administrar = async (...args: string[]) =>
+        JSON.parse((await ejecutar(process.execPath, ['scripts/admin.ts', ...args, '--json'], consola(carpeta))).stdout)
+      const ritmos = ['--ritmos', '100000,100000']
+      const { comercio } = await administrar('comercios', 'crear', '--nombre', 'Tienda La Ceiba', ...ritmos)
+      const { llave } = await administrar('llaves', 'crear', '--comercio', comercio, '--modo', 'test')
+      const { rows } = await db.pool.query<{ id: string }>('select id from comercio where comercio = $1', [comercio])
+      Object.assign(despliegue, { comercioId: rows[0]!.id, llave })
       const PORT = `${await puertoLibre()}`
       const directo = await poner('api-1', carpeta, { PORT, ...SIN_PROXY })
       for (const [ruta, tipos] of Object.entries(rutas)) {

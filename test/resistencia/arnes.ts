@@ -145,7 +145,7 @@ async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArne
   }
 }
 
-export async function insertarComercio(db: Db) {
+async function insertarComercio(db: Db) {
   const nuevoId = createIdGenerator(() => new Date())
   const fila = await db.prisma.comercio.create({
     data: {
