@@ -9,6 +9,7 @@ export const OPCIONES = [
   'estricto',
   'ritmos',
   'evidencia',
+  'intentos',
   'comercio',
   'operador',
   'modo',

@@ -30,6 +30,7 @@ import type {
   PaginaDeBitacoraDeOperacion,
   Pais,
   PoliticaDeEvidencia,
+  PoliticaDeIntentos,
   RitmosDeComercio,
 } from '../../server/generado/contrato/tipos/index.ts'
 import { problemOfFaults } from '../../server/platform/errors.ts'
@@ -61,11 +62,13 @@ const leerAjustes = ({
   estricto,
   ritmos,
   evidencia,
-}: Pick<OpcionesDeConsola, 'pais' | 'estricto' | 'ritmos' | 'evidencia'>) => ({
+  intentos,
+}: Pick<OpcionesDeConsola, 'pais' | 'estricto' | 'ritmos' | 'evidencia' | 'intentos'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
   ...(estricto === undefined ? {} : { estricto: ({ sí: true, si: true, no: false }[estricto] ?? estricto) as boolean }),
   ...(ritmos === undefined ? {} : { ritmos: leerRitmos(ritmos) }),
   ...(evidencia === undefined ? {} : { evidencia: leerPolitica(evidencia) }),
+  ...(intentos === undefined ? {} : { intentos: leerIntentos(intentos) }),
 })
 
 /** Parses rate limits such as `100,200`: requests and guides per second. */
@@ -78,6 +81,17 @@ function leerRitmos(texto: string) {
 function leerPolitica(texto: string) {
   const [fotos_minimas, firma, documento] = texto.split(',').map((parte) => parte.trim())
   return { fotos_minimas: Number(fotos_minimas), firma, documento } as PoliticaDeEvidencia
+}
+
+/** Parses what follows a failed attempt, such as `3,1,5,devolver`: attempts, days between them, days to decide, outcome. */
+function leerIntentos(texto: string) {
+  const [maximos, dias_entre, dias_para_decidir, al_vencer] = texto.split(',').map((parte) => parte.trim())
+  return {
+    maximos: Number(maximos),
+    dias_entre: Number(dias_entre),
+    dias_para_decidir: Number(dias_para_decidir),
+    al_vencer,
+  } as PoliticaDeIntentos
 }
 
 /** Returns a new key without the timestamps that the console does not show. */
@@ -125,7 +139,7 @@ const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }
 export const COMANDOS: Record<string, Comando> = {
   'comercios crear': {
     exige: ['nombre'],
-    admite: ['pais', 'estricto', 'ritmos', 'evidencia'],
+    admite: ['pais', 'estricto', 'ritmos', 'evidencia', 'intentos'],
     async ejecutar(deps, { nombre = '', ...ajustes }) {
       const body = { nombre, ...leerAjustes(ajustes) }
       await deps.validacion.exigirCuerpo('crearComercio', body)
@@ -155,7 +169,7 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'comercios cambiar': {
     exige: ['comercio'],
-    admite: ['nombre', 'pais', 'estricto', 'ritmos', 'evidencia'],
+    admite: ['nombre', 'pais', 'estricto', 'ritmos', 'evidencia', 'intentos'],
     objeto: 'comercio',
     async ejecutar(deps, { comercio = '', nombre, ...ajustes }) {
       const body = { ...(nombre === undefined ? {} : { nombre }), ...leerAjustes(ajustes) }

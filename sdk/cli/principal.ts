@@ -6,6 +6,7 @@ import { crearCompletar } from './completar.ts'
 import { crearContexto } from './contexto.ts'
 import { corregir } from './corregir.ts'
 import { crear } from './crear.ts'
+import { devolver, reintentar } from './decidir.ts'
 import { leerDireccion } from './direccion.ts'
 import { disparar } from './disparar.ts'
 import { explicar, type Pedida } from './errores.ts'
@@ -21,7 +22,7 @@ import { ver } from './ver.ts'
 import { webhooks } from './webhooks.ts'
 
 const ORDENES: Ordenes = {
-  ...{ crear, lote, listar, ver, corregir, cancelar, etiquetas, prueba },
+  ...{ crear, lote, listar, ver, corregir, reintentar, devolver, cancelar, etiquetas, prueba },
   ...{ rastrear, webhooks, escuchar, disparar },
   completar: crearCompletar(() => ORDENES),
 }

@@ -59,4 +59,4 @@ function titular(guia: GuiaConEventos, { json }: Contexto) {
 
 /** Formats an event as one line of the history. */
 export const decirEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento) =>
-  `  ${hora(ocurrido_en)}  ${pintar(tonoDe(estado) ?? 'gris', limpio(tipo).padEnd(20))}  ${limpio(descripcion)}${motivo ? ` (${limpio(motivo)})` : ''}`
+  `  ${hora(ocurrido_en)}  ${pintar(tonoDe(estado) ?? 'gris', limpio(tipo).padEnd(26))}  ${limpio(descripcion)}${motivo ? ` (${limpio(motivo)})` : ''}`

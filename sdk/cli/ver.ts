@@ -1,4 +1,4 @@
-import type { Evento, Guia, Guias } from '@guias/sdk'
+import type { Evento, Franja, Guia, Guias } from '@guias/sdk'
 import { decirAdvertencia } from './advertencias.ts'
 import { type Orden, SALIDA } from './orden.ts'
 import { decirEvento } from './rastrear.ts'
@@ -55,6 +55,7 @@ function mostrar(guia: Guia) {
     ['Ubicación', decirUbicacion(guia)],
     ['Recogida', juntar(recogida.nombre, lugar(recogida))],
     ['Intentos', guia.intentos > 0 ? String(guia.intentos) : null],
+    ['Decisión', decirDecision(guia)],
     ['Creada', hora(guia.creado_en)],
     ['Cambió', guia.actualizado_en === guia.creado_en ? null : hora(guia.actualizado_en)],
   ]
@@ -62,6 +63,11 @@ function mostrar(guia: Guia) {
   for (const advertencia of guia.advertencias)
     decir(`  ${pintar('amarillo', 'Revise'.padEnd(12))}  ${decirAdvertencia(advertencia)}`)
 }
+
+const decirDecision = ({ resolucion }: Guia) =>
+  resolucion && juntar(resolucion.estado, resolucion.accion, resolucion.fecha, decirFranja(resolucion.franja))
+
+const decirFranja = (franja: Franja | null) => franja && `de ${franja.desde} a ${franja.hasta}`
 
 const decirUbicacion = ({ ubicacion }: Guia) => {
   const donde = lugar(ubicacion)

@@ -13,6 +13,8 @@ export function atender(aviso: AvisoDeWebhook): string {
       return `${aviso.datos.guia.external_ref}: cerrar el pedido`
     case 'guia.intento_fallido':
       return `${aviso.datos.guia.external_ref}: llamar al cliente (${aviso.datos.evento.motivo})`
+    case 'guia.resolucion_pendiente':
+      return `${aviso.datos.guia.external_ref}: decidir antes del ${aviso.datos.evento.resolucion.vence_en}`
     case 'guia.en_devolucion':
     case 'guia.devuelto':
     case 'guia.extraviado':
@@ -23,6 +25,7 @@ export function atender(aviso: AvisoDeWebhook): string {
       return `${aviso.datos.guia.guia}: pedir la ubicación por otro medio`
     case 'guia.nota':
     case 'guia.corregida':
+    case 'guia.resolucion_tomada':
     case 'guia.escaneo_tardio':
     case 'ubicacion.solicitada':
     case 'ubicacion.confirmada':

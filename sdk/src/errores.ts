@@ -1,7 +1,15 @@
 // biome-ignore-all lint/complexity/noThisInStatic: a class that does not mention its own name compresses better: 100 bytes less in a bundle
 // Members are declared only, because an emitted field that the constructor assigns anyway costs 50 bytes in a bundle.
 
-import type { CodigoDeGuia, CodigoDeProblema, Estado, Falla, Problema } from './generado/types.gen.js'
+import type {
+  AccionDeResolucion,
+  CodigoDeGuia,
+  CodigoDeProblema,
+  Estado,
+  Falla,
+  Problema,
+  Resolucion,
+} from './generado/types.gen.js'
 
 /**
  * Nombre de cada clase de error, en su miembro `name`. Sirve cuando `instanceof` no funciona, por ejemplo con dos
@@ -163,6 +171,10 @@ export class ErrorConflicto extends ErrorApi {
 
   /** Estados en los que la guía admite la corrección. Lista vacía si el conflicto no es `no_corregible`. */
   declare readonly admitida_en: Estado[]
+  /** La decisión que vale. Solo viene en `decision_tomada`; si no, es nula. */
+  declare readonly resolucion: Resolucion | null
+  /** Qué se puede decidir. Lista vacía si nada o si el conflicto no es `decision_no_admitida`. */
+  declare readonly opciones: AccionDeResolucion[]
 
   constructor(problema: Problema, origen?: OrigenDelError) {
     super(problema, origen)
@@ -170,6 +182,8 @@ export class ErrorConflicto extends ErrorApi {
     this.estado = problema.estado ?? null
     this.transiciones = problema.transiciones ?? []
     this.admitida_en = problema.admitida_en ?? []
+    this.resolucion = problema.resolucion ?? null
+    this.opciones = problema.opciones ?? []
   }
 
   static {

@@ -29,6 +29,9 @@ type DelTipo =
   | 'numero_intento'
   | 'requiere_accion'
   | 'forzado'
+  | 'resolucion'
+
+type DeResolucion = 'guia.resolucion_pendiente' | 'guia.resolucion_tomada'
 
 interface EventoDe<T extends TipoDeEventoRecibido> extends Omit<EventoDelContrato, DelTipo> {
   /** Tipo del evento: dice qué pasó y qué traen los demás miembros. */
@@ -47,6 +50,8 @@ interface EventoDe<T extends TipoDeEventoRecibido> extends Omit<EventoDelContrat
   requiere_accion: Si<T, 'guia.intento_fallido', boolean>
   /** Razón por la que el operador pasó por alto una regla, en `guia.en_ruta`; nula si no lo hizo. */
   forzado: Si<T, 'guia.en_ruta', Forzado | null>
+  /** La decisión como quedó, en `guia.resolucion_pendiente` y `guia.resolucion_tomada`. */
+  resolucion: Si<T, DeResolucion, NonNullable<EventoDelContrato['resolucion']>>
 }
 
 /**

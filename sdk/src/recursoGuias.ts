@@ -6,6 +6,7 @@ import type {
   CancelacionParaCrear,
   CodigoDeGuia,
   CorreccionDeGuia,
+  DevolucionDeGuia,
   EnlaceDeEtiquetas,
   Guia,
   GuiaConEventos,
@@ -21,6 +22,7 @@ import type {
   PaginaDeGuias,
   PaginaDeIntentos,
   PruebaDeEntrega,
+  ReintentoDeGuia,
   UbicacionParaConfirmar,
 } from './generado/types.gen.js'
 import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './muchas.js'
@@ -333,5 +335,22 @@ export class RecursoGuias {
    */
   corregir(guia: string, correccion: CorreccionDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return this.#pedir('PATCH /guias/{guia}', { path: { guia }, body: correccion }, opciones, esGuia)
+  }
+
+  /**
+   * Decide que el paquete de un intento fallido se lleve otra vez, y corrige en la misma solicitud los datos que cambien.
+   * Sin `fecha`, el primer día que se puede.
+   * @throws {ErrorConflicto} `decision_tomada`, con la `resolucion` que vale, o `decision_no_admitida`
+   */
+  reintentar(guia: string, reintento: ReintentoDeGuia = {}, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+    return this.#pedir('POST /guias/{guia}/reintentar', { path: { guia }, body: reintento }, opciones, esGuia)
+  }
+
+  /**
+   * Decide que el paquete vuelva. Si viaja, la devolución se aplica con su próxima lectura.
+   * @throws {ErrorConflicto} `decision_tomada`, con la `resolucion` que vale, o `transicion_invalida`
+   */
+  devolver(guia: string, devolucion: DevolucionDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+    return this.#pedir('POST /guias/{guia}/devolver', { path: { guia }, body: devolucion }, opciones, esGuia)
   }
 }

@@ -10,7 +10,8 @@ export const MAX_BATCH_FAULTS = 500
 /** Most warnings that a response lists for one batch. */
 export const MAX_WARNINGS = 50
 
-interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones' | 'admitida_en'> {
+interface Detalles
+  extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones' | 'admitida_en' | 'resolucion' | 'opciones'> {
   errores?: readonly Falla[]
   errores_omitidos?: number
   /** Response headers that the problem needs (`Allow`, `Retry-After`, `WWW-Authenticate`). */
@@ -38,7 +39,16 @@ export class Problema extends Error {
    * @param urlPublica base of the link that explains the code
    */
   presentar(idSolicitud: string, urlPublica: string): CuerpoDeProblema {
-    const { errores = [], errores_omitidos, guia, estado, transiciones, admitida_en } = this.detalles
+    const {
+      errores = [],
+      errores_omitidos,
+      guia,
+      estado,
+      transiciones,
+      admitida_en,
+      resolucion,
+      opciones,
+    } = this.detalles
     const definido: { titulo: string; ajeno?: boolean } = PROBLEMAS[this.codigo]
     return {
       codigo: this.codigo,
@@ -53,6 +63,8 @@ export class Problema extends Error {
       ...(estado ? { estado } : {}),
       ...(transiciones ? { transiciones } : {}),
       ...(admitida_en ? { admitida_en } : {}),
+      ...(resolucion ? { resolucion } : {}),
+      ...(opciones ? { opciones } : {}),
     }
   }
 }

@@ -17,8 +17,10 @@ import { cancelarGuia } from '../domain/guias/cancelar.ts'
 import { corregirGuia } from '../domain/guias/corregir.ts'
 import { crearGuia } from '../domain/guias/crear.ts'
 import { crearLote } from '../domain/guias/crearLote.ts'
+import { devolverGuia } from '../domain/guias/devolver.ts'
 import { listarGuias } from '../domain/guias/listar.ts'
 import { obtenerGuia } from '../domain/guias/obtener.ts'
+import { reintentarGuia } from '../domain/guias/reintentar.ts'
 import { crearLlave } from '../domain/llaves/crear.ts'
 import { crearLlaveDeOperador } from '../domain/llaves/crearDeOperador.ts'
 import { listarLlaves } from '../domain/llaves/listar.ts'
@@ -32,8 +34,10 @@ import { buscarGuias } from '../domain/operaciones/buscarGuias.ts'
 import { confirmarUbicacionPorOperador } from '../domain/operaciones/confirmarUbicacion.ts'
 import { consultarGuia } from '../domain/operaciones/consultarGuia.ts'
 import { corregirGuiaPorOperador } from '../domain/operaciones/corregir.ts'
+import { devolverGuiaPorOperador } from '../domain/operaciones/devolver.ts'
 import { registrarEntrega } from '../domain/operaciones/registrarEntrega.ts'
 import { registrarEvento } from '../domain/operaciones/registrarEvento.ts'
+import { reintentarGuiaPorOperador } from '../domain/operaciones/reintentar.ts'
 import { crearOperador } from '../domain/operadores/crear.ts'
 import { listarOperadores } from '../domain/operadores/listar.ts'
 import { revocarOperador } from '../domain/operadores/revocar.ts'
@@ -151,4 +155,8 @@ export const handlers = {
   verificarWhatsapp,
   corregirGuia,
   corregirGuiaPorOperador,
+  reintentarGuia,
+  devolverGuia,
+  reintentarGuiaPorOperador,
+  devolverGuiaPorOperador,
 } satisfies Handlers

@@ -16,6 +16,7 @@ import { olvidarPersonas } from '../domain/personas/olvidar.ts'
 import { borrarPruebas } from '../domain/pruebasEntrega/borrar.ts'
 import { adelantarPruebas, hacerPdfs, pruebasPendientes } from '../domain/pruebasEntrega/hacerPdf.ts'
 import { limpiarSesiones } from '../domain/repartidores/repartidor.ts'
+import { resolucionesVencidas, resolverVencidas, type Vencida } from '../domain/resoluciones/vencer.ts'
 import { olvidarUbicaciones } from '../domain/ubicacion/olvidar.ts'
 import { adelantarEnlaces, enlacesPendientes, resolverEnlaces } from '../domain/ubicacion/resolverEnlaces.ts'
 import { adelantarEntregas } from '../domain/webhooks/advance.ts'
@@ -71,6 +72,16 @@ export const JOBS: readonly JobKind<DepsDeTrabajo>[] = [
     opciones: DE_FILAS,
     pendientes: solicitudesVencidas,
     ejecutar: (deps, trabajos) => vencerSolicitudes(deps, trabajos.map(fromJob)),
+  },
+  {
+    cola: 'resoluciones',
+    opciones: DE_FILAS,
+    pendientes: resolucionesVencidas,
+    ejecutar: (deps, trabajos) =>
+      resolverVencidas(
+        deps,
+        trabajos.map(({ data }) => data as Vencida),
+      ),
   },
   {
     // Following one link may take 10 seconds, so a worker claims only a few links at a time.

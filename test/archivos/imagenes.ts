@@ -55,9 +55,15 @@ export async function enRuta(entorno: Entorno, { api }: Pick<Comercio, 'api'>, r
   return guia
 }
 
-/** A guide delivered with a photo and a signature. */
-export async function entregada(entorno: Entorno, comercio: Pick<Comercio, 'api'>) {
+/** A guide whose delivery failed. */
+export async function fallida(entorno: Entorno, comercio: Pick<Comercio, 'api'>) {
   const guia = await enRuta(entorno, comercio)
+  await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+  return guia
+}
+
+/** Registers a delivery with a photo and a signature. */
+export async function entregar(entorno: Entorno, guia: string) {
   const [foto, firma] = await Promise.all([subir(entorno, guia), subir(entorno, guia, { tipo: 'firma' })])
   const { cuerpo, status } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
     recibido_por: { nombre: 'María López', relacion: 'familiar' },
@@ -70,3 +76,7 @@ export async function entregada(entorno: Entorno, comercio: Pick<Comercio, 'api'
   if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(cuerpo)}`)
   return { guia, foto: foto.cuerpo.archivo as string, firma: firma.cuerpo.archivo as string, evento: cuerpo }
 }
+
+/** A guide delivered with a photo and a signature. */
+export const entregada = async (entorno: Entorno, comercio: Pick<Comercio, 'api'>) =>
+  entregar(entorno, await enRuta(entorno, comercio))

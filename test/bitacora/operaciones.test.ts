@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type OperationId, readDocument } from '../../server/api/contract/contract.ts'
 import type { FilaBitacora } from '../../server/domain/bitacora/bitacora.ts'
-import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
+import { enRuta, entregada, fallida, subir, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, type RespuestaDePrueba, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { entrarPorMovil, type Movil, nuevoMovil } from '../repartidores/movil.ts'
@@ -42,6 +42,7 @@ const enReparto = async () => {
   for (const estado of ['recolectado', 'en_ruta']) await movil.registrar(guia, lectura(estado))
   return guia
 }
+const conIntento = () => fallida(entorno, comercio)
 let urls = 0
 const otraUrl = () => ({ url: `http://127.0.0.1:9/${++urls}` })
 const nuevoWebhook = async (): Promise<string> => (await suya('POST', '/webhooks', otraUrl())()).cuerpo.webhook
@@ -125,6 +126,9 @@ const ESCENAS: Record<OperationId, Escena> = {
   },
   corregirGuiaPorOperador: async () =>
     ya(operar('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro', razon: 'Llamó' })),
+  reintentarGuiaPorOperador: async () =>
+    ya(operar('POST', `/guias/${await conIntento()}/reintentar`, { razon: 'Llamó' })),
+  devolverGuiaPorOperador: async () => ya(operar('POST', `/guias/${await conIntento()}/devolver`, { razon: 'Dañado' })),
   // Of merchants
   cambiarWebhook: async () => {
     const webhook = await nuevoWebhook()
@@ -191,6 +195,8 @@ const ESCENAS: Record<OperationId, Escena> = {
     ya(suya('POST', `/simulador/guias/${await nuevaGuia()}/avanzar`, { estado: 'recolectado' })),
   simularUbicacion: async () => ya(suya('POST', `/simulador/guias/${await sinLugar()}/confirmar-ubicacion`, {})),
   corregirGuia: async () => ya(suya('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro' })),
+  reintentarGuia: async () => ya(suya('POST', `/guias/${await conIntento()}/reintentar`, {})),
+  devolverGuia: async () => ya(suya('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),
   // Of couriers
   abrirSesion: async () => {
     const { codigo } = await nuevoRepartidor()

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { enRuta, entregada } from '../archivos/imagenes.ts'
+import { entregada, fallida } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'
 import { corregir } from '../guias/corregir.ts'
@@ -92,6 +92,7 @@ describe('the wall', () => {
 
 const LLAMADAS = readOperations(readDocument()).filter(({ seguridad }) => seguridad?.esquema === 'llaveDeComercio')
 const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unknown> => ({
+  devolverGuia: { razon: 'x' },
   corregirGuia: { contenido: 'Un libro' },
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
   simularAvance: { estado: 'recolectado' },
@@ -119,11 +120,8 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   const preguntada = (await comercio.api.guias.crear({ ...sinDestino(), telefono })).guia
   const simulable = (await comercio.api.guias.crear(sinDestino())).guia
   const { guia: probada } = await entregada(entorno, comercio)
-  const fallida = await enRuta(entorno, comercio)
-  await entorno.operar('POST', `/guias/${fallida}/eventos`, {
-    estado: 'intento_fallido',
-    motivo: 'destinatario_ausente',
-  })
+  const sinEntregar = await fallida(entorno, comercio)
+  const porDevolver = await fallida(entorno, comercio)
   const { recuperacion } = (
     await entorno.pedir('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
       llave: comercio.llave,
@@ -144,7 +142,8 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
     probada,
     preguntada,
     simulable,
-    fallida,
+    sinEntregar,
+    porDevolver,
     entrega: `ent_${webhook.slice(3)}_${guia}_1`,
   }
 }
@@ -195,7 +194,9 @@ async function recorrer({ llave }: Comercio, ids: Record<string, string>) {
     obtenerPruebaDeEntrega: ids.probada!,
     obtenerEtiqueta: ids.probada!,
     reenviarSolicitud: ids.preguntada!,
-    listarIntentosDeGuia: ids.fallida!,
+    listarIntentosDeGuia: ids.sinEntregar!,
+    reintentarGuia: ids.sinEntregar!,
+    devolverGuia: ids.porDevolver!,
   }
   for (const { id, metodo, ruta } of llamadas) {
     const simulada = ruta.startsWith('/api/v1/simulador/')

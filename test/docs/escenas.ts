@@ -1,4 +1,4 @@
-import { enRuta, entregada } from '../archivos/imagenes.ts'
+import { enRuta, entregada, fallida } from '../archivos/imagenes.ts'
 import type { Comercio, Entorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 
@@ -16,6 +16,8 @@ interface Escena {
 const GUIAS: Record<string, (entorno: Entorno, comercio: Comercio) => Promise<string>> = {
   confirmarUbicacion: sinLugar,
   simularUbicacion: sinLugar,
+  reintentarGuia: fallida,
+  devolverGuia: fallida,
   async reenviarSolicitud(entorno, comercio) {
     const guia = await sinLugar(entorno, comercio)
     await comercio.api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })

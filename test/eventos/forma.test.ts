@@ -137,6 +137,8 @@ const DE_SIEMPRE = [
   'guia.corregida 9b051ba8',
   'guia.escaneo_tardio 39bd6fa9',
   'guia.nota 1d53a083',
+  'guia.resolucion_pendiente 851e8189',
+  'guia.resolucion_tomada 9d1d0e92',
   'intento_fallido 84611721',
   'lugar_descrito baa63f79',
   'lugar_por_revisar 0235f743',

@@ -37,7 +37,7 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
     await mover(guia, 'recolectado')
     expect(await rechazo()).toEqual([
       'recolectado',
-      'La guía está en recolectado y ya no se puede cancelar: solo se cancela antes de que se recolecte. Si el paquete debe volver, hable con el servicio de mensajería.',
+      'La guía está en recolectado y ya no se puede cancelar: solo se cancela antes de que se recolecte. Si el paquete debe volver, pida la devolución.',
     ])
     await mover(guia, 'en_devolucion', 'devuelto')
     expect(await rechazo()).toEqual([

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { entregada } from '../archivos/imagenes.ts'
+import { entregada, fallida } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 
@@ -12,6 +12,7 @@ const conId = readOperations(readDocument()).filter(
 )
 /** Bodies that their operation accepts. */
 const CUERPOS: Record<string, unknown> = {
+  devolverGuia: { razon: 'x' },
   corregirGuia: { contenido: 'Un libro' },
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
   simularAvance: { estado: 'recolectado' },
@@ -30,6 +31,9 @@ let simulable: string
 let probada: string
 /** One whose recipient hasn't answered. */
 let preguntada: string
+/** Those whose delivery failed. */
+let porReintentar: string
+let porDevolver: string
 beforeAll(async () => {
   dueno = await entorno.nuevoComercio()
   extrano = await entorno.nuevoComercio()
@@ -39,6 +43,8 @@ beforeAll(async () => {
   ids.guia = guia.guia
   preguntada = (await dueno.api.guias.crear(sinDestino())).guia
   probada = (await entregada(entorno, dueno)).guia
+  porReintentar = await fallida(entorno, dueno)
+  porDevolver = await fallida(entorno, dueno)
   simulable = (await dueno.api.guias.crear(sinDestino())).guia
   ids.entrega = `ent_${webhook.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await pedir(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
@@ -82,6 +88,8 @@ describe('another merchant’s things', () => {
         // Nobody cancels it.
         obtenerEtiqueta: probada,
         reenviarSolicitud: preguntada,
+        reintentarGuia: porReintentar,
+        devolverGuia: porDevolver,
       }
       const suyo = (nombre: string) =>
         nombre === 'guia' ? (suyas[operacion] ?? (simulada ? simulable : ids.guia!)) : ids[nombre]!

@@ -125,7 +125,10 @@ describe('an operation that takes idempotencia', () => {
     for (let vez = 0; vez < 2; vez++) {
       const cuerpo = id === 'crearWebhook' ? { url: url() } : caso.cuerpo
       const una = await pedir(caso.ruta, cuerpo, comercio, caso.metodo)
-      expect([una.status < 300, repetida(una.cabeceras)]).toEqual([true, null])
+      expect([una.status < 300 || (vez > 0 && una.status === caso.otraVez), repetida(una.cabeceras)]).toEqual([
+        true,
+        null,
+      ])
       await caso.entretanto?.()
     }
     expect(await filas('select count(*) from clave_idempotencia')).toEqual(guardadas)
@@ -282,7 +285,8 @@ describe('the answer to a repetition', () => {
     const todas = await Promise.all([primera(caso, clave), primera(caso, clave)])
     expect(todas.map(({ status }) => status)).toEqual([200, 200])
     expect(todas.map(({ cabeceras }) => repetida(cabeceras)).sort()).toEqual([null, 'true'].sort())
-    expect((await comercio.api.guias.obtener(guia)).secuencia).toBe(4)
+    // A failed attempt opens a decision, with an event of its own.
+    expect((await comercio.api.guias.obtener(guia)).secuencia).toBe(estado === 'entregado' ? 4 : 5)
     // Later changes show, too.
     if (estado === 'intento_fallido') await comercio.api.simulador.avanzar(guia, { estado: 'en_bodega' })
     const ahora = await comercio.api.guias.obtener(guia)

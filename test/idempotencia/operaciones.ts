@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { enRuta, fallida } from '../archivos/imagenes.ts'
 import type { Comercio, Entorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 
@@ -14,6 +15,8 @@ export interface Caso {
   tabla: string
   /** Counts what the operation has done. */
   efectos(): Promise<number>
+  /** Status of the same request again, without a key; 200 or 201 if absent. */
+  otraVez?: 409
   /** Changes what the first request left, so that the same request without a key would do something again. */
   entretanto?(): Promise<unknown>
   /** The part of the answer that a repetition has in common with the first one. */
@@ -137,6 +140,33 @@ export function casosDe(entorno: Entorno) {
         ...peticion,
         cuerpo: { contenido: 'Un libro' },
         otra: { ...peticion, cuerpo: { contenido: 'Dos libros' } },
+        tabla: 'evento',
+        efectos: () => contar('select count(*) from evento where guia = $1', guia),
+        mismo: todo,
+      }
+    },
+    async reintentarGuia(comercio): Promise<Caso> {
+      const guia = await fallida(entorno, comercio)
+      const ruta = `/api/v1/guias/${guia}/reintentar`
+      return {
+        ruta,
+        cuerpo: { franja: { desde: '08:00', hasta: '12:00' } },
+        otraVez: 409,
+        otra: { ruta, cuerpo: {} },
+        tabla: 'evento',
+        efectos: () => contar('select count(*) from evento where guia = $1', guia),
+        mismo: todo,
+      }
+    },
+    async devolverGuia(comercio): Promise<Caso> {
+      // On its way, it returns later: the decision is all that is written.
+      const guia = await enRuta(entorno, comercio)
+      const ruta = `/api/v1/guias/${guia}/devolver`
+      return {
+        ruta,
+        cuerpo: { razon: 'No lo quiere' },
+        otraVez: 409,
+        otra: { ruta, cuerpo: { razon: 'Se arrepintió' } },
         tabla: 'evento',
         efectos: () => contar('select count(*) from evento where guia = $1', guia),
         mismo: todo,

@@ -142,6 +142,8 @@ describe('custody', () => {
       movil.repartidor,
       null,
       otro.repartidor,
+      // The failed attempt, and the decision that it opens.
+      null,
       null,
       movil.repartidor,
     ])

@@ -97,7 +97,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect((await otro.registrar(guia, { ...intento, fotos: [ajena] })).cuerpo.errores).toMatchObject([
       { campo: '/fotos/0' },
     ])
-    expect(await eventos(guia)).toHaveLength(5)
+    expect(await eventos(guia)).toHaveLength(6)
     const deCentral = { recibido_por, fotos: [suya, ajena], firma }
     expect((await entorno.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
   })

@@ -24,9 +24,9 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
       idempotencia: clave(),
     })
     expect(fallido.cuerpo).toMatchObject({ numero_intento: 1, requiere_accion: false })
-    expect(await ver(guia)).toMatchObject({ estado: 'intento_fallido', intentos: 1, secuencia: 4 })
+    expect(await ver(guia)).toMatchObject({ estado: 'intento_fallido', intentos: 1, secuencia: 5 })
     const autores = (await eventos(guia)).map(({ autor }) => autor)
-    expect(autores).toEqual([null, movil.repartidor, movil.repartidor, movil.repartidor])
+    expect(autores).toEqual([null, ...Array(4).fill(movil.repartidor)])
     expect((await comercio.api.guias.obtener(guia)).estado).toBe('intento_fallido')
     const [intento] = (await comercio.api.guias.intentos(guia)).datos
     expect(intento!.repartidor).toEqual({ repartidor: movil.repartidor, nombre: 'Carlos Méndez' })

@@ -95,6 +95,7 @@ function cadaComando(correr: Correr) {
       estricto: false,
       ritmos: { solicitudes: 50, guias: 100 },
       evidencia: { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' },
+      intentos: { maximos: 3, dias_entre: 1, dias_para_decidir: 5, al_vencer: 'devolver' },
       creado_en: INSTANTE,
     })
     hecho.comercio = comercio.comercio
@@ -107,6 +108,10 @@ function cadaComando(correr: Correr) {
     expect(ritmos).toMatchObject({ ritmos: { solicitudes: 500, guias: 900 } })
     const evidencia = await cambiar('--evidencia', '3, opcional, no')
     expect(evidencia).toMatchObject({ evidencia: { fotos_minimas: 3, firma: 'opcional', documento: 'no' } })
+    const intentos = await cambiar('--intentos', '2, 0, 7, esperar')
+    expect(intentos).toMatchObject({
+      intentos: { maximos: 2, dias_entre: 0, dias_para_decidir: 7, al_vencer: 'esperar' },
+    })
     const antes = [
       '--pais',
       'ninguno',
@@ -116,6 +121,8 @@ function cadaComando(correr: Correr) {
       '50,100',
       '--evidencia',
       '1,obligatoria,opcional',
+      '--intentos',
+      '3,1,5,devolver',
     ]
     expect(await cambiar(...antes)).toEqual(comercio)
   })
@@ -129,6 +136,7 @@ function cadaComando(correr: Correr) {
         'creado_en',
         'estricto',
         'evidencia',
+        'intentos',
         'nombre',
         'pais',
         'ritmos',

@@ -110,16 +110,28 @@ describe('an event', () => {
       ])
       expect([tipo, evento.estado_reportado !== null]).toEqual([tipo, tipo === 'guia.escaneo_tardio'])
       if (`guia.${evento.estado}` !== tipo)
-        expect(deTipo('guia.nota', 'guia.escaneo_tardio', 'ubicacion.solicitada', 'ubicacion.confirmada')).toContain(
-          tipo,
-        )
+        expect(
+          deTipo(
+            'guia.nota',
+            'guia.escaneo_tardio',
+            'ubicacion.solicitada',
+            'ubicacion.confirmada',
+            'guia.resolucion_pendiente',
+          ),
+        ).toContain(tipo)
     }
     expect(new Set(eventos.map(({ tipo }) => tipo))).toEqual(
       new Set([
         ...['aceptado', 'recolectado', 'nota', 'en_ruta', 'intento_fallido', 'extraviado', 'escaneo_tardio'].map(
           (uno) => `guia.${uno}`,
         ),
-        ...['guia.en_devolucion', 'guia.devuelto', 'ubicacion.solicitada', 'ubicacion.confirmada'],
+        ...[
+          'guia.resolucion_pendiente',
+          'guia.en_devolucion',
+          'guia.devuelto',
+          'ubicacion.solicitada',
+          'ubicacion.confirmada',
+        ],
       ]),
     )
   })

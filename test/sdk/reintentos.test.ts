@@ -58,6 +58,8 @@ const REPETIBLES: Record<string, Pedir> = {
   'guias.clavesPublicas': (api, o) => api.guias.clavesPublicas(o),
   'guias.crear with a reference': (api, o) => api.guias.crear(CON, o),
   'guias.crearLote, a reference in each': (api, o) => api.guias.crearLote(lote(CON, CON), o),
+  'guias.reintentar': (api, o) => api.guias.reintentar('A', {}, o),
+  'guias.devolver': (api, o) => api.guias.devolver('A', { razon: 'B' }, o),
   'guias.corregir': (api, o) => api.guias.corregir('A', { contenido: 'B' }, o),
   'guias.cancelar': (api, o) => api.guias.cancelar('A', undefined, o),
   'guias.confirmarUbicacion': (api, o) => api.guias.confirmarUbicacion('A', { lat: 1, lng: 2 }, o),
@@ -85,7 +87,9 @@ const REPETIBLES: Record<string, Pedir> = {
 }
 const CON_CLAVE = Object.fromEntries(
   Object.entries(REPETIBLES).filter(([cual]) =>
-    /reenviar|corregir|webhooks\.(crear|rotarSecreto|probar|recuperar)$|avanzar/.test(cual),
+    /reenviar|corregir|guias\.(reintentar|devolver)|webhooks\.(crear|rotarSecreto|probar|recuperar)$|avanzar/.test(
+      cual,
+    ),
   ),
 )
 const UNA_VEZ: Record<string, Pedir> = {

@@ -55,7 +55,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
                 ...{ vence_en: salio ? vence_en : null, motivo: null },
               },
             },
-            ...{ intentos: 0, advertencias: [], secuencia, creado_en, actualizado_en: creado_en },
+            ...{ intentos: 0, resolucion: null, advertencias: [], secuencia, creado_en, actualizado_en: creado_en },
             datos_borrados_en: null,
           },
           evento,

@@ -1,5 +1,6 @@
 import { MapLinkError, readMapLink } from '../../platform/maps/links.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
+import { isDay } from '../../platform/time/day.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 
 /** String format of the contract: its check, and the Spanish explanation for a text that fails the check. */
@@ -30,6 +31,10 @@ export const FORMATS: Readonly<Record<string, Formato>> = {
   'enlace-de-mapa': {
     validate: (texto) => errorDeEnlace(texto) === undefined,
     explicar: (texto) => errorDeEnlace(texto) ?? 'no vale',
+  },
+  date: {
+    validate: isDay,
+    explicar: () => 'debe ser un día del calendario, por ejemplo 2026-11-25',
   },
   'date-time': {
     validate: (texto) => readInstant(texto) !== undefined,

@@ -8,7 +8,7 @@ import type { NetworkRange } from './network.ts'
  */
 export interface Identities {
   /** Merchant account of the key, read at most half a second ago, and the key's id. */
-  llaveDeComercio: Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'evidencia' | 'advertencias'>> & {
+  llaveDeComercio: Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'evidencia' | 'intentos' | 'advertencias'>> & {
     comercioId: string
     llave: string
     alcances: readonly Alcance[]

@@ -2,7 +2,14 @@ import { inTransaction, statement } from '../../data/db.ts'
 import type { comercio } from '../../generado/contrato/prisma/client.ts'
 import { cambios } from '../bitacora/bitacora.ts'
 import type { Handler } from '../operation.ts'
-import { type ColumnasDePolitica, columnasDe, DECIBLES, exigirComercio, presentarComercio } from './comercio.ts'
+import {
+  type ColumnasDeIntentos,
+  type ColumnasDePolitica,
+  columnasDe,
+  DECIBLES,
+  exigirComercio,
+  presentarComercio,
+} from './comercio.ts'
 
 /** Reads the merchant's row and locks it against other changes until the transaction ends. */
 const TOMAR = statement<Pick<comercio, 'id'>, comercio>(
@@ -11,13 +18,17 @@ const TOMAR = statement<Pick<comercio, 'id'>, comercio>(
 )
 
 const CAMBIAR = statement<
-  Pick<comercio, 'id' | 'nombre' | 'pais' | 'estricto' | 'ritmo_solicitudes' | 'ritmo_guias'> & ColumnasDePolitica,
+  Pick<comercio, 'id' | 'nombre' | 'pais' | 'estricto' | 'ritmo_solicitudes' | 'ritmo_guias'> &
+    ColumnasDePolitica &
+    ColumnasDeIntentos,
   comercio
 >(
   'comercios.cambiar',
   `update comercio set nombre = :nombre, pais = :pais, estricto = :estricto, ritmo_solicitudes = :ritmo_solicitudes,
      ritmo_guias = :ritmo_guias, evidencia_fotos = :evidencia_fotos, evidencia_firma = :evidencia_firma,
-     evidencia_documento = :evidencia_documento where id = :id returning *`,
+     evidencia_documento = :evidencia_documento, intentos_maximos = :intentos_maximos,
+     intentos_dias_entre = :intentos_dias_entre, intentos_dias_para_decidir = :intentos_dias_para_decidir,
+     intentos_al_vencer = :intentos_al_vencer where id = :id returning *`,
 )
 
 export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {

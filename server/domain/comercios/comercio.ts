@@ -6,6 +6,8 @@ import type {
   Pais,
   PoliticaDeEvidencia,
   PoliticaDeEvidenciaParaCambiar,
+  PoliticaDeIntentos,
+  PoliticaDeIntentosParaCambiar,
   RitmosDeComercio,
 } from '../../generado/contrato/tipos/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
@@ -19,6 +21,7 @@ export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en,
   estricto,
   ritmos: presentarRitmos(ajustes),
   evidencia: presentarPolitica(ajustes),
+  intentos: presentarIntentos(ajustes),
   creado_en: creado_en.toISOString(),
 })
 
@@ -52,10 +55,44 @@ export async function leerPolitica(db: Db, id: string): Promise<PoliticaDeEviden
   return presentarPolitica(fila!)
 }
 
+/** Columns of a merchant that say what follows a failed attempt. */
+export type ColumnasDeIntentos = Pick<
+  comercio,
+  'intentos_maximos' | 'intentos_dias_entre' | 'intentos_dias_para_decidir' | 'intentos_al_vencer'
+>
+
+/** Converts the columns of a merchant about failed attempts to the contract's form. */
+export const presentarIntentos = (fila: ColumnasDeIntentos): PoliticaDeIntentos => ({
+  maximos: fila.intentos_maximos,
+  dias_entre: fila.intentos_dias_entre,
+  dias_para_decidir: fila.intentos_dias_para_decidir,
+  al_vencer: fila.intentos_al_vencer as PoliticaDeIntentos['al_vencer'],
+})
+
+const INTENTOS = statement<Pick<comercio, 'id'>, ColumnasDeIntentos>(
+  'comercios.intentos',
+  `select intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir, intentos_al_vencer from comercio
+   where id = :id`,
+)
+
+/** Reads what follows a failed attempt of a merchant's guides now. */
+export async function leerIntentos(db: Pick<Db, 'consultar'>, id: string): Promise<PoliticaDeIntentos> {
+  const [fila] = await db.consultar(INTENTOS, { id })
+  return presentarIntentos(fila!)
+}
+
+/** Settings of a merchant as requests name them. */
+interface AjustesPedidos {
+  ritmos?: RitmosDeComercio
+  evidencia?: PoliticaDeEvidenciaParaCambiar
+  intentos?: PoliticaDeIntentosParaCambiar
+}
+
 /** Converts the contract's fields of a merchant to columns. */
-export const columnasDe = <T extends { ritmos?: RitmosDeComercio; evidencia?: PoliticaDeEvidenciaParaCambiar }>({
+export const columnasDe = <T extends AjustesPedidos>({
   ritmos,
   evidencia: { fotos_minimas, firma, documento } = {},
+  intentos: { maximos, dias_entre, dias_para_decidir, al_vencer } = {},
   ...resto
 }: T) => ({
   ...resto,
@@ -63,6 +100,10 @@ export const columnasDe = <T extends { ritmos?: RitmosDeComercio; evidencia?: Po
   ...(fotos_minimas !== undefined && { evidencia_fotos: fotos_minimas }),
   ...(firma !== undefined && { evidencia_firma: firma }),
   ...(documento !== undefined && { evidencia_documento: documento }),
+  ...(maximos !== undefined && { intentos_maximos: maximos }),
+  ...(dias_entre !== undefined && { intentos_dias_entre: dias_entre }),
+  ...(dias_para_decidir !== undefined && { intentos_dias_para_decidir: dias_para_decidir }),
+  ...(al_vencer !== undefined && { intentos_al_vencer: al_vencer }),
 })
 
 /**
@@ -72,6 +113,7 @@ export const columnasDe = <T extends { ritmos?: RitmosDeComercio; evidencia?: Po
 export const DECIBLES = [
   ...(['pais', 'estricto', 'ritmo_solicitudes', 'ritmo_guias'] as const),
   ...(['evidencia_fotos', 'evidencia_firma', 'evidencia_documento'] as const),
+  ...(['intentos_maximos', 'intentos_dias_entre', 'intentos_dias_para_decidir', 'intentos_al_vencer'] as const),
 ] as const
 
 /** Values of a merchant that the audit record contains. */

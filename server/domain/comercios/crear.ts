@@ -6,15 +6,18 @@ import { columnasDe, decibles, nuevoCodigoDeComercio, presentarComercio } from '
 const CREAR = statement<comercio, comercio>(
   'comercios.crear',
   `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, evidencia_fotos,
-     evidencia_firma, evidencia_documento, creado_en)
+     evidencia_firma, evidencia_documento, intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir,
+     intentos_al_vencer, creado_en)
    values (:id, :comercio, :nombre, :pais, :estricto, :ritmo_solicitudes, :ritmo_guias, :evidencia_fotos,
-     :evidencia_firma, :evidencia_documento, :creado_en) returning *`,
+     :evidencia_firma, :evidencia_documento, :intentos_maximos, :intentos_dias_entre, :intentos_dias_para_decidir,
+     :intentos_al_vencer, :creado_en) returning *`,
 )
 
 /** Settings of a merchant whose creation names none. Schema defaults say the same. */
 const SIN_AJUSTES = {
   ...{ pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null },
   ...{ evidencia_fotos: 1, evidencia_firma: 'obligatoria', evidencia_documento: 'opcional' },
+  ...{ intentos_maximos: 3, intentos_dias_entre: 1, intentos_dias_para_decidir: 5, intentos_al_vencer: 'devolver' },
 }
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {

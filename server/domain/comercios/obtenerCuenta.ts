@@ -1,7 +1,7 @@
 import type { Advertencia } from '../../generado/contrato/tipos/index.ts'
 import { vencePronto } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
-import { leerPolitica } from './comercio.ts'
+import { leerIntentos, leerPolitica } from './comercio.ts'
 
 export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { db, reloj }) => {
   const { comercioId, comercio, nombre, modo, alcances, vence_en, pais, estricto, ritmos } = identidad
@@ -17,6 +17,7 @@ export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { d
       estricto,
       ritmos,
       evidencia: await leerPolitica(db, comercioId),
+      intentos: await leerIntentos(db, comercioId),
       advertencias: vence_en && vencePronto(vence_en, reloj()) ? [advertir(vence_en)] : [],
     },
   }

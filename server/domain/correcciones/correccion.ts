@@ -1,4 +1,4 @@
-import { inTransaction, type Query, statement } from '../../data/db.ts'
+import { statement } from '../../data/db.ts'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
@@ -6,7 +6,8 @@ import type { Deps } from '../deps.ts'
 import { darPaso, deGuia } from '../eventos/evento.ts'
 import { explicarInverosimil } from '../guias/advertencias.ts'
 import { cifrarCambios } from '../guias/correcciones.ts'
-import { type AmbitoDeGuias, buscarGuia, type FilaGuia, venceAlCrear } from '../guias/guia.ts'
+import { type AmbitoDeGuias, type FilaGuia, venceAlCrear } from '../guias/guia.ts'
+import { conGuiaTomada, type DepsDeTomada, type Escritor, type GuiaTomada } from '../guias/tomada.ts'
 import type { Recordar } from '../idempotencia/idempotencia.ts'
 import { enlacePorSeguir, mismoLugar, pasoDeLugar } from '../ubicacion/ubicacion.ts'
 import { type CamposCorregidos, type Corregida, corregida, exigirCorregible } from './corregida.ts'
@@ -28,19 +29,6 @@ export interface QuienCorrige {
   /** Reason, which the event shows. */
   descripcion?: string
 }
-
-type DepsDeCorreccion = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo' | 'canalDe'>
-
-/** Locks the guide, so that its corrections, scans and messages come one after another. */
-const TOMAR = statement<ReturnType<typeof deGuia>, FilaGuia & { correcciones: number; solicitudes: number }>(
-  'correcciones.tomar',
-  `select g.*,
-     (select count(*)::int from evento e where e.comercio_id = g.comercio_id and e.modo = g.modo and e.guia_id = g.id
-       and e.cambios is not null) as correcciones,
-     (select count(*)::int from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
-       and m.tipo = 'solicitud_ubicacion') as solicitudes
-   from guia g where comercio_id = :comercio_id and modo = :modo and id = :guia_id for update`,
-)
 
 /** Keeps the telephone that a correction replaced, and drops the messages to it that were not sent yet. */
 const CAMBIAR_TELEFONO = statement<ReturnType<typeof deGuia> & { secuencia: number; telefono: string }>(
@@ -73,36 +61,32 @@ const PEDIR_AL_NUEVO = statement<ReturnType<typeof deGuia> & { id: string; canal
  * @throws Problema 404; 409 `no_corregible`, `carrera_perdida` or `limite_de_correcciones`; 422 if `estricto` and the
  * location would be implausible
  */
-export async function corregirGuiaDe(
-  deps: DepsDeCorreccion,
+export const corregirGuiaDe = (
+  deps: DepsDeTomada,
   quien: QuienCorrige,
   codigo: string,
   { campos, secuencia }: { campos: CamposCorregidos; secuencia?: number | undefined },
   recordar: Recordar,
-): Promise<FilaGuia & { comercio: string }> {
-  const hallada = await buscarGuia(deps.db, quien.ambito, codigo)
-  const avisos: Escritor['avisos'] = []
-  const guia = await inTransaction(deps.db.de(hallada.comercio_id), async (consultar) => {
-    avisos.length = 0
-    const [tomada] = await consultar(TOMAR, deGuia(hallada))
-    const { correcciones, solicitudes, ...leida } = tomada!
-    if (secuencia !== undefined && secuencia !== leida.secuencia)
-      throw new Problema(
-        'carrera_perdida',
-        `La guía va por la secuencia ${leida.secuencia}, y la corrección es de la ${secuencia}. Lea la guía y decida otra vez.`,
-      )
-    const decidida = decidir(quien, leida, campos)
-    if (decidida && correcciones >= MAXIMO)
-      throw new Problema('limite_de_correcciones', `La guía ya se corrigió ${MAXIMO} veces.`)
-    const corregida = decidida
-      ? await escribir({ ...deps, consultar, avisos }, quien, leida, { ...decidida, solicitudes })
-      : leida
-    await recordar(consultar, leida.guia)
-    return corregida
-  })
-  // Workers are notified only after the commit.
-  for (const aviso of avisos) deps.avisarTrabajo(...aviso)
-  return { ...guia, comercio: hallada.comercio }
+): Promise<FilaGuia & { comercio: string }> =>
+  conGuiaTomada(deps, quien.ambito, codigo, secuencia, recordar, (escritor, tomada) =>
+    corregirTomada(escritor, quien, tomada, campos),
+  )
+
+/**
+ * Corrects fields of a locked guide.
+ * @returns the guide's row afterwards
+ * @throws Problema 409 `no_corregible` or `limite_de_correcciones`; 422
+ */
+export async function corregirTomada(
+  escritor: Escritor,
+  quien: QuienCorrige,
+  { correcciones, solicitudes, ...leida }: GuiaTomada,
+  campos: CamposCorregidos,
+): Promise<FilaGuia> {
+  const decidida = decidir(quien, leida, campos)
+  if (!decidida) return leida
+  if (correcciones >= MAXIMO) throw new Problema('limite_de_correcciones', `La guía ya se corrigió ${MAXIMO} veces.`)
+  return escribir(escritor, quien, leida, { ...decidida, solicitudes })
 }
 
 /** Correction that changes something, and the location that it confirms, if any. */
@@ -155,24 +139,15 @@ function exigirVerosimil({ estricto = false }: QuienCorrige, { guia, cambios }: 
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
 }
 
-interface Escritor extends DepsDeCorreccion {
-  consultar: Query
-  /** Calls of `avisarTrabajo` to make after the commit. */
-  avisos: Parameters<Deps['avisarTrabajo']>[]
-}
-
 /** Writes a correction of a locked guide, and what follows from it. */
 async function escribir(
-  { consultar, avisos, reloj, nuevoId, secretos, canalDe }: Escritor,
+  { consultar, avisarTrabajo, reloj, nuevoId, secretos, canalDe }: Escritor,
   { autor, descripcion }: QuienCorrige,
   leida: FilaGuia,
   { hecha: { valores, cambios, campos, guia }, lugar, solicitudes }: Decidida & { solicitudes: number },
 ): Promise<FilaGuia> {
   const ahora = reloj()
-  const partes = {
-    db: { consultar },
-    avisarTrabajo: (...aviso: Parameters<Deps['avisarTrabajo']>) => void avisos.push(aviso),
-  }
+  const partes = { db: { consultar }, avisarTrabajo }
   const comun = {
     ocurrido_en: ahora,
     registrado_en: ahora,
@@ -199,7 +174,7 @@ async function escribir(
       await consultar(CAMBIAR_TELEFONO, { ...deGuia(leida), secuencia: evento.secuencia, telefono: leida.telefono! })
     if (pedir) {
       await consultar(PEDIR_AL_NUEVO, { ...deGuia(leida), id: nuevoId().id, canal: canalDe(leida.modo), ahora })
-      avisos.push([])
+      avisarTrabajo()
     }
   }
   if (!lugar) return presente

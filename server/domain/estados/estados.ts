@@ -52,7 +52,7 @@ export function exigirTransicion(estado: Estado, nuevo: Estado) {
  */
 export function exigirCancelable(estado: Estado) {
   if (siguientes(estado).includes('cancelado')) return
-  const remedio = esFinal(estado) ? '' : ' Si el paquete debe volver, hable con el servicio de mensajería.'
+  const remedio = siguientes(estado).includes('en_devolucion') ? ' Si el paquete debe volver, pida la devolución.' : ''
   const mensaje = `La guía está en ${estado} y ya no se puede cancelar: solo se cancela antes de que se recolecte.${remedio}`
   throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
 }

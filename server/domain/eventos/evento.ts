@@ -6,6 +6,7 @@ import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { CAMPOS, CORREGIBLES, type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
 import type { Corregible } from '../guias/correcciones.ts'
+import { presentarResolucion, type ResolucionDeGuia } from '../resoluciones/resolucion.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 import { FORMA_EN_SQL, FORMA_GUARDADA } from './forma.ts'
 
@@ -17,7 +18,8 @@ type DatosDeEvento = {
     | 'forzado'
     | 'tardio'
     | 'repartidor'
-    | 'campos']: NonNullable<Evento[Dato]>
+    | 'campos'
+    | 'resolucion']: NonNullable<Evento[Dato]>
 }
 
 /** Row of `evento`. Its columns have the contract's names. */
@@ -124,6 +126,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
     tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
     repartidor: fila.datos?.repartidor ?? null,
     campos: fila.datos?.campos ?? null,
+    resolucion: presentarResolucion(fila.datos?.resolucion ?? null),
   }
 }
 
@@ -200,6 +203,13 @@ export interface PasoDeGuia {
   enlaceCorto?: { id: string; maps_url: string } | undefined
   /** Correction of the guide; undefined if the event corrects nothing. */
   correccion?: CorreccionDeGuia
+  /** Decision after the event; undefined if the event does not change it. */
+  resolucion?: ResolucionDeGuia | undefined
+}
+
+/** Event, and events that follow from it in the same transaction. */
+export interface PasoConConsecuencias extends PasoDeGuia {
+  luego?: readonly PasoDeGuia[]
 }
 
 /** Correction that an event makes to its guide. */
@@ -229,6 +239,9 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   ubicacion_lat: number | null
   ubicacion_lng: number | null
   ubicacion_extra: LugarDeGuia['ubicacion_extra']
+  /** Null: the decision does not change. */
+  resolucion: FilaGuia['resolucion']
+  resolucion_vence: Date | null
   /** Warnings as JSON text, because node-postgres converts a JavaScript array to a PostgreSQL array. */
   advertencias: string | null
   enlace_corto_id: string | null
@@ -253,6 +266,8 @@ const escribirPaso = (asignaciones: string, cambios: string) => `with g as (
        ubicacion_lat = case when :ubicacion_estado::text is null then ubicacion_lat else :ubicacion_lat::float8 end,
        ubicacion_lng = case when :ubicacion_estado::text is null then ubicacion_lng else :ubicacion_lng::float8 end,
        ubicacion_extra = case when :ubicacion_estado::text is null then ubicacion_extra else :ubicacion_extra::jsonb end,
+       resolucion = coalesce(:resolucion::jsonb, resolucion),
+       resolucion_vence = case when :resolucion::jsonb is null then resolucion_vence else :resolucion_vence::timestamptz end,
        advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = coalesce(:custodio, custodio)${asignaciones}
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
      returning *
@@ -300,7 +315,7 @@ export async function darPaso(
   paso: PasoDeGuia,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {
   const evento = eventoDe(guia, paso)
-  const { ubicacion, enlaceCorto, correccion } = paso
+  const { ubicacion, enlaceCorto, correccion, resolucion } = paso
   const advertencias = correccion?.advertencias ?? ubicacion?.advertencias
   const parametros: ParametrosDePaso = {
     ...evento,
@@ -311,6 +326,8 @@ export async function darPaso(
     ubicacion_lat: ubicacion?.ubicacion_lat ?? null,
     ubicacion_lng: ubicacion?.ubicacion_lng ?? null,
     ubicacion_extra: ubicacion?.ubicacion_extra ?? null,
+    resolucion: resolucion?.valor ?? null,
+    resolucion_vence: resolucion?.vence ?? null,
     advertencias: advertencias ? JSON.stringify(advertencias) : null,
     enlace_corto_id: enlaceCorto?.id ?? null,
     enlace_corto: enlaceCorto?.maps_url ?? null,
@@ -334,22 +351,29 @@ export async function darPaso(
 }
 
 /**
- * Writes an event like {@link darPaso}, and runs `escribir` in the same transaction. Notifies workers after the commit.
- * @returns undefined, with nothing written, if another transaction changed the guide since the read
+ * Writes an event like {@link darPaso}, then the events that follow from it, and runs `escribir`, all in one
+ * transaction. Notifies workers after the commit.
+ * @returns the guide after all events, and the first event; undefined, with nothing written, if another transaction
+ * changed the guide since the read
  */
 export async function darPasoCon(
   { db, avisarTrabajo }: { db: Db; avisarTrabajo: AvisarTrabajo },
   guia: FilaGuia,
-  paso: PasoDeGuia,
-  escribir: (consultar: Query, evento: EventoSinFoto) => Promise<unknown>,
+  { luego = [], ...paso }: PasoConConsecuencias,
+  escribir: (consultar: Query, evento: EventoSinFoto) => Promise<unknown> = async () => {},
 ): ReturnType<typeof darPaso> {
   const avisos: Parameters<AvisarTrabajo>[] = []
   const dado = await inTransaction(db.de(guia.comercio_id), async (consultar) => {
     avisos.length = 0
     const alDarPaso: AvisarTrabajo = (...aviso) => avisos.push(aviso)
-    const dado = await darPaso({ db: { consultar }, avisarTrabajo: alDarPaso }, guia, paso)
-    if (dado) await escribir(consultar, dado.evento)
-    return dado
+    const partes = { db: { consultar }, avisarTrabajo: alDarPaso }
+    const dado = await darPaso(partes, guia, paso)
+    if (!dado) return undefined
+    let presente = dado.guia
+    // This transaction has the guide's row, so no other one can have changed it.
+    for (const otro of luego) presente = (await darPaso(partes, presente, otro))!.guia
+    await escribir(consultar, dado.evento)
+    return { guia: presente, evento: dado.evento }
   })
   for (const aviso of avisos) avisarTrabajo(...aviso)
   return dado

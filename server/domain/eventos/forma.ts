@@ -1,6 +1,16 @@
 // Versions of the webhook bodies. A body is built again whenever it is sent, and stays the same for ever. Each event
 // therefore stores the version of its time, and its body has only the members of that version.
 
+/** Members of a decision in its first version. */
+const DE_RESOLUCION = [
+  ...['estado', 'opciones', 'fecha_desde', 'vence_en', 'accion', 'fecha', 'franja', 'franja.desde', 'franja.hasta'],
+  'por',
+]
+
+/** Returns entries of {@link DESDE} for an object that is new as a whole, and for each of its members. */
+const since = (version: number, ruta: string, miembros: readonly string[]) =>
+  Object.fromEntries([ruta, ...miembros.map((miembro) => `${ruta}.${miembro}`)].map((una) => [una, version]))
+
 /**
  * Members that bodies have since a later version than the first, by their path in `datos`. A list counts as its
  * elements: `guia.advertencias.codigo`. A new member of a guide or an event enters here with the next version.
@@ -11,6 +21,8 @@ export const DESDE: Readonly<Record<string, number>> = {
   'guia.recogida.direccion': 2,
   'guia.recogida.indicaciones': 2,
   'evento.campos': 3,
+  ...since(4, 'guia.resolucion', DE_RESOLUCION),
+  ...since(4, 'evento.resolucion', DE_RESOLUCION),
 }
 
 /** Returns the version with the members of a table like {@link DESDE}. */

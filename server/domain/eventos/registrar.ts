@@ -6,11 +6,13 @@ import { readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { contenidoDe, esElMismo, huellaDeContenido } from '../idempotencia/idempotencia.ts'
+import { conConsecuencias } from '../resoluciones/consecuencias.ts'
 import {
   type darPaso,
   deGuia,
   type EventoSinFoto,
   type FilaEvento,
+  type PasoConConsecuencias,
   type PasoDeGuia,
   presentarEvento,
   sinCarrera,
@@ -130,11 +132,11 @@ async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Dat
  * @param dar writes the event, together with the proof that belongs to the report
  */
 export const registrarLectura = (
-  deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'ajustes'>,
   quien: Informante & QuienLee,
   codigo: string,
   lectura: Lectura & Informe,
-  dar: (guia: FilaGuia, paso: PasoDeGuia) => Promise<Dado | undefined>,
+  dar: (guia: FilaGuia, paso: PasoConConsecuencias) => Promise<Dado | undefined>,
 ): Promise<EventoRegistrado> =>
   registrarUnaVez(deps, quien, codigo, lectura, {
     estado: lectura.estado,
@@ -142,7 +144,8 @@ export const registrarLectura = (
     async dar(guia, informado) {
       const { ocurrido_en } = informado
       const esUltima = !esTardia(guia, ocurrido_en) || ocurrido_en > (await llevadaEn(deps.db, guia))
-      return dar(guia, { ...informado, ...decidirLectura(guia, lectura, ocurrido_en, esUltima, quien) })
+      const paso = { ...informado, ...decidirLectura(guia, lectura, ocurrido_en, esUltima, quien) }
+      return dar(guia, await conConsecuencias(deps, guia, paso))
     },
   })
 

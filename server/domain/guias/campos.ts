@@ -1,7 +1,14 @@
 import { type ColumnWith, columnsWith, pickColumns } from '../../data/columns.ts'
 import { type InJson, type RowOf, withTexts } from '../../data/db.ts'
 import type { guia } from '../../generado/contrato/prisma/client.ts'
-import type { CanalDeMensaje, Estado, EstadoDeMensaje, Guia, Modo } from '../../generado/contrato/tipos/index.ts'
+import type {
+  CanalDeMensaje,
+  Estado,
+  EstadoDeMensaje,
+  Guia,
+  Modo,
+  Resolucion,
+} from '../../generado/contrato/tipos/index.ts'
 import type { AdvertenciaGuardada } from './advertencias.ts'
 
 // One table of a guide's columns. Column lists, the statement that creates guides, digests, events' pictures, webhook
@@ -48,6 +55,7 @@ export type FilaGuia = RowOf<
     ubicacion_estado: Guia['ubicacion']['estado']
     ubicacion_origen: Guia['ubicacion']['origen']
     ubicacion_extra: UbicacionExtra | null
+    resolucion: Resolucion | null
     advertencias: readonly AdvertenciaGuardada[]
   }
 >
@@ -110,6 +118,8 @@ export const CAMPOS = {
   },
   ubicacion_extra: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
   intentos: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
+  resolucion: { tipo: 'jsonb', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
+  resolucion_vence: { tipo: 'timestamptz', escribe: 'servicio' },
   advertencias: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
   secuencia: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
   ultima_correccion: { tipo: 'int4', escribe: 'servicio' },
@@ -209,6 +219,8 @@ export const guiaNueva = (
   custodio: null,
   datos_borrados_en: null,
   intentos: 0,
+  resolucion: null,
+  resolucion_vence: null,
   secuencia: 1,
   ultima_correccion: null,
   etiqueta_en: null,

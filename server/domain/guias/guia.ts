@@ -8,6 +8,7 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import { esFinal } from '../estados/estados.ts'
+import { presentarResolucion } from '../resoluciones/resolucion.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida, type RecogidaGuardada } from './campos.ts'
 
@@ -43,6 +44,7 @@ export function presentarGuardada(fila: FilaGuia | GuiaLeida): Guia {
     recogida: presentarRecogida(fila.recogida),
     ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
+    resolucion: presentarResolucion(fila.resolucion),
     advertencias: presentarAdvertencias(fila),
     secuencia: fila.secuencia,
     creado_en: iso(fila.creado_en),

@@ -18,6 +18,7 @@ import {
   deGuia,
   type EventoSinFoto,
   type FilaEvento,
+  type PasoConConsecuencias,
   type PasoDeGuia,
 } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
@@ -83,7 +84,7 @@ const USAR = statement<LlaveDePrueba & { archivos: readonly string[]; usado_en: 
 async function darPasoUsando(
   { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
-  paso: PasoDeGuia,
+  paso: PasoConConsecuencias,
   archivos: readonly string[],
   escribir: (consultar: Query, evento: EventoSinFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
@@ -179,7 +180,7 @@ const PROBAR_INTENTO = statement<
 export const anotarIntento = (
   deps: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
-  paso: PasoDeGuia,
+  paso: PasoConConsecuencias,
   fotos: readonly string[],
   alFinal: EnLaTransaccion = async () => {},
 ): ReturnType<typeof darPaso> =>

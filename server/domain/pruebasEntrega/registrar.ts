@@ -5,9 +5,17 @@ import { problemOfFaults } from '../../platform/errors.ts'
 import { leerPolitica } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { esFinal, exigirTransicion } from '../estados/estados.ts'
-import { buscarEvento, darPaso, type PasoDeGuia, presentarEvento } from '../eventos/evento.ts'
+import {
+  buscarEvento,
+  darPaso,
+  darPasoCon,
+  type PasoConConsecuencias,
+  type PasoDeGuia,
+  presentarEvento,
+} from '../eventos/evento.ts'
 import { contestar, type Informante, registrarUnaVez } from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { trasEstado } from '../resoluciones/resolucion.ts'
 import { anotarIntento, buscarPrueba, entregar, leerArchivos } from './prueba.ts'
 
 /** Registers a delivery with its proof. A repeated delivery gets the event of the first time. */
@@ -21,7 +29,8 @@ export async function registrarConPrueba(
   const registro = await registrarUnaVez(deps, quien, codigo, body, {
     estado: 'entregado',
     async dar(guia, informado) {
-      const paso = { ...informado, ...decidirEntrega(guia, informado.ocurrido_en) }
+      const resolucion = trasEstado(guia.resolucion, 'entregado')
+      const paso = { ...informado, ...decidirEntrega(guia, informado.ocurrido_en), resolucion }
       const politica = await leerPolitica(db, guia.comercio_id)
       const pedida = api === '/repartidor/v1' ? body.evidencia : politica
       return (await estanSinUsar(db, guia, pedidosDe(body), { autor: quien.autor, api }))
@@ -65,8 +74,8 @@ const pedidosDe = ({ fotos, firma }: EntregaParaRegistrar): ArchivoPedido[] => [
  */
 export const darPasoConFotos =
   (deps: Pick<Deps, 'db' | 'avisarTrabajo'>, de: Remitente, fotos: readonly string[] = []) =>
-  async (guia: FilaGuia, paso: PasoDeGuia) => {
-    if (fotos.length === 0) return darPaso(deps, guia, paso)
+  async (guia: FilaGuia, paso: PasoConConsecuencias) => {
+    if (fotos.length === 0) return paso.luego ? darPasoCon(deps, guia, paso) : darPaso(deps, guia, paso)
     return (await estanSinUsar(deps.db, guia, fotosPedidas(fotos), de))
       ? anotarIntento(deps, guia, paso, fotos)
       : undefined

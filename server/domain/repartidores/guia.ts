@@ -9,6 +9,7 @@ import type { ServiceSettings } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
+import { estaTomada } from '../resoluciones/resolucion.ts'
 import { type AlcanceDeCustodia, custodiaPara, pasosPara } from './custodia.ts'
 
 /** Guide's row with the name of the merchant who sends the parcel, and the evidence that the merchant needs. */
@@ -63,6 +64,7 @@ const SIN_DESTINO = {
   indicaciones: null,
   distancia_m: null,
   intentos: null,
+  resolucion: null,
 }
 const SIN_LUGAR = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
 /** Nulls in place of the data needed to collect a parcel. */
@@ -96,6 +98,7 @@ export function presentarGuia(
     direccion: guia.direccion,
     indicaciones: guia.indicaciones,
     intentos: guia.intentos,
+    resolucion: estaTomada(guia.resolucion) ? guia.resolucion : null,
     ubicacion: { estado, lat, lng, maps_url, precision_m, referencia },
     distancia_m: distanceBetween(guia.recogida, guia.ubicacion),
     ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),

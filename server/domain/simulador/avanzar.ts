@@ -1,7 +1,7 @@
 import type { Query } from '../../data/db.ts'
 import { leerPolitica } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { darPasoCon, type PasoDeGuia } from '../eventos/evento.ts'
+import { darPasoCon, type PasoConConsecuencias } from '../eventos/evento.ts'
 import { registrarLectura } from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
 import { unaVez } from '../idempotencia/idempotencia.ts'
@@ -33,7 +33,12 @@ export const simularAvance: Handler<'simularAvance'> = async (entrada, deps) => 
 /**
  * Writes an event. A delivery and a failed attempt get a sample proof in place of the proof that a courier would bring.
  */
-async function dar(deps: Deps, guia: FilaGuia, paso: PasoDeGuia, alFinal: (consultar: Query) => Promise<void>) {
+async function dar(
+  deps: Deps,
+  guia: FilaGuia,
+  paso: PasoConConsecuencias,
+  alFinal: (consultar: Query) => Promise<void>,
+) {
   if (paso.estado === 'entregado') {
     const politica = await leerPolitica(deps.db, guia.comercio_id)
     const evidencia = await evidenciaDeMuestra(deps, guia, politica, paso.ocurrido_en)

@@ -56,6 +56,8 @@ export interface Clock {
   larga(texto: string): string
   /** Formats an instant in short form: «14 nov 2026, 15:04». */
   corta(texto: string): string
+  /** Formats the day of an instant as in RFC 3339: «2026-11-14». */
+  dia(texto: string): string
   /** Formats the time of day of an instant: «15:04». */
   hora(texto: string): string
   /** Common name of the zone's time: «hora de Guatemala». */
@@ -80,6 +82,7 @@ export function createClock(pedida: string): Clock {
   return {
     larga: (texto) => con(texto, (l) => `${l.p.day} de ${MESES[l.p.month - 1]} de ${l.p.year}, ${hora(l)}`),
     corta: (texto) => con(texto, (l) => `${dos(l.p.day)} ${mes(l)} ${l.p.year}, ${hora(l)}`),
+    dia: (texto) => con(texto, ({ p }) => `${String(p.year).padStart(4, '0')}-${dos(p.month)}-${dos(p.day)}`),
     hora: (texto) => con(texto, hora),
     nombre,
     zona: (texto) => con(texto, ({ minutos }) => `${nombre} (${desfase(minutos)})`),

@@ -337,9 +337,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await inicio()
     await hasta(async () => {
       await enviarYa()
-      return (await tiposDeEventos(guia)).length === 5
+      return (await tiposDeEventos(guia)).length === 6
     })
-    expect((await tiposDeEventos(guia)).slice(-2)).toEqual(['intento_fallido', 'en_ruta'])
+    expect((await tiposDeEventos(guia)).slice(-3)).toEqual(['intento_fallido', 'resolucion_pendiente', 'en_ruta'])
   })
 
   it('does not wait for a time that the phone’s clock was set back from', async () => {

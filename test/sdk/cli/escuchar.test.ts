@@ -67,12 +67,13 @@ describe('guias escuchar', () => {
         ...(estado === 'intento_fallido' ? { motivo: 'sin_pago' } : {}),
       })
     }
-    await hasta(async () => avisos('/local').length === 4 && avisos('/real').length === 4)
+    await hasta(async () => avisos('/local').length === 5 && avisos('/real').length === 5)
     // Only what came after it began, in order.
-    expect(avisos('/local').map(({ tipo, datos }) => [tipo, datos.guia.guia, datos.guia.estado])).toEqual(
-      ['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'].map((estado) => [`guia.${estado}`, guia, estado]),
-    )
-    const ultimo = (ruta: string) => avisos(ruta).find(({ tipo }) => tipo === 'guia.intento_fallido')
+    expect(avisos('/local').map(({ tipo, datos }) => [tipo, datos.guia.guia, datos.guia.estado])).toEqual([
+      ...['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'].map((estado) => [`guia.${estado}`, guia, estado]),
+      ['guia.resolucion_pendiente', guia, 'intento_fallido'],
+    ])
+    const ultimo = (ruta: string) => avisos(ruta).find(({ tipo }) => tipo === 'guia.resolucion_pendiente')
     expect(ultimo('/local')).toEqual(ultimo('/real'))
     const [una] = llegadas.filter(({ ruta }) => ruta === '/local')
     expect(await verificarWebhook(una!.cuerpo, una!.cabeceras, SECRETO)).toMatchObject({

@@ -15,7 +15,7 @@ describe('guias', () => {
     const ordenesEn = (ayuda: string) => [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, orden]) => orden!)
     const ordenes = ordenesEn(todo.salida)
     expect(ordenes).toEqual([
-      ...['crear', 'lote', 'listar', 'ver', 'corregir', 'cancelar', 'etiquetas', 'prueba'],
+      ...['crear', 'lote', 'listar', 'ver', 'corregir', 'reintentar', 'devolver', 'cancelar', 'etiquetas', 'prueba'],
       ...['rastrear', 'webhooks', 'escuchar', 'disparar', 'completar'],
     ])
     const deWebhooks = await guias(['webhooks', '--help'])

@@ -27,8 +27,8 @@ describe('guias ver', () => {
     ])
       expect(lineas).toContain(dicha)
     expect(salida).toMatch(/^ {2}Revise {8}municipio: «Vila Nueva».*¿Villa Nueva\?$/m)
-    expect(salida).toMatch(/^Historial\n {2}\S+ \S+ {2}guia\.aceptado {9}Guía aceptada\n/m)
-    expect(salida).toMatch(/guia\.intento_fallido {2}.* \(sin_pago\)\n$/)
+    expect(salida).toMatch(/^Historial\n {2}\S+ \S+ {2}guia\.aceptado {15}Guía aceptada\n/m)
+    expect(salida).toMatch(/guia\.intento_fallido {6}.* \(sin_pago\)\n.*guia\.resolucion_pendiente {2}.*\n$/)
   })
 
   it('gives in JSON the guide as the service does, with the whole of its history', async () => {

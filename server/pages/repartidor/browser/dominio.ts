@@ -142,6 +142,7 @@ export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
   reprogramado: 'Pidió otro día',
   fuerza_mayor: 'Camino cerrado, lluvia u otra fuerza mayor',
   intentos_agotados: 'Se agotaron los intentos',
+  sin_decision: 'Nadie decidió',
   a_pedido_del_comercio: 'Lo pidió el comercio',
   danado: 'El paquete está dañado',
   robo: 'Robo',

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Resolucion } from '../../../../generado/contrato/tipos/index.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { leerGuia } from '../api.ts'
 import { type Estado, type EstadoSiguiente, esEstadoFinal, NOMBRES, PASOS, repartirPasos } from '../dominio.ts'
@@ -51,6 +52,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
           La etiqueta del paquete puede ser vieja: el comercio corrigió los datos. Guíese por los de aquí.
         </p>
       )}
+      {datos?.resolucion && <p class="nota">{decirDecision(datos.resolucion)}</p>}
       {detenida && (
         <p class="nota mal">
           El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>
@@ -81,6 +83,12 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
     </>
   )
 }
+
+/** Says what was decided about the parcel. */
+const decirDecision = ({ accion, fecha, franja }: Resolucion) =>
+  accion === 'devolver'
+    ? 'No la entregue: vuelve al comercio. Con su próxima lectura queda en devolución.'
+    : `Llévela otra vez el ${fecha?.split('-').reverse().join('/')}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}.`
 
 /** Returns the final state of a guide that left the phone when it was finished; null for any other guide. */
 export function finDe(acciones: readonly Accion[]): Estado | null {

@@ -1,0 +1,31 @@
+import type { OperationId } from '../../api/contract/contract.ts'
+import type { GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
+import type { Deps } from '../deps.ts'
+import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { type Recordar, unaVez } from '../idempotencia/idempotencia.ts'
+import { presentarGuias } from './guia.ts'
+
+/**
+ * Executes an operator's request about a guide at most once for each key, and answers with the guide. The key belongs
+ * to the guide's merchant, like those of the merchant's own requests.
+ * @throws Problema 404; 409 if the key belongs to another request
+ */
+export async function unaVezPorOperador(
+  deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  operacion: OperationId,
+  { path, body }: { path: { guia: string }; body: { idempotencia?: string | undefined } },
+  hacer: (recordar: Recordar) => Promise<FilaGuia & { comercio: string }>,
+): Promise<{ status: 200; headers: { 'Idempotent-Replayed'?: 'true' }; body: GuiaDeOperacion }> {
+  const { comercio_id: comercioId, modo } = await buscarGuia(deps.db, 'todos', path.guia)
+  const { hecho, headers } = await unaVez(
+    deps,
+    operacion,
+    { identidad: { comercioId, modo }, path, body },
+    {
+      hacer,
+      releer: (guia) => buscarGuia(deps.db, 'todos', guia),
+    },
+  )
+  const [guia] = await presentarGuias(deps.db, [hecho])
+  return { status: 200, headers, body: guia! }
+}

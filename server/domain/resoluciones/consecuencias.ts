@@ -1,0 +1,49 @@
+import type { Db } from '../../data/db.ts'
+import type { Resolucion } from '../../generado/contrato/tipos/index.ts'
+import { zonaDe } from '../catalogo/zona.ts'
+import { leerIntentos } from '../comercios/comercio.ts'
+import type { Deps } from '../deps.ts'
+import type { PasoConConsecuencias, PasoDeGuia } from '../eventos/evento.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { abrir, motivoDe, type ResolucionDeGuia, trasEstado, vuelveTras } from './resolucion.ts'
+
+/** Returns the event that shows a decision. */
+export const pasoDeResolucion = (
+  tipo: 'guia.resolucion_pendiente' | 'guia.resolucion_tomada',
+  resolucion: ResolucionDeGuia,
+  comun: Pick<PasoDeGuia, 'ocurrido_en' | 'registrado_en' | 'autor' | 'descripcion'>,
+): PasoDeGuia => ({ ...comun, tipo, resolucion, datos: { resolucion: resolucion.valor } })
+
+/** Returns the event with which a decided return begins. */
+export const pasoDeRegreso = (
+  tomada: Resolucion,
+  comun: Pick<PasoDeGuia, 'ocurrido_en' | 'registrado_en' | 'autor' | 'repartidor'>,
+): PasoDeGuia => ({
+  ...comun,
+  tipo: 'guia.en_devolucion',
+  estado: 'en_devolucion',
+  motivo: motivoDe(tomada),
+  resolucion: { valor: { ...tomada, estado: 'aplicada' }, vence: null },
+})
+
+/**
+ * Adds to a step what it does to the guide's decision. A failed attempt opens one. A state that carries a decision out,
+ * or settles it otherwise, closes it. A decided return follows the scan, in the same transaction.
+ */
+export async function conConsecuencias(
+  { db, ajustes }: { db: Db } & Pick<Deps, 'ajustes'>,
+  guia: FilaGuia,
+  paso: PasoDeGuia,
+): Promise<PasoConConsecuencias> {
+  const { estado, ocurrido_en, registrado_en, autor = null, repartidor } = paso
+  if (estado === undefined) return paso
+  const { resolucion } = guia
+  const comun = { ocurrido_en, registrado_en, autor }
+  if (resolucion && vuelveTras(resolucion, estado))
+    return { ...paso, luego: [pasoDeRegreso(resolucion, { ...comun, repartidor })] }
+  if (estado !== 'intento_fallido') return { ...paso, resolucion: trasEstado(resolucion, estado) }
+  const intentos = paso.intentos ?? guia.intentos
+  const politica = await leerIntentos(db, guia.comercio_id)
+  const abierta = abrir(politica, { intentos, ocurrido_en, registrado_en }, zonaDe(guia, ajustes.zonaHoraria))
+  return { ...paso, luego: [pasoDeResolucion('guia.resolucion_pendiente', abierta, comun)] }
+}

@@ -1,0 +1,18 @@
+import { createClock } from './clock.ts'
+import { readInstant } from './instant.ts'
+
+// Calendar days as texts, «2026-11-25» (RFC 3339, full-date). Texts of days sort like the days.
+
+/** Returns true if the text is a day of the calendar, from 1970 to 9999. */
+export const isDay = (texto: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(texto) && readInstant(`${texto}T00:00:00Z`) !== undefined
+
+/** Returns the day of an instant in an IANA time zone. */
+export const dayIn = (instante: Date, zona: string): string => createClock(zona).dia(instante.toISOString())
+
+/** Returns the day that is some days after another. */
+export function addDays(dia: string, dias: number): string {
+  const otro = new Date(`${dia}T00:00:00Z`)
+  otro.setUTCDate(otro.getUTCDate() + dias)
+  return otro.toISOString().slice(0, '2026-11-25'.length)
+}

@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { usarIntentos } from '../resoluciones/mover.ts'
+import { fallaDeApi } from '../webhooks/webhooks.ts'
+
+const entorno = usarEntorno()
+const { nueva, conIntento } = usarIntentos(entorno)
+// The day does not change while the tests run.
+beforeAll(() => entorno.detenerReloj())
+const UTC_DE_GUATEMALA = -6
+/** Today in Guatemala, by the service's clock. */
+const _hoy = () => new Date(entorno.reloj().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
+const _PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
+const RAZON = { razon: 'El cliente ya no lo quiere' }
+
+describe('POST …/guias/{guia}/devolver', () => {
+  it.each(['en_bodega', 'intento_fallido'])('begins at once in %s', async (estado) => {
+    const { api, guia, tipos, leer } =
+      estado === 'en_bodega' ? await nueva(undefined, 'recolectado', estado) : await conIntento()
+    const devuelta = await api.guias.devolver(guia, RAZON)
+    expect(devuelta).toMatchObject({
+      ...{
+        estado: 'en_devolucion',
+        resolucion: { estado: 'aplicada', accion: 'devolver', por: 'comercio', fecha: null },
+      },
+    })
+    expect((await tipos()).slice(-2)).toEqual(['resolucion_tomada', 'en_devolucion'])
+    const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
+    expect([tomada!.descripcion, tomada!.resolucion!.estado, vuelve!.motivo]).toEqual([
+      ...[RAZON.razon, 'tomada', 'a_pedido_del_comercio'],
+    ])
+    // Again: nothing to do.
+    expect(await api.guias.devolver(guia, RAZON)).toEqual(devuelta)
+  })
+
+  it.each([
+    ['recolectado', 'en_bodega'],
+    ['recolectado', 'en_ruta'],
+    ['en_transito', 'en_bodega'],
+    ['en_ruta', 'intento_fallido'],
+    ['en_ruta', 'en_bodega'],
+    ['en_ruta', 'en_devolucion'],
+  ])('in %s is applied by the scan %s, in its transaction', async (estado, siguiente) => {
+    const antes = estado === 'recolectado' ? [] : ['recolectado']
+    const { api, guia, tipos, leer, registrar } = await nueva(undefined, ...antes, estado)
+    expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
+      ...{ estado, resolucion: { estado: 'tomada', accion: 'devolver', opciones: ['devolver'], vence_en: null } },
+    })
+    await registrar({ tipo: 'guia.nota', descripcion: 'Llamó' })
+    expect((await leer()).resolucion).toMatchObject({ estado: 'tomada' })
+    const motivo = siguiente === 'intento_fallido' ? { motivo: 'sin_respuesta' } : {}
+    const evento = await registrar({ estado: siguiente, ...motivo })
+    expect([evento.tipo, evento.aplicado]).toEqual([`guia.${siguiente}`, true])
+    expect(await leer()).toMatchObject({
+      estado: 'en_devolucion',
+      resolucion: { estado: 'aplicada', accion: 'devolver' },
+    })
+    expect((await tipos()).slice(-2)).toEqual(
+      siguiente === 'en_devolucion' ? ['nota', 'en_devolucion'] : [siguiente, 'en_devolucion'],
+    )
+  })
+
+  it('of a lost parcel waits until it is found', async () => {
+    const { api, guia, escanear, leer } = await nueva(undefined, 'recolectado', 'en_transito', 'extraviado')
+    expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
+      estado: 'extraviado',
+      resolucion: { estado: 'tomada' },
+    })
+    await escanear('en_bodega')
+    expect(await leer()).toMatchObject({ estado: 'en_devolucion', resolucion: { estado: 'aplicada' } })
+  })
+
+  it('outlives a parcel that gets lost', async () => {
+    const { api, guia, escanear, leer } = await nueva(undefined, 'recolectado')
+    await api.guias.devolver(guia, RAZON)
+    await escanear('extraviado')
+    expect(await leer()).toMatchObject({ estado: 'extraviado', resolucion: { estado: 'tomada' } })
+  })
+
+  it('names the cancellation before anybody has the parcel, and refuses a final state', async () => {
+    const { api, guia } = await nueva()
+    expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
+      ...{ codigo: 'transicion_invalida', estado: 'aceptado', transiciones: [] },
+      message: expect.stringContaining('con cancelar'),
+    })
+    await api.guias.cancelar(guia)
+    expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
+      ...{ codigo: 'transicion_invalida', estado: 'cancelado' },
+      message: expect.stringContaining('estado final'),
+    })
+  })
+
+  it('needs a reason', async () => {
+    const { api, guia } = await conIntento()
+    expect(await fallaDeApi(api.guias.devolver(guia, {} as never))).toMatchObject({
+      ...{ codigo: 'validacion', errores: [{ campo: '/razon', codigo: 'requerido' }] },
+    })
+  })
+})

@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { addDays } from '../../server/platform/time/day.ts'
+import { usarEntorno } from '../entorno.ts'
+import { usarIntentos } from '../resoluciones/mover.ts'
+import { fallaDeApi } from '../webhooks/webhooks.ts'
+
+const entorno = usarEntorno()
+const { conIntento } = usarIntentos(entorno)
+// The day does not change while the tests run.
+beforeAll(() => entorno.detenerReloj())
+const UTC_DE_GUATEMALA = -6
+/** Today in Guatemala, by the service's clock. */
+const hoy = () => new Date(entorno.reloj().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
+const PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
+const _RAZON = { razon: 'El cliente ya no lo quiere' }
+
+describe('POST …/guias/{guia}/reintentar', () => {
+  it('takes a day and a window, corrects the contact, and leaves the state', async () => {
+    const { api, guia, leer } = await conIntento()
+    const fecha = addDays(hoy(), 3)
+    const franja = { desde: '14:00', hasta: '18:00' }
+    const hecha = await api.guias.reintentar(guia, {
+      ...{ fecha, franja, telefono: '5987 1234', destinatario: 'Luis Ajú', indicaciones: 'Portón azul' },
+    })
+    expect(hecha).toMatchObject({
+      ...{ estado: 'intento_fallido', telefono: '+50259871234', destinatario: 'Luis Ajú', indicaciones: 'Portón azul' },
+      resolucion: { estado: 'tomada', accion: 'reintentar', fecha, franja, por: 'comercio' },
+      secuencia: 7,
+    })
+    const eventos = (await leer()).eventos.datos.slice(-2)
+    expect(eventos.map(({ tipo }) => tipo)).toEqual(['guia.corregida', 'guia.resolucion_tomada'])
+    expect(eventos[1]!.resolucion).toEqual(hecha.resolucion)
+  })
+
+  it('without a day takes the first one; the parcel on its way applies the decision, and a later failure opens another', async () => {
+    const { api, guia, leer, escanear } = await conIntento()
+    expect((await api.guias.reintentar(guia)).resolucion).toMatchObject({ fecha: addDays(hoy(), 1), franja: null })
+    await escanear('en_bodega')
+    expect((await leer()).resolucion).toMatchObject({ estado: 'tomada' })
+    await escanear('en_ruta')
+    expect((await leer()).resolucion).toMatchObject({ estado: 'aplicada', accion: 'reintentar', por: 'comercio' })
+    expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
+      ...{ codigo: 'decision_no_admitida', opciones: ['devolver'] },
+    })
+    await escanear('intento_fallido')
+    expect((await leer()).resolucion).toMatchObject({ estado: 'pendiente', ...PENDIENTE })
+  })
+
+  it.each([
+    ['a day before the first', () => ({ fecha: hoy() }), '/fecha', 'fuera_de_rango'],
+    ['a day too far', () => ({ fecha: addDays(hoy(), 31) }), '/fecha', 'fuera_de_rango'],
+    ['a day that does not exist', () => ({ fecha: '2027-02-30' }), '/fecha', 'formato_invalido'],
+    [
+      'a window that ends first',
+      () => ({ franja: { desde: '18:00', hasta: '14:00' } }),
+      '/franja/hasta',
+      'fuera_de_rango',
+    ],
+    [
+      'an hour that does not exist',
+      () => ({ franja: { desde: '24:00', hasta: '25:00' } }),
+      '/franja/desde',
+      'formato_invalido',
+    ],
+    ['a member of another operation', () => ({ recogida: { nombre: 'Bodega' } }), '/recogida', 'desconocido'],
+  ])('refuses %s, and writes nothing', async (_que, cuerpo, campo, codigo) => {
+    const { api, guia, leer } = await conIntento()
+    const { secuencia } = await leer()
+    const falla = await fallaDeApi(api.guias.reintentar(guia, { destinatario: 'Otra', ...cuerpo() } as never))
+    expect(falla).toMatchObject({
+      codigo: 'validacion',
+      errores: expect.arrayContaining([expect.objectContaining({ campo, codigo })]),
+    })
+    expect(await leer()).toMatchObject({ secuencia, destinatario: 'Ana Pérez' })
+  })
+
+  it('takes the 30th day, and only with the sequence that was read', async () => {
+    const { api, guia } = await conIntento()
+    expect(await fallaDeApi(api.guias.reintentar(guia, { secuencia: 4 }))).toMatchObject({ codigo: 'carrera_perdida' })
+    const fecha = addDays(hoy(), 30)
+    expect((await api.guias.reintentar(guia, { fecha, secuencia: 5 })).resolucion).toMatchObject({ fecha })
+  })
+
+  it('decides about an attempt of a version that opened no decisions', async () => {
+    const { api, guia } = await conIntento()
+    await entorno.db.pool.query('update guia set resolucion = null, resolucion_vence = null where guia = $1', [guia])
+    expect((await api.guias.reintentar(guia)).resolucion).toMatchObject({ estado: 'tomada', accion: 'reintentar' })
+  })
+})

@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { addDays } from '../../server/platform/time/day.ts'
+import { entregar } from '../archivos/imagenes.ts'
+import { usarEntorno } from '../entorno.ts'
+import { fallaDeApi } from '../webhooks/webhooks.ts'
+import { usarIntentos } from './mover.ts'
+
+const entorno = usarEntorno()
+const { nueva, conIntento } = usarIntentos(entorno)
+// The day does not change while the tests run.
+beforeAll(() => entorno.detenerReloj())
+const UTC_DE_GUATEMALA = -6
+/** Today in Guatemala, by the service's clock. */
+const hoy = () => new Date(entorno.reloj().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
+const PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
+const RAZON = { razon: 'El cliente ya no lo quiere' }
+
+describe('a failed attempt', () => {
+  it('opens a decision, with the days and attempts that the merchant has', async () => {
+    const { leer, guia } = await conIntento()
+    const { resolucion, eventos, actualizado_en } = await leer()
+    const vence_en = new Date(Date.parse(actualizado_en) + 5 * 86_400_000).toISOString()
+    const esperada = {
+      ...{ estado: 'pendiente', opciones: ['reintentar', 'devolver'], fecha_desde: addDays(hoy(), 1), vence_en },
+      ...PENDIENTE,
+    }
+    expect(resolucion).toEqual(esperada)
+    const [fallido, pendiente] = eventos.datos.slice(-2)
+    expect([fallido!.tipo, fallido!.resolucion, fallido!.secuencia]).toEqual(['guia.intento_fallido', null, 4])
+    expect(pendiente).toMatchObject({
+      ...{ id: `evt_${guia}_5`, tipo: 'guia.resolucion_pendiente', estado: 'intento_fallido', resolucion: esperada },
+      descripcion: 'Se espera una decisión sobre el paquete',
+      ocurrido_en: fallido!.ocurrido_en,
+    })
+  })
+
+  it('opens nothing if its report comes late, and a guide without one has nothing to decide', async () => {
+    const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
+    const antes = new Date(entorno.reloj().getTime() - 60_000).toISOString()
+    await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en: antes })
+    expect(await leer()).toMatchObject({ estado: 'en_ruta', resolucion: null })
+  })
+
+  it('after the last attempt leaves the return, and nothing else', async () => {
+    const comercio = await entorno.nuevoComercio()
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos: { maximos: 2, al_vencer: 'esperar' } })
+    const { leer, escanear, api, guia } = await conIntento(comercio)
+    await escanear('en_ruta', 'intento_fallido')
+    expect((await leer()).resolucion).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
+    expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
+      ...{ codigo: 'decision_no_admitida', opciones: ['devolver'], estado: 'intento_fallido' },
+      message: expect.stringContaining('Ya se hicieron 2 intentos'),
+    })
+  })
+})
+
+describe('the first decision', () => {
+  it('wins, and a later one gets a 409 that shows it', async () => {
+    const { api, guia, leer } = await conIntento()
+    const { resolucion } = await api.guias.reintentar(guia)
+    for (const otra of [() => api.guias.reintentar(guia), () => api.guias.devolver(guia, RAZON)])
+      expect(await fallaDeApi(otra())).toMatchObject({
+        ...{ codigo: 'decision_tomada', resolucion, estado: 'intento_fallido' },
+        message: expect.stringContaining(`El comercio ya decidió: reintentar el ${resolucion!.fecha}. Vale la`),
+      })
+    expect((await leer()).secuencia).toBe(6)
+  })
+
+  it('loses to facts: a delivery, another attempt and a return without it supersede it', async () => {
+    const entregada = await conIntento()
+    await entregada.api.guias.reintentar(entregada.guia)
+    await entregada.escanear('en_bodega')
+    await entregar(entorno, entregada.guia)
+    expect(await entregada.leer()).toMatchObject({
+      estado: 'entregado',
+      resolucion: { estado: 'superada', accion: 'reintentar' },
+    })
+    const otraVez = await conIntento()
+    await otraVez.escanear('en_ruta')
+    expect(await otraVez.leer()).toMatchObject({ resolucion: { estado: 'superada', ...PENDIENTE } })
+    const devuelta = await conIntento()
+    await devuelta.api.guias.reintentar(devuelta.guia)
+    await devuelta.escanear('en_devolucion')
+    expect(await devuelta.leer()).toMatchObject({ resolucion: { estado: 'superada', accion: 'reintentar' } })
+  })
+
+  it('loses to a delivery that was on its way', async () => {
+    const { api, guia, leer } = await nueva(undefined, 'recolectado', 'en_ruta')
+    await api.guias.devolver(guia, RAZON)
+    await entregar(entorno, guia)
+    expect(await leer()).toMatchObject({ estado: 'entregado', resolucion: { estado: 'superada', accion: 'devolver' } })
+  })
+
+  it('is one of two that come at once', async () => {
+    const { api, guia, tipos } = await conIntento()
+    const respuestas = await Promise.allSettled([
+      ...Array.from({ length: 4 }, () => api.guias.reintentar(guia)),
+      ...Array.from({ length: 4 }, () => api.guias.devolver(guia, RAZON)),
+    ])
+    const tomadas = (await tipos()).filter((tipo) => tipo === 'resolucion_tomada')
+    expect(tomadas).toHaveLength(1)
+    expect(respuestas.some(({ status }) => status === 'fulfilled')).toBe(true)
+  })
+})

@@ -1,0 +1,30 @@
+import { expect } from 'vitest'
+import type { Entorno } from '../entorno.ts'
+import { lecturaDe, unaGuia } from '../fabricas.ts'
+
+/** Guides whose delivery fails, and what their merchants read of them. */
+export function usarIntentos(entorno: Entorno) {
+  async function nueva(comercioDado?: Awaited<ReturnType<Entorno['nuevoComercio']>>, ...estados: string[]) {
+    const comercio = comercioDado ?? (await entorno.nuevoComercio())
+    const { api } = comercio
+    const { guia } = await api.guias.crear(unaGuia({ destinatario: 'Ana Pérez' }))
+    const registrar = async (cuerpo: object) => {
+      const { status, cuerpo: evento } = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+      expect([cuerpo, status]).toEqual([cuerpo, 201])
+      return evento
+    }
+    const escanear = async (...unos: string[]) => {
+      for (const estado of unos) await registrar(lecturaDe(estado))
+    }
+    const leer = () => api.guias.obtener(guia, { limite: 100 })
+    const tipos = async () => (await leer()).eventos.datos.map(({ tipo }) => tipo.replace('guia.', ''))
+    await escanear(...estados)
+    return { comercio, api, guia, registrar, escanear, leer, tipos }
+  }
+
+  /** A guide after a failed attempt. */
+  const conIntento = (comercio?: Awaited<ReturnType<Entorno['nuevoComercio']>>) =>
+    nueva(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
+
+  return { nueva, conIntento }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { usarIntentos } from './mover.ts'
+
+const entorno = usarEntorno()
+const { conIntento } = usarIntentos(entorno)
+const DIA = 24 * 3_600_000
+const politica = async (intentos: object) => {
+  const comercio = await entorno.nuevoComercio()
+  const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos })
+  expect(status).toBe(200)
+  return comercio
+}
+
+describe('the policy of a merchant', () => {
+  it('returns a parcel about which nobody decided, once, and not before the deadline', async () => {
+    const { leer, tipos } = await conIntento()
+    entorno.adelantar(5 * DIA - 60_000)
+    await entorno.quietud()
+    expect((await leer()).estado).toBe('intento_fallido')
+    entorno.adelantar(60_000)
+    await entorno.quietud()
+    expect(await leer()).toMatchObject({
+      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada', accion: 'devolver', por: 'politica' } },
+    })
+    const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
+    expect([tomada!.descripcion, vuelve!.motivo, vuelve!.tipo]).toEqual([
+      ...['Nadie decidió a tiempo qué hacer con el paquete', 'sin_decision', 'guia.en_devolucion'],
+    ])
+    entorno.adelantar(30 * DIA)
+    await entorno.quietud()
+    expect((await tipos()).filter((tipo) => tipo === 'resolucion_tomada')).toHaveLength(1)
+  })
+
+  it('returns it after an outage that hid the deadline', async () => {
+    const { comercio, guia } = await conIntento()
+    entorno.adelantar(40 * DIA)
+    await entorno.reiniciar()
+    await entorno.quietud()
+    const { cuerpo } = await entorno.pedir('GET', `/api/v1/guias/${guia}`, { llave: comercio.llave })
+    expect(cuerpo).toMatchObject({ estado: 'en_devolucion', resolucion: { por: 'politica' } })
+  })
+
+  it('returns a parcel at once after its last attempt', async () => {
+    const { leer, escanear } = await conIntento(await politica({ maximos: 2 }))
+    await escanear('en_ruta', 'intento_fallido')
+    await entorno.quietud()
+    expect(await leer()).toMatchObject({ estado: 'en_devolucion', intentos: 2, resolucion: { por: 'politica' } })
+    const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
+    expect([tomada!.descripcion, vuelve!.motivo]).toEqual(['Se hicieron todos los intentos', 'intentos_agotados'])
+  })
+
+  it('leaves a decision that somebody took, and one that waits for ever', async () => {
+    const tomada = await conIntento()
+    await tomada.api.guias.reintentar(tomada.guia)
+    const espera = await conIntento(await politica({ al_vencer: 'esperar', dias_para_decidir: 1 }))
+    entorno.adelantar(90 * DIA)
+    await entorno.quietud()
+    expect(await tomada.leer()).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'tomada' } })
+    expect(await espera.leer()).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'pendiente' } })
+    // It is late, and still possible.
+    expect((await espera.api.guias.reintentar(espera.guia)).resolucion).toMatchObject({ estado: 'tomada' })
+  })
+
+  it('is that of the time of the attempt, and waits as many days as it says', async () => {
+    const comercio = await politica({ dias_para_decidir: 2, dias_entre: 3 })
+    const { leer } = await conIntento(comercio)
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos: { al_vencer: 'esperar' } })
+    const { resolucion } = await leer()
+    expect(Date.parse(resolucion!.fecha_desde!) - Date.parse(resolucion!.vence_en!)).toBeGreaterThan(-DIA * 2)
+    entorno.adelantar(2 * DIA)
+    await entorno.quietud()
+    expect((await leer()).estado).toBe('en_devolucion')
+  })
+
+  it('of a lost parcel is kept until it is found', async () => {
+    const { leer, escanear } = await conIntento()
+    await escanear('extraviado')
+    entorno.adelantar(6 * DIA)
+    await entorno.quietud()
+    expect(await leer()).toMatchObject({ estado: 'extraviado', resolucion: { estado: 'tomada', por: 'politica' } })
+    await escanear('en_bodega')
+    expect(await leer()).toMatchObject({ estado: 'en_devolucion', resolucion: { estado: 'aplicada' } })
+  })
+})

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { unaGuia } from '../../fabricas.ts'
+import { usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { guias } = cli
+const fallida = async () => {
+  const { api } = cli.comercio
+  const { guia } = await api.guias.crear(unaGuia())
+  for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
+    await api.simulador.avanzar(guia, { estado })
+  return guia
+}
+
+describe('guias reintentar', () => {
+  it('decides the window, corrects what the options say, and shows the decision', async () => {
+    const guia = await fallida()
+    const { codigo, salida, errores } = await guias([
+      ...['reintentar', guia.toLowerCase(), '--franja', '14:00-18:00', '--telefono', '5987 1234'],
+    ])
+    expect([codigo, errores, salida]).toEqual([
+      ...[0, '', expect.stringMatching(new RegExp(`^${guia}  intento_fallido, reintentar \\d{4}-\\d{2}-\\d{2}\n$`))],
+    ])
+    expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
+      ...{ telefono: '+50259871234', resolucion: { estado: 'tomada', franja: { desde: '14:00', hasta: '18:00' } } },
+    })
+    expect((await guias(['ver', guia])).salida).toMatch(/Decisión +tomada, reintentar, [\d-]+, de 14:00 a 18:00/)
+    expect(await guias(['reintentar', guia])).toMatchObject({
+      ...{ codigo: 1, errores: expect.stringContaining('ya decidió') },
+    })
+  })
+
+  it('explains a window that it cannot read', async () => {
+    expect(await guias(['reintentar', '7K3M9QX2A1B4', '--franja', 'tarde'])).toMatchObject({
+      ...{ codigo: 2, errores: expect.stringContaining('--franja va como 14:00-18:00') },
+    })
+  })
+})
+
+describe('guias devolver', () => {
+  it('needs a reason and an answer, and returns several', async () => {
+    const dos = [await fallida(), await fallida()]
+    expect(await guias(['devolver', ...dos])).toMatchObject({ codigo: 2, errores: expect.stringContaining('--razon') })
+    const { codigo, salida } = await guias(['devolver', ...dos, '--razon', 'No lo quiere', '--si'])
+    expect([codigo, salida]).toEqual([0, dos.map((guia) => `${guia}  en_devolucion, devolver aplicada\n`).join('')])
+  })
+})
