@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Connections } from '../data/connections.ts'
 import type { Salud } from '../domain/deps.ts'
+import { isServerFault } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 
 /** Milliseconds for which a result is reused: the database is tried once per second at most. */
@@ -30,9 +31,6 @@ type Resultado = Pick<Salud, 'base_de_datos' | 'escritura'>
 const BIEN: Resultado = { base_de_datos: true, escritura: true }
 const SIN_ESCRITURA: Resultado = { base_de_datos: true, escritura: false }
 const SIN_BASE: Resultado = { base_de_datos: false, escritura: false }
-
-/** SQLSTATE of a server that has no free connection. */
-const SIN_SITIO = '53300'
 
 interface Conexion {
   cliente: pg.Client
@@ -116,8 +114,8 @@ export class Probe {
   }
 
   /**
-   * Returns the probe's own connection. If the server has no free connection, returns a pool of requests, whose
-   * connections still work.
+   * Returns the probe's own connection. If the server lacks what a new connection needs, returns a pool of requests,
+   * whose connections still work. It may have no free connection, or no disk for the cache file of a new connection.
    */
   async #conectar(): Promise<{ query(texto: string): Promise<unknown> }> {
     const { cliente, lista } = this.#conexion ?? this.#abrir()
@@ -126,7 +124,7 @@ export class Probe {
       return cliente
     } catch (err) {
       const [pool] = this.#pools
-      if (!pool || (err as { code?: unknown }).code !== SIN_SITIO) throw err
+      if (!pool || !isServerFault((err as { code?: unknown }).code)) throw err
       this.#soltar()
       return pool
     }

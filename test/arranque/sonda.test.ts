@@ -80,10 +80,13 @@ it('connects again after its connection was cut', async () => {
   expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
 })
 
-it('tries a connection of requests where the server has none left for it', async () => {
-  alConectar = negar('53300')
-  expect(await enFalso().look()).toEqual({ base_de_datos: true, escritura: true })
-  expect(conexiones).toBe(1)
+it('tries a connection of requests where the server has no connection or no disk for a new one', async () => {
+  for (const codigo of ['53300', '53100']) {
+    alConectar = negar(codigo)
+    const antes = conexiones
+    expect(await enFalso().look()).toEqual({ base_de_datos: true, escritura: true })
+    expect(conexiones - antes).toBe(1)
+  }
   alConectar = negar('28P01')
   expect(await enFalso().look()).toEqual({ base_de_datos: false, escritura: false })
 })
