@@ -202,6 +202,14 @@ describe('the storage in S3', () => {
     },
   )
 
+  it('lists only the files below its own prefix', async () => {
+    const [una, otra] = [abrirS3({ prefijo: 'una/' }), abrirS3({ prefijo: 'dos/' })]
+    await una.guardar('arch_UNA', Buffer.from('x'), JPEG)
+    await otra.guardar('arch_OTRA', Buffer.from('x'), JPEG)
+    expect(await claves(una)).toEqual(['arch_UNA'])
+    expect(await claves(otra)).toEqual(['arch_OTRA'])
+  })
+
   it('lists more than a page', COMPLETO, async () => {
     const muchos = abrirS3({ prefijo: 'muchos/' })
     const nombres = Array.from({ length: 1_003 }, (_, i) => `arch_${String(i).padStart(5, '0')}`)

@@ -45,6 +45,19 @@ describe('the pictures of a guide', () => {
     expect((await subir(entorno, await enRuta(entorno, comercio), { bytes })).status).toBe(201)
   })
 
+  it('count the uploads of the last minute that did not finish', async () => {
+    const guia = await enRuta(entorno, comercio)
+    await entorno.db.pool.query(
+      `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
+       select 'arch_EN_CAMINO' || n, comercio_id, modo, id, 'subiendo', $2 from guia, generate_series(1, 20) n
+       where guia = $1`,
+      [guia, entorno.reloj()],
+    )
+    expect((await subir(entorno, guia, { bytes })).cuerpo).toMatchObject(lleno)
+    entorno.adelantar(61_000)
+    expect((await subir(entorno, guia, { bytes })).status).toBe(201)
+  })
+
   it('show something: a photo has 200 × 200 pixels, a signature 50 × 20', async () => {
     const guia = await enRuta(entorno, comercio)
     for (const [tipo, ancho, alto, status] of [

@@ -154,6 +154,20 @@ describe('uploads', () => {
     expect(await recepcion.recibir(algo(), async () => 'otra vez')).toBe('otra vez')
     expect(await readdir(join(carpeta, 'subidas'))).toEqual([])
   })
+
+  it('leave files that another process writes, and delete files older than an hour', async () => {
+    const donde = await mkdtemp(join(carpeta, 'edades-'))
+    for (const [nombre, minutos] of [
+      ['vieja', 61],
+      ['reciente', 59],
+    ] as const) {
+      await writeFile(join(donde, nombre), 'x')
+      const cuando = new Date(Date.now() - minutos * 60_000)
+      await utimes(join(donde, nombre), cuando, cuando)
+    }
+    await createReception(donde).recibir(Readable.from([Buffer.from('x')]), async () => {})
+    expect(await readdir(donde)).toEqual(['reciente'])
+  })
 })
 
 describe('the sweeper', () => {
@@ -223,5 +237,20 @@ describe('the sweeper', () => {
     await barrerDesconocidos(deps(ajeno, 8, log))
     expect(await guardados(ajeno)).toEqual(['arch_AJENO1', 'arch_AJENO2'])
     expect(lineas.join()).toMatch(/"archivos":2,"de":2.*nothing deleted/)
+  })
+
+  it('stops at the first page of 500 in which most files are unknown', async () => {
+    const { cuerpo } = await subir(entorno, guia)
+    const ajenos = Array.from({ length: 500 }, (_, i) => `arch_AJENO${i}`)
+    const borrados: string[] = []
+    const almacen: FileStore = {
+      ...localStoreIn(entorno.dataDir),
+      async *listar() {
+        for (const clave of [...ajenos, cuerpo.archivo, 'arch_SINNOMBRE']) yield { clave, modificado_en: new Date(0) }
+      },
+      borrar: async (clave) => void borrados.push(clave),
+    }
+    await barrerDesconocidos(deps(almacen))
+    expect(borrados).toEqual([])
   })
 })

@@ -64,6 +64,21 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     await enOrden()
   })
 
+  it('takes no place from a camera that wrote 0, 0, and takes one on the equator', async () => {
+    const lugarDe = async (GPSLatitude: string, GPSLongitude: string) => {
+      const IFD3 = { GPSLatitudeRef: 'N', GPSLatitude, GPSLongitudeRef: 'W', GPSLongitude }
+      const bytes = await sharp(await unaFoto())
+        .withExif({ IFD3 })
+        .jpeg()
+        .toBuffer()
+      const { lat, lng } = (await subir(entorno, guia, { bytes })).cuerpo
+      return [lat, lng]
+    }
+    expect(await lugarDe('0/1 0/1 0/1', '0/1 0/1 0/1')).toEqual([null, null])
+    expect(await lugarDe('0/1 0/1 0/1', '90/1 30/1 0/1')).toEqual([0, -90.5])
+    expect(await lugarDe('14/1 30/1 0/1', '0/1 0/1 0/1')).toMatchObject([14.5, expect.closeTo(0)])
+  })
+
   it('turns it upright, makes it no larger than 2560 pixels, and takes PNG and WebP as well', async () => {
     const grande = sharp({ create: { width: 3_000, height: 1_000, channels: 3, background: '#369' } })
     const girada = await grande.clone().withMetadata({ orientation: 6 }).jpeg().toBuffer()
