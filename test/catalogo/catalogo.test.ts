@@ -256,6 +256,14 @@ describe('suggestions', () => {
     ).toEqual(['aaaa', 'aaac', 'aaad'])
   })
 
+  it('stay within the distance of the last of a full list, and take any near name before that', () => {
+    const nombres = ['xabcabcabcad', 'xabcabcadddd', 'xabcabcabcdd', 'xabcabcabddd'].map((x) => ({
+      nombre: x,
+      clave: x,
+    }))
+    expect(cercanos('xabcabcabcab', nombres, 3)).toEqual(['xabcabcabcad', 'xabcabcabcdd', 'xabcabcabddd'])
+  })
+
   it('count what the plain algorithm counts', () => {
     const letra = fc.constantFrom('a', 'b', 'c')
     const palabra = fc.array(letra, { minLength: 4, maxLength: 14 }).map((letras) => `x${letras.join('')}`)

@@ -167,6 +167,20 @@ describe('GET /api/v1/eventos', () => {
     })
   })
 
+  it('begins with an event whose process has a clock ahead of the others', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    for (let i = 0; i < 3; i++) await api.guias.crear(unaGuia())
+    await hasta(async () => (await api.eventos.listar()).datos.length === 4)
+    const hora = Date.now() - 3_600_000
+    await entorno.db.pool.query(
+      'update evento set registrado_en = case when guia = $2 then $3 else $4 end::timestamptz where comercio_id = $1',
+      [id, guia, new Date(hora + 30_000), new Date(hora)],
+    )
+    const { datos } = await api.eventos.listar({ desde: new Date(hora + 10_000).toISOString() })
+    expect(datos.map((evento) => evento.id)).toEqual([`evt_${guia}_1`])
+  })
+
   it('reads a rare type, one guide and the beginning without walking over the others', EN_POSTGRES, async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia({ external_ref: `FLUJO-${process.pid}` }))

@@ -324,6 +324,26 @@ describe('external_ref', () => {
   })
 })
 
+describe('a merchant whose rows are locked', () => {
+  it('holds up no other merchant that creates a guide at the same time', async () => {
+    const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
+    // The keys are known from here on, so that the next two requests reach the database together.
+    for (const { api } of [uno, otro]) await api.guias.crear(unaGuia())
+    const cliente = await entorno.db.pool.connect()
+    try {
+      await cliente.query('begin')
+      await cliente.query('select from comercio where id = $1 for update', [uno.id])
+      const suya = uno.api.guias.crear(unaGuia())
+      const ajena = otro.api.guias.crear(unaGuia())
+      expect(await ajena).toMatchObject({ estado: 'aceptado' })
+      await cliente.query('commit')
+      expect(await suya).toMatchObject({ estado: 'aceptado' })
+    } finally {
+      cliente.release(true)
+    }
+  })
+})
+
 describe('the message to the recipient', () => {
   it('is not sent for a guide that was cancelled before it left', async () => {
     const { api } = await entorno.nuevoComercio()

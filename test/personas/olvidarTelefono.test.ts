@@ -132,7 +132,14 @@ describe('a person', () => {
         'prueba_intento',
       ].sort(),
     )
-    expect(documento.guias[0].hasta.prueba).toMatch(/Z$/)
+    const { retencionDePersonas, retencionDeUbicaciones } = ajustesCon()
+    const trasElFin = (dias: number) =>
+      new Date(Date.parse(documento.guias[0].tablas.guia.estado_en) + dias * 86_400_000).toISOString()
+    expect(documento.guias[0].hasta).toEqual({
+      personas: trasElFin(retencionDePersonas),
+      ubicaciones: trasElFin(retencionDeUbicaciones),
+      prueba: expect.stringMatching(/Z$/),
+    })
     expect(documento.guias[1].hasta).toEqual({ personas: null, ubicaciones: null, prueba: null })
     expect(JSON.stringify(documento.guias[0].tablas)).toMatch(/gracias, Quetzalina/)
     expect(documento.guias[0].tablas.prueba_entrega[0].recibido_por.documento).toBe('9988 77777 0101')
