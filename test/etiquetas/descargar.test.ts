@@ -4,6 +4,8 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
+import { archivoDeLogo, dibujo } from '../marca/logos.ts'
+import { puertoLibre } from '../puertos.ts'
 import { bajarEtiquetas, comercioDeEtiquetas, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
 
 const entorno = usarEtiquetas()
@@ -152,5 +154,22 @@ describe('GET /etiquetas/{guias}', () => {
     await Promise.all(idas)
     await hasta(async () => cortadas() > antes)
     expect((await bajarEtiquetas(url)).status).toBe(200)
+  })
+
+  it('has an entity tag that changes with the logo, and stays the same without one', async () => {
+    // The label shows the address of the service.
+    const PORT = `${await puertoLibre()}`
+    const etagCon = async (BRAND_LOGO: string) => {
+      await entorno.reiniciar({ PORT, BRAND_LOGO })
+      const { llave } = comercioDeEtiquetas
+      const { cuerpo } = await entorno.pedir('GET', `/api/v1/guias/${guia}/etiqueta`, { llave })
+      const { status, cabeceras } = await bajarEtiquetas(cuerpo.url, { method: 'HEAD' })
+      expect(status).toBe(200)
+      return cabeceras.get('etag')
+    }
+    const [uno, otro] = [200, 300].map((ancho) => archivoDeLogo(`${ancho}.svg`, dibujo(ancho, 90)))
+    const etags = [await etagCon(''), await etagCon(uno!), await etagCon(otro!)]
+    expect(new Set(etags).size).toBe(3)
+    expect(await etagCon('')).toBe(etags[0])
   })
 })

@@ -5,6 +5,8 @@ import { type DatosDeEtiqueta, renderizarEtiquetas } from '../../server/domain/e
 import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
 import { inGroups } from '../../server/platform/codes/guideCode.ts'
 import { barsOf, qrOf } from '../../server/platform/pdf/barcodes.ts'
+import { createDocument } from '../../server/platform/pdf/document.ts'
+import { createTypography } from '../../server/platform/pdf/text.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { archivoDeLogo, dibujo } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
@@ -216,6 +218,20 @@ const dentro = (numRuns: number) =>
   )
 test('whatever the data, a page each, and nothing written beyond its edges', () => dentro(10))
 test('the same with five hundred data', COMPLETO, () => dentro(500))
+
+test('a text that is cut keeps within its width, with its ellipsis', () => {
+  const { doc } = createDocument({
+    ...{ titulo: '', autor: '', asunto: '', creado_en: '2026-11-12T15:12:00.000Z' },
+    ...{ tamano: [283, 425], etiquetado: false },
+  })
+  const { partir, medir } = createTypography(doc)
+  const estilo = { cuerpo: 10 }
+  for (let ancho = 40; ancho < 200; ancho++) {
+    const [linea = ''] = partir('Sacatepéquez, Huehuetenango, Quetzaltenango y Suchitepéquez', estilo, ancho, 1)
+    expect(linea).toMatch(/.…$/)
+    expect([ancho, medir(linea, estilo)]).toEqual([ancho, expect.toSatisfy((mide: number) => mide <= ancho)])
+  }
+})
 
 test('the logo stands on each label and in the document once; one that is no word has the name beside it', async () => {
   const [ancho, alto] = await Promise.all([
