@@ -84,6 +84,14 @@ describe('/buzon', () => {
     expect(html.match(/<li>/g)).toHaveLength(1)
   })
 
+  it('leaves out a message that its guide no longer needed', async () => {
+    const api = await nuevoComercio('Tienda de una')
+    const guia = await nueva(api)
+    expect(await leerBuzon()).toContain(inGroups(guia))
+    await db.pool.query(`update mensaje set estado = 'descartado' where guia = $1`, [guia])
+    expect(await leerBuzon()).not.toContain(inGroups(guia))
+  })
+
   it('shows the newest first, at most a hundred, and no message that wasn’t sent', async () => {
     const api = await nuevoComercio('Tienda de muchas')
     const guias = Array.from({ length: 100 }, () => sinDestino())
@@ -91,7 +99,7 @@ describe('/buzon', () => {
     const ultima = await nueva(api, { telefono: '+50255550101' })
     const html = await leerBuzon()
     expect(html.match(/<li>/g)).toHaveLength(100)
-    expect(html.indexOf(ultima)).toBeLessThan(html.indexOf('guía ', html.indexOf(ultima) + 20))
+    expect(/guía (.+?) ·/.exec(html)?.[1]).toBe(inGroups(ultima))
     expect(html).not.toContain('Cía')
     expect(resultados).toHaveLength(100)
   })

@@ -260,8 +260,15 @@ describe('the page of a guide', () => {
     const { api } = await entorno.nuevoComercio('test')
     const { guia } = await api.guias.crear(unaGuia())
     await api.simulador.avanzar(guia, { estado: 'recolectado' })
-    for (let i = 0; i < 35; i++)
-      for (const estado of ['en_bodega', 'en_transito'] as const) await api.simulador.avanzar(guia, { estado })
+    const dar = async (vueltas: number) => {
+      for (let i = 0; i < vueltas; i++)
+        for (const estado of ['en_bodega', 'en_transito'] as const) await api.simulador.avanzar(guia, { estado })
+    }
+    await dar(29)
+    const completa = await html(guia)
+    expect(completa.match(/<li><span>/g)).toHaveLength(60)
+    expect(completa).not.toContain('pasos más antiguos')
+    await dar(6)
     const respuesta = await html(guia)
     expect(respuesta.match(/<li><span>/g)).toHaveLength(60)
     expect(respuesta).toContain('pasos más antiguos')

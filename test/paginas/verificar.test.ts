@@ -226,6 +226,30 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar(pagina, 'escritorio', 1280)
   })
 
+  it('shows the result of the file that was chosen last, even if an earlier answer comes later', async () => {
+    const pagina = await abrir()
+    const [llega, suelta] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await pagina.route(
+      '**/comprobar',
+      async (ruta) => {
+        llega.resolve()
+        await suelta.promise
+        await ruta.continue()
+      },
+      { times: 1 },
+    )
+    await elegir(pagina, 'alterado.pdf')
+    await llega.promise
+    await elegir(pagina, 'bueno.pdf')
+    await titulo(pagina, 'Es auténtica')
+    const tardia = pagina.waitForResponse('**/comprobar')
+    suelta.resolve()
+    await (await tardia).finished()
+    // Two frames later the page has read the answer.
+    await pagina.evaluate('new Promise((hecho) => requestAnimationFrame(() => requestAnimationFrame(hecho)))')
+    expect(await pagina.getByRole('heading', { level: 2 }).allTextContents()).toContain('Es auténtica')
+  })
+
   it('is not fooled by a service that only says that it is good', COMPLETO, async () => {
     const pagina = await abrir()
     const pasar = async (cambiar: (jws: string) => string) => {
