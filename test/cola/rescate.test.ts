@@ -78,6 +78,17 @@ describe('a job whose heartbeat stopped', () => {
     await boss.complete(COLA, trabajo.id)
   })
 
+  it('stays with a worker that renews it, even if two looks find it silent', async () => {
+    const { rescate } = proceso()
+    const trabajo = await tomado()
+    await callar(trabajo.id, 60)
+    await rescate.look()
+    await callar(trabajo.id, 5)
+    await rescate.look()
+    expect(await estado(trabajo.id)).toBe('active')
+    await boss.complete(COLA, trabajo.id)
+  })
+
   it('stays when its worker renewed it a second ago, or when it has no heartbeat', async () => {
     const { rescate } = proceso()
     const reciente = await tomado()

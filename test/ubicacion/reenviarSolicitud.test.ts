@@ -218,6 +218,20 @@ describe('nothing is asked', () => {
   })
 })
 
+describe('a request that was not needed', () => {
+  it('does not count for the phone', async () => {
+    const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
+    const numero = telefono()
+    const a = await nueva(uno, { telefono: numero })
+    const b = await nueva(otro, { telefono: numero })
+    for (let n = 0; n < 3; n++) await uno.api.guias.reenviarSolicitud(a)
+    await expect(otro.api.guias.reenviarSolicitud(b)).rejects.toMatchObject(limite)
+    await esperar(uno, a, enviada)
+    await entorno.db.pool.query(`update mensaje set estado = 'descartado' where guia = $1 and numero = 1`, [a])
+    expect((await otro.api.guias.reenviarSolicitud(b)).ubicacion.solicitud!.numero).toBe(2)
+  })
+})
+
 describe('at once', () => {
   it('ten for one guide: a message for each that is accepted, three at most', async () => {
     const comercio = await entorno.nuevoComercio()

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { READ_WINDOW } from '../../server/domain/webhooks/admission.ts'
+import { createMetrics } from '../../server/startup/metrics.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestarCon, retener } from './receptor.ts'
@@ -89,5 +90,14 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     for (let vez = 0; vez < 10; vez++)
       expect([await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]).toEqual(pruebas)
     expect(await reunirCodigos('entrega', api.webhooks.entregas(uno.webhook))).toEqual([pruebas[0]!.entrega])
+  })
+
+  it('is no delay in the metrics while it waits to be sent', async () => {
+    const { api } = await sinWorkers.nuevoComercio()
+    const { webhook } = await crear({ api }, nadie())
+    expect((await api.webhooks.probar(webhook)).estado).toBe('pendiente')
+    const metricas = createMetrics()
+    metricas.observar(sinWorkers)
+    expect(await metricas.exponer()).toMatch(/^guias_webhook_entregas_atraso_segundos 0$/m)
   })
 })
