@@ -228,7 +228,7 @@ const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
  */
 const sobra = ({ sentencia, falta }: Mutante) =>
   sentencia === 'bitacora.deComercio' ||
-  (['correcciones.tomar', 'eventos.corregir'].includes(sentencia) && /^2: m(?:ensaje)?\./.test(falta)) ||
+  (['guias.tomar', 'eventos.corregir'].includes(sentencia) && /^2: m(?:ensaje)?\./.test(falta)) ||
   (/webhook_entrega.*exists \(select from webhook w/s.test(sentencia) && falta.includes('w.comercio_id'))
 
 describe('a statement that lost a condition', () => {
