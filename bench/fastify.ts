@@ -61,7 +61,7 @@ const body = {
 
 const COLUMNAS = [
   'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento', 'municipio',
-  'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado', 'ubicacion_origen',
+  'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'metadatos', 'ubicacion_estado', 'ubicacion_origen',
   'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en',
 ] as const satisfies readonly (keyof FilaGuia)[] // biome-ignore format: a list
 const enJson = (fila: FilaGuia) =>
@@ -103,7 +103,10 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
     const { consultar } = db.como('guias_api', [fila.comercio_id])
     const [creada] = await consultar(INSERTAR, { guias: enJson(fila), comercio_id: fila.comercio_id })
     if (!creada) return reply.code(409).send({ error: 'external_ref' })
-    return reply.code(201).header('Location', `/api/v1/guias/${fila.guia}`).send(presentar(fila))
+    return reply
+      .code(201)
+      .header('Location', `/api/v1/guias/${fila.guia}`)
+      .send(presentar({ urlPublica: '' }, fila))
   },
 })
 app.decorateRequest('identidad', null)

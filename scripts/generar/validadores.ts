@@ -142,7 +142,7 @@ const sinRequire = (codigo: string) =>
  * express-openapi-validator reads.
  */
 const esSencillo = ({ in: donde, schema }: ContractParameter) =>
-  donde !== 'query' || ['string', 'integer'].includes(`${schema.type}`)
+  donde !== 'query' || ['string', 'integer', 'object'].includes(`${schema.type}`)
 
 /** Returns the schema of an operation's parameters of one kind; undefined if the operation has none. */
 function esquemaDeParametros({ parametros }: Operation, donde: ContractParameter['in']): object | undefined {

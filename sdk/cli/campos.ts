@@ -1,4 +1,4 @@
-import type { GuiaParaCrear, Recogida } from '@guias/sdk'
+import type { GuiaParaCrear, Metadatos, Recogida } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
 import type { Opcion, Opciones } from './orden.ts'
 
@@ -15,6 +15,7 @@ const DE_GUIA = {
   lat: { valor: '<grados>', dice: 'latitud del lugar de entrega' },
   lng: { valor: '<grados>', dice: 'longitud del lugar de entrega; aquí es negativa' },
   maps_url: { valor: '<url>', dice: 'el lugar de entrega, en un enlace de mapa' },
+  metadatos: { valor: '<clave=texto>', dice: 'datos suyos; varios, separados por «;»' },
 } as const satisfies Readonly<Record<Exclude<keyof GuiaParaCrear, 'pais' | 'recogida' | 'estricto'>, Opcion>>
 const DE_RECOGIDA = {
   recogida_nombre: { valor: '<nombre>', dice: 'nombre del lugar donde se recoge' },
@@ -68,8 +69,8 @@ export const normalizarColumna = (nombre: string) =>
 
 /**
  * Builds a guide from the values of its fields, without the empty ones. Coordinates become numbers; a spreadsheet in
- * Spanish may write them with a decimal comma. A coordinate that is not a number is sent unchanged, and the service
- * rejects it.
+ * Spanish may write them with a decimal comma. A coordinate that is not a number, and metadata that cannot be read, are
+ * sent unchanged, and the service rejects them.
  */
 export function guiaDeCampos(valor: (campo: string) => string | undefined): GuiaParaCrear {
   const guia: Record<string, unknown> = {}
@@ -97,6 +98,24 @@ export function leerRecogida(valor: (campo: string) => string | undefined): Reco
   return Object.keys(recogida).length > 0 ? (recogida as Recogida) : undefined
 }
 
+/** Reads metadata such as `canal=web; tienda=12`; undefined if a part has no `=` or a key is repeated. */
+export function leerMetadatos(texto: string): Metadatos | undefined {
+  const pares = texto.split(';').filter((parte) => parte.trim())
+  const leidos = Object.fromEntries(
+    pares.map((parte) => {
+      const corte = parte.indexOf('=')
+      return [parte.slice(0, Math.max(0, corte)).trim(), parte.slice(corte + 1).trim()]
+    }),
+  )
+  return pares.every((parte) => parte.includes('=')) && Object.keys(leidos).length === pares.length ? leidos : undefined
+}
+
+/** Writes metadata as {@link leerMetadatos} reads it. */
+export const escribirMetadatos = (metadatos: Metadatos) =>
+  Object.entries(metadatos)
+    .map(([clave, texto]) => `${clave}=${texto}`)
+    .join('; ')
+
 function poner(
   en: Record<string, unknown>,
   nombre: string,
@@ -105,6 +124,8 @@ function poner(
 ) {
   const texto = valor(campo)?.trim()
   if (!texto) return
-  en[nombre] =
-    /^(lat|lng)$/.test(nombre) && /^[+-]?\d+([.,]\d+)?$/.test(texto) ? Number(texto.replace(',', '.')) : texto
+  if (campo === 'metadatos') en[nombre] = leerMetadatos(texto) ?? texto
+  else
+    en[nombre] =
+      /^(lat|lng)$/.test(nombre) && /^[+-]?\d+([.,]\d+)?$/.test(texto) ? Number(texto.replace(',', '.')) : texto
 }

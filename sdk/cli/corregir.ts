@@ -4,7 +4,7 @@ import { fijarTelefono, guiaDeCampos, OPCIONES_DE_GUIA, opcionDe, opcionDePais }
 import { ErrorDeUso, type Opciones, type Orden, SALIDA } from './orden.ts'
 import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
 
-const { 'external-ref': _referencia, ...DE_CORRECCION } = OPCIONES_DE_GUIA
+const { 'external-ref': _referencia, metadatos: _metadatos, ...DE_CORRECCION } = OPCIONES_DE_GUIA
 /** Members that `--borrar` can clear. */
 const BORRABLES = ['destinatario', 'direccion', 'indicaciones', 'contenido']
 

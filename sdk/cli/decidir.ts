@@ -6,7 +6,7 @@ import { type Contexto, ErrorDeUso, type Opciones, type Orden, SALIDA } from './
 import { avisar, confirmar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
 
 const DE_ENTREGA = Object.fromEntries(
-  Object.entries(OPCIONES_DE_GUIA).filter(([opcion]) => opcion !== 'external-ref' && !opcion.startsWith('recogida')),
+  Object.entries(OPCIONES_DE_GUIA).filter(([opcion]) => !/^(external-ref|metadatos|recogida)/.test(opcion)),
 ) as Opciones
 
 const decirGuia = ({ json }: Pick<Contexto, 'json'>, guia: Guia) =>

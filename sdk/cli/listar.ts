@@ -1,6 +1,7 @@
-import type { FiltrosDeGuias, Guia } from '@guias/sdk'
+import type { EstadoDeUbicacion, FiltrosDeGuias, Guia } from '@guias/sdk'
+import { escribirMetadatos, leerMetadatos } from './campos.ts'
 import { ESTADOS } from './disparar.ts'
-import { instante, type Orden, SALIDA } from './orden.ts'
+import { ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { hora, tonoDe } from './terminal.ts'
 
@@ -29,10 +30,13 @@ const LISTA: Lista<Guia> = {
       'advertencias',
       'creado_en',
       'actualizado_en',
+      'metadatos',
+      'url_rastreo',
     ],
   ],
-  campos: ({ ubicacion, resolucion, advertencias, recogida: _, ...guia }) => ({
+  campos: ({ ubicacion, resolucion, advertencias, metadatos, recogida: _, ...guia }) => ({
     ...guia,
+    metadatos: escribirMetadatos(metadatos),
     ubicacion: ubicacion.estado,
     lat: ubicacion.lat,
     lng: ubicacion.lng,
@@ -40,6 +44,15 @@ const LISTA: Lista<Guia> = {
     advertencias: advertencias.map(({ codigo }) => codigo).join(' '),
   }),
   vacia: 'No hay guías que mostrar.',
+}
+
+const UBICACIONES: readonly EstadoDeUbicacion[] = ['solicitada', 'confirmada', 'vencida', 'fallida']
+
+/** @throws ErrorDeUso if the text is not metadata */
+function exigirMetadatos(texto: string) {
+  const metadatos = leerMetadatos(texto)
+  if (metadatos) return metadatos
+  throw new ErrorDeUso(`--metadatos debe ser como canal=web y llegó «${texto}».`)
 }
 
 export const listar: Orden = {
@@ -54,8 +67,17 @@ export const listar: Orden = {
       varias: true,
     },
     'external-ref': { valor: '<ref>', dice: 'solo la que tiene esa referencia suya' },
+    telefono: { valor: '<número>', dice: 'solo las de ese teléfono, como 3148 1676 o +50231481676' },
+    ubicacion: {
+      valor: '<estado>',
+      dice: 'solo con la ubicación en ese estado; varios, separados por comas',
+      valores: UBICACIONES,
+      varias: true,
+    },
+    metadatos: { valor: '<clave=texto>', dice: 'solo con ese texto en esa clave; varias, separadas por «;»' },
     'creado-desde': { valor: '<fecha>', dice: 'creadas ese día o instante, o después' },
     'creado-hasta': { valor: '<fecha>', dice: 'creadas antes de ese día o instante' },
+    'actualizado-desde': { valor: '<fecha>', dice: 'que cambiaron ese día o instante, o después' },
     ...OPCIONES_DE_LISTA,
   },
   posicionales: [0, 0],
@@ -63,16 +85,25 @@ export const listar: Orden = {
   ejemplos: [
     'listar --estado en_ruta,intento_fallido',
     'listar --creado-desde 2026-11-20 --todas --csv > noviembre.csv',
+    'listar --metadatos canal=web --ubicacion vencida',
     'listar --todas --json | jq -r .guia',
   ],
   async ejecutar(contexto) {
     const { texto, textos, signal } = contexto
-    const [desde, hasta, external_ref] = [texto('creado-desde'), texto('creado-hasta'), texto('external-ref')]
+    const leer = <T>(nombre: string, como: (dado: string) => T) => {
+      const dado = texto(nombre)
+      return dado === undefined ? undefined : como(dado)
+    }
+    const fecha = (nombre: string) => leer(nombre, (dada) => instante(nombre, dada))
     const filtros: FiltrosDeGuias = {
       estado: textos('estado'),
-      external_ref,
-      creado_desde: desde === undefined ? desde : instante('creado-desde', desde),
-      creado_hasta: hasta === undefined ? hasta : instante('creado-hasta', hasta),
+      external_ref: texto('external-ref'),
+      telefono: texto('telefono'),
+      ubicacion: textos('ubicacion'),
+      metadatos: leer('metadatos', exigirMetadatos),
+      creado_desde: fecha('creado-desde'),
+      creado_hasta: fecha('creado-hasta'),
+      actualizado_desde: fecha('actualizado-desde'),
     }
     const filtra = Object.values(filtros).some((uno) => uno !== undefined)
     const vacia = filtra ? 'No hay guías así.' : 'No hay guías todavía: créelas con guias crear o guias lote.'

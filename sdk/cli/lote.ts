@@ -43,7 +43,8 @@ Columnas obligatorias: telefono, departamento, municipio. Además: external_ref
 (su número de pedido), pais, destinatario, direccion, indicaciones, contenido,
 lat, lng, maps_url, recogida_nombre, recogida_lat, recogida_lng,
 recogida_maps_url, recogida_contacto, recogida_telefono (sin +, del país de su
-cuenta), recogida_direccion y recogida_indicaciones.`,
+cuenta), recogida_direccion, recogida_indicaciones y metadatos (datos suyos,
+como canal=web; tienda=12).`,
   opciones: {
     ...OPCIONES_DE_RECOGIDA,
     pais: opcionDePais('de los teléfonos sin + de las que no lo dicen'),

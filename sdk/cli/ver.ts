@@ -1,5 +1,6 @@
 import type { Evento, Franja, Guia, Guias } from '@guias/sdk'
 import { decirAdvertencia } from './advertencias.ts'
+import { escribirMetadatos } from './campos.ts'
 import { type Orden, SALIDA } from './orden.ts'
 import { decirEvento } from './rastrear.ts'
 import { decir, hora, limpio, pintar, tonoDe } from './terminal.ts'
@@ -54,6 +55,8 @@ function mostrar(guia: Guia) {
     ['Contenido', guia.contenido],
     ['Ubicación', decirUbicacion(guia)],
     ['Recogida', juntar(recogida.nombre, lugar(recogida))],
+    ['Metadatos', escribirMetadatos(guia.metadatos)],
+    ['Rastreo', guia.url_rastreo],
     ['Intentos', guia.intentos > 0 ? String(guia.intentos) : null],
     ['Decisión', decirDecision(guia)],
     ['Creada', hora(guia.creado_en)],

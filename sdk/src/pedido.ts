@@ -79,9 +79,7 @@ function completar(
 ): Pedido {
   // With a key, the service recognises the repetition of this request.
   const body = repetible === 'idempotencia' ? conAzar(dado ?? {}, repetible) : dado
-  const pares = Object.entries(query ?? {}).flatMap(([nombre, valor]) =>
-    [valor].flat().flatMap((uno) => (uno === undefined || uno === null ? [] : [`${nombre}=${codificar(uno)}`])),
-  )
+  const pares = Object.entries(query ?? {}).flatMap(enPares)
   return {
     metodo,
     ruta: pares.length > 0 ? `${ruta}${ruta.includes('?') ? '&' : '?'}${pares.join('&')}` : ruta,
@@ -89,6 +87,15 @@ function completar(
     conLlave: true,
     repetible: repetible === 'true' || (repetible !== 'false' && lleva(body, repetible.split('/'))),
   }
+}
+
+/** Builds the query parameters of a value. A list repeats the name, and an object names its members in brackets. */
+function enPares([nombre, valor]: [string, unknown]): string[] {
+  if (valor === undefined || valor === null) return []
+  if (Array.isArray(valor)) return valor.flatMap((uno) => enPares([nombre, uno]))
+  if (typeof valor === 'object' && !(valor instanceof Date))
+    return Object.entries(valor).flatMap(([clave, uno]) => enPares([`${nombre}[${clave}]`, uno]))
+  return [`${codificar(nombre)}=${codificar(valor)}`]
 }
 
 const codificar = (valor: unknown) => encodeURIComponent(valor instanceof Date ? valor.toISOString() : String(valor))

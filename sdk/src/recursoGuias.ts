@@ -183,6 +183,9 @@ export class RecursoGuias {
    * Lista sus guías, de la más reciente a la más antigua. Con `await` da la primera página; con `for await`, todas las
    * guías.
    *
+   * Con `ubicacion`, `metadatos` o `actualizado_desde`, cada página mira 2000 guías como mucho: puede venir vacía y traer
+   * un `cursor_siguiente`. `for await` sigue hasta la última.
+   *
    * Para enterarse de los cambios no recorra esta lista: use `api.eventos.listar()`.
    *
    * ```ts

@@ -8,7 +8,7 @@ import type {
   AvisoDeGuia as AvisoDelContrato,
   AvisoDePrueba,
   FechaHora,
-  Guia,
+  GuiaDeAviso,
   IdDeAviso,
   TipoDeEvento,
 } from './generado/types.gen.js'
@@ -19,7 +19,7 @@ interface AvisoDe<T extends TipoDeEventoRecibido> extends Omit<AvisoDelContrato,
   /** Tipo del evento; dice qué trae. */
   tipo: T
   /** La guía como quedó después del evento, y el evento. */
-  datos: { guia: Guia; evento: Evento<T> }
+  datos: { guia: GuiaDeAviso; evento: Evento<T> }
 }
 
 /**

@@ -96,7 +96,7 @@ const AFIRMACIONES: Record<string, Afirmacion[]> = {
     {
       dice: 'Tracking returns the current status and the history of events, with cursor pagination',
       en: [
-        [`${DETALLE}/responses/200${json}/allOf/0`, 'decision', exige('estado')],
+        [`${DETALLE}/responses/200${json}/allOf/0/allOf/0`, 'decision', exige('estado')],
         [`${DETALLE}/responses/200${json}/allOf/1/properties/eventos`, 'decision', exige('datos', 'cursor_siguiente')],
       ],
     },
@@ -287,11 +287,11 @@ const HUECOS: Record<string, Hueco[]> = {
       filas: ['Otros campos', 'La guía en las respuestas', 'Formato de `external_ref`', 'Qué es «la misma» creación'],
       en: [
         [esquema('Guia'), 'decision'],
-        [campo('Guia', 'external_ref'), 'decision'],
+        [campo('GuiaDeAviso', 'external_ref'), 'decision'],
         [esquema('RecogidaDeGuia'), 'decision'],
         [esquema('ReferenciaExterna'), 'decision'],
         [esquema('CodigoDeGuia'), 'decision'],
-        ...['destinatario', 'direccion', 'indicaciones', 'contenido'].map(
+        ...['destinatario', 'direccion', 'indicaciones', 'contenido', 'metadatos'].map(
           (nombre): Elemento => [campo('GuiaParaCrear', nombre), 'decision'],
         ),
       ],
@@ -382,7 +382,7 @@ const HUECOS: Record<string, Hueco[]> = {
     {
       dice: 'Rate limits, request size limits and page size limits',
       filas: ['Límites', 'Ritmo de las solicitudes'],
-      en: [[`${LISTAR}/parameters/4`, 'decision', { name: 'limite' }]],
+      en: [[`${LISTAR}/parameters/8`, 'decision', { name: 'limite' }]],
     },
   ],
   Versioning: [

@@ -177,8 +177,8 @@ function diferencia(ejemplo: Json, real: Json, donde = ''): string | undefined {
   }
   if (typeof ejemplo !== typeof real || Array.isArray(ejemplo) !== Array.isArray(real)) return `${donde}: another kind`
   if (typeof ejemplo !== 'object') return undefined
-  // Headers of others: whatever they sent.
-  if (donde.endsWith('/cabeceras')) return undefined
+  // Headers of others, and merchants' own metadata: whatever they sent.
+  if (/\/(cabeceras|metadatos)$/.test(donde)) return undefined
   const [suyas, reales] = [Object.keys(ejemplo).sort(), Object.keys(real as Objeto).sort()]
   if (suyas.join() !== reales.join()) return `${donde || '/'}: shown ${suyas}, answered ${reales}`
   return suyas

@@ -28,6 +28,7 @@ const DE_ELLA = {
   destinatario: 'Quetzalina Paz',
   direccion: 'Calzada Irrepetible 7-77',
   indicaciones: 'Portón ámbar',
+  metadatos: { comprador: 'Quetzalina Paz' },
 }
 
 const tablasCon = (patron: RegExp) => buscarEnTablas(entorno.db, patron)
@@ -132,6 +133,7 @@ describe('a person', () => {
         'prueba_intento',
       ].sort(),
     )
+    expect(documento.guias[0].tablas.guia.metadatos).toEqual(DE_ELLA.metadatos)
     const { retencionDePersonas, retencionDeUbicaciones } = ajustesCon()
     const trasElFin = (dias: number) =>
       new Date(Date.parse(documento.guias[0].tablas.guia.estado_en) + dias * 86_400_000).toISOString()

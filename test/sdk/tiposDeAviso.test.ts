@@ -11,7 +11,7 @@ import {
   type EntregaDeWebhookConIntentos,
   type Evento,
   firmarWebhook,
-  type Guia,
+  type GuiaDeAviso,
   Guias,
   type Listado,
   type Recuperacion,
@@ -29,7 +29,7 @@ describe('types', () => {
     switch (aviso.tipo) {
       case 'guia.entregado':
         expectTypeOf(aviso).toEqualTypeOf<AvisoDeGuia<'guia.entregado'>>()
-        expectTypeOf(aviso.datos.guia).toEqualTypeOf<Guia>()
+        expectTypeOf(aviso.datos.guia).toEqualTypeOf<GuiaDeAviso>()
         expectTypeOf(aviso.datos.evento).toEqualTypeOf<Evento<'guia.entregado'>>()
         // @ts-expect-error a guide's notice has no webhook
         aviso.datos.webhook
@@ -63,7 +63,7 @@ describe('types', () => {
   }
   const porForma = (aviso: AvisoDeWebhook) => {
     if ('guia' in aviso.datos) {
-      expectTypeOf(aviso.datos.guia).toEqualTypeOf<Guia>()
+      expectTypeOf(aviso.datos.guia).toEqualTypeOf<GuiaDeAviso>()
       return aviso.datos.evento.secuencia
     }
     if ('webhook' in aviso.datos) {

@@ -45,7 +45,7 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
           guia: {
             ...{ guia, estado: evento.estado, modo: 'live', external_ref, telefono, destinatario: null },
             ...{ departamento: 'Guatemala', municipio: 'San Juan Sacatepéquez', direccion: null, indicaciones: null },
-            ...{ contenido: null, lat: null, lng: null, maps_url: null, recogida: RECOGIDA_VISTA },
+            ...{ contenido: null, lat: null, lng: null, maps_url: null, recogida: RECOGIDA_VISTA, metadatos: {} },
             ubicacion: {
               ...{ estado: 'solicitada', origen: null, lat: null, lng: null, maps_url: null, precision_m: null },
               ...{ referencia: null, distancia_km: null, confirmado_en: null },

@@ -71,6 +71,8 @@ export function explainErrors(errores: readonly ErrorObject[], maximo: number): 
   for (const error of errores) {
     if (dichas.length === maximo) break
     revisados++
+    // Ajv reports a wrong key twice: by the rule that it breaks, and as a summary without a text.
+    if (error.keyword === 'propertyNames') continue
     if (mudas.some(({ rama, lugar }) => error.schemaPath.includes(rama) && error.instancePath === lugar)) continue
     const falla = explicarUno(error)
     const clave = `${falla.campo}\n${falla.mensaje}`
@@ -126,8 +128,11 @@ function explicarUno(error: ErrorObject): Falla {
           : (esquema['x-mensaje'] ?? 'no tiene la forma esperada'),
       )
     }
-    default:
-      return falla(error.instancePath, esquema['x-mensaje'] ?? generico(keyword, params, esquema))
+    default: {
+      const { propertyName: clave } = error
+      const lugar = clave === undefined ? error.instancePath : `${error.instancePath}/${escapar(clave)}`
+      return falla(lugar, esquema['x-mensaje'] ?? generico(keyword, params, esquema))
+    }
   }
 }
 

@@ -13,11 +13,37 @@ export interface ParameterRejection {
 const ENTERO = /^-?(0|[1-9]\d{0,14})$/
 
 /**
- * Reports whether the value of an integer parameter is written in plain decimal digits; true for other types. Ajv's
- * coercion also accepts `1e1`, `0x10` and `Infinity`, which is past every maximum.
+ * Reports whether the value of an integer parameter is written in plain decimal digits, and that of an object parameter
+ * in brackets; true for other types. Ajv's coercion also accepts `1e1`, `0x10` and `Infinity`, which is past every
+ * maximum. express-openapi-validator also accepts an object as JSON.
  */
 export const isWellWritten = ({ schema }: ContractParameter, valor: unknown) =>
-  schema.type !== 'integer' || typeof valor !== 'string' || ENTERO.test(valor)
+  valor === undefined ||
+  (schema.type === 'integer'
+    ? typeof valor !== 'string' || ENTERO.test(valor)
+    : schema.type !== 'object' || isPlain(valor))
+
+const isPlain = (valor: unknown) => typeof valor === 'object' && valor !== null && !Array.isArray(valor)
+
+/** Name of a member of an object parameter in a query string, such as `metadatos[canal]`. */
+const MIEMBRO = /^(\w+)\[(.+)\]$/s
+
+/** Returns a parsed query whose members `name[key]` of object parameters are objects under `name`. */
+export function withObjects(parametros: readonly ContractParameter[], query: Readonly<Record<string, unknown>>) {
+  const deObjeto = parametros.filter(({ schema }) => schema.type === 'object').map(({ name }) => name)
+  if (deObjeto.length === 0) return query
+  const leida: Record<string, unknown> = {}
+  const objetos: Record<string, Record<string, unknown>> = {}
+  for (const [nombre, valor] of Object.entries(query)) {
+    const [, objeto = '', clave = ''] = MIEMBRO.exec(nombre) ?? []
+    if (!deObjeto.includes(objeto) || objeto in query || clave === '__proto__') leida[nombre] = valor
+    else {
+      objetos[objeto] ??= {}
+      objetos[objeto][clave] = valor
+    }
+  }
+  return { ...leida, ...objetos }
+}
 
 /**
  * Validates the parameters of requests. Compiled schemas admit requests that are plainly valid;

@@ -11,7 +11,7 @@ import { methodNotAllowed, type ResponseWitness, sendResponse } from '../http/pr
 import { correctCost, countUnknown, limitRate } from '../http/rateLimit.ts'
 import type { Operation, OperationId } from './contract.ts'
 import type { HandlerInput, HandlersWith } from './handler.ts'
-import { freezeQuery, isWellWritten, type ParameterRejection } from './parameters.ts'
+import { freezeQuery, isWellWritten, type ParameterRejection, withObjects } from './parameters.ts'
 import { phoneContextOf, type Validation } from './validation.ts'
 
 /** Dependencies that {@link bindRoutes} itself uses. */
@@ -105,7 +105,7 @@ const exigirConsulta = (operacion: Operation, validacion: Validation): RequestHa
   const nombres = new Set(deConsulta.map(({ name }) => name))
   return (req, _res, next) => {
     if (!req.originalUrl.includes('?')) return next()
-    freezeQuery(req)
+    freezeQuery(req, withObjects(deConsulta, req.query))
     const conocidos = Object.keys(req.query).every((nombre) => nombres.has(nombre))
     if (conocidos && deConsulta.every((parametro) => isWellWritten(parametro, req.query[parametro.name]))) return next()
     if (operacion.rechazo) throw uniformProblem(operacion.rechazo)

@@ -60,9 +60,22 @@ export function withParameters(operaciones: readonly Operation[]) {
   const paths: Record<string, Record<string, object>> = {}
   for (const { id, ruta, metodo, parametros } of operaciones) {
     paths[ruta] ??= {}
-    paths[ruta][metodo] = { operationId: id, parameters: prune(parametros), responses: {} }
+    paths[ruta][metodo] = { operationId: id, parameters: prune(parametros).map(sinAdicionales), responses: {} }
   }
   return { openapi: '3.1.0', info: { title: 'parameters', version: '1' }, paths }
+}
+
+/**
+ * Returns a parameter whose object has `patternProperties` for any key, in place of `additionalProperties`. With these,
+ * express-openapi-validator accepts every unknown parameter of the operation.
+ */
+function sinAdicionales(parametro: Operation['parametros'][number]) {
+  const { additionalProperties, ...schema } = parametro.schema
+  if (additionalProperties === undefined) return parametro
+  return {
+    ...parametro,
+    schema: { ...schema, patternProperties: { '': additionalProperties }, additionalProperties: false },
+  }
 }
 
 const puntero = (ruta: string) => ruta.replace(/~/g, '~0').replace(/\//g, '~1')

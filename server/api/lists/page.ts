@@ -8,6 +8,12 @@ export interface Pagination {
   cursor?: string
 }
 
+/** Rows of a page, and the position of the last row read if a limit of rows ended the reading before the page was full. */
+export interface RowsUpTo<Fila> {
+  filas: Fila[]
+  hasta: CursorPosition | undefined
+}
+
 /**
  * Returns a page by keyset pagination. `leer` gets the position after which to continue (undefined: from the start),
  * and the number of rows to read. That number is the page size plus 1, because the additional row shows that a next
@@ -19,16 +25,17 @@ export async function paginate<Fila, Dato>(
   ambito: CursorScope,
   { limite = DEFAULT_PAGE_SIZE, cursor }: Pagination,
   partes: {
-    leer: (despues: CursorPosition | undefined, cuantas: number) => Promise<Fila[]>
+    leer: (despues: CursorPosition | undefined, cuantas: number) => Promise<Fila[] | RowsUpTo<Fila>>
     posicion: (fila: Fila) => CursorPosition
     presentar: (fila: Fila) => Dato
   },
 ): Promise<{ datos: Dato[]; cursor_siguiente: string | null }> {
-  const filas = await partes.leer(cursor === undefined ? undefined : cursores.descifrar(ambito, cursor), limite + 1)
+  const leidas = await partes.leer(cursor === undefined ? undefined : cursores.descifrar(ambito, cursor), limite + 1)
+  const { filas, hasta } = Array.isArray(leidas) ? { filas: leidas, hasta: undefined } : leidas
   const pagina = filas.slice(0, limite)
-  const hayMas = filas.length > limite
+  const ultima = filas.length > limite ? partes.posicion(pagina.at(-1)!) : hasta
   return {
     datos: pagina.map(partes.presentar),
-    cursor_siguiente: hayMas ? cursores.cifrar(ambito, partes.posicion(pagina.at(-1)!)) : null,
+    cursor_siguiente: ultima ? cursores.cifrar(ambito, ultima) : null,
   }
 }

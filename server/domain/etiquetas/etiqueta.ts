@@ -1,7 +1,7 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { type AmbitoDeGuias, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
+import { type AmbitoDeGuias, type AmbitoEnFilas, enFilas, type FilaGuia, urlDeRastreo } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
 
 /**
@@ -74,7 +74,7 @@ export const unir = (codigos: readonly string[]) => codigos.join('-')
 export const separar = (nombre: string) => nombre.split('-')
 
 /** Converts a row into the data of its label. */
-export function datosDe(fila: FilaEtiqueta, { urlPublica }: Pick<ServiceSettings, 'urlPublica'>): DatosDeEtiqueta {
+export function datosDe(fila: FilaEtiqueta, ajustes: Pick<ServiceSettings, 'urlPublica'>): DatosDeEtiqueta {
   const { guia, modo, external_ref, contenido, recogida } = fila
   return {
     comercio: fila.nombre,
@@ -82,7 +82,7 @@ export function datosDe(fila: FilaEtiqueta, { urlPublica }: Pick<ServiceSettings
     guia,
     external_ref,
     creado_en: fila.creado_en.toISOString(),
-    url_rastreo: `${urlPublica}/r/${guia}`,
+    url_rastreo: urlDeRastreo(ajustes, guia),
     recogida: {
       nombre: recogida.nombre,
       lat: recogida.lat,

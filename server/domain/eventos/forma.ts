@@ -23,6 +23,7 @@ export const DESDE: Readonly<Record<string, number>> = {
   'evento.campos': 3,
   ...since(4, 'guia.resolucion', DE_RESOLUCION),
   ...since(4, 'evento.resolucion', DE_RESOLUCION),
+  'guia.metadatos': 4,
 }
 
 /** Returns the version with the members of a table like {@link DESDE}. */

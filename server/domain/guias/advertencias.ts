@@ -116,6 +116,10 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
     mensaje: 'la etiqueta que se imprimió es anterior a una corrección de lo que muestra: imprímala otra vez',
     sugerencia: null,
   }),
+  metadatos_distintos: () => ({
+    mensaje: 'la guía ya existía con otros metadatos y conserva los suyos, que no cambian después de crearla',
+    sugerencia: null,
+  }),
   destino_desconocido: decirDesconocido,
   telefono_fijo: () => ({
     mensaje:

@@ -6,6 +6,7 @@ import type {
   Estado,
   EstadoDeMensaje,
   Guia,
+  Metadatos,
   Modo,
   Resolucion,
 } from '../../generado/contrato/tipos/index.ts'
@@ -52,6 +53,7 @@ export type FilaGuia = RowOf<
     modo: Modo
     estado: Estado
     recogida: RecogidaGuardada
+    metadatos: Metadatos | null
     ubicacion_estado: Guia['ubicacion']['estado']
     ubicacion_origen: Guia['ubicacion']['origen']
     ubicacion_extra: UbicacionExtra | null
@@ -106,6 +108,7 @@ export const CAMPOS = {
   lng: { tipo: 'float8', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
   maps_url: { tipo: 'text', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true, personal: true },
   recogida: { tipo: 'jsonb', escribe: 'correccion', nuevo: true, digerido: true, mostrado: true },
+  metadatos: { tipo: 'jsonb', escribe: 'creacion', nuevo: true, mostrado: true, personal: true },
   ubicacion_estado: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
   ubicacion_origen: { tipo: 'text', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
   ubicacion_lat: {

@@ -5,7 +5,7 @@ import { buscarGuia, presentar } from './guia.ts'
 
 export const cancelarGuia: Handler<'cancelarGuia'> = async (
   { path, body, identidad },
-  { db, reloj, avisarTrabajo },
+  { db, reloj, avisarTrabajo, ajustes },
 ) => {
   const guia = await sinCarrera(async () => {
     const leida = await buscarGuia(db, identidad, path.guia)
@@ -22,5 +22,5 @@ export const cancelarGuia: Handler<'cancelarGuia'> = async (
     })
     return paso?.guia
   })
-  return { status: 200, body: presentar(guia) }
+  return { status: 200, body: presentar(ajustes, guia) }
 }

@@ -12,5 +12,5 @@ export const corregirGuia: Handler<'corregirGuia'> = async (entrada, deps) => {
     hacer: (recordar) => corregirGuiaDe(deps, quien, path.guia, { campos, secuencia }, recordar),
     releer: (guia) => buscarGuia(deps.db, identidad, guia),
   })
-  return { status: 200, headers, body: presentar(guia) }
+  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
 }

@@ -3,6 +3,7 @@ import { readMapLink } from '../../platform/maps/links.ts'
 import { isLandline, readTelephone } from '../../platform/telephones/telephone.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
 import type { DatosDeGuia, FilaGuia, RecogidaGuardada } from './campos.ts'
+import { normalizarMetadatos } from './metadatos.ts'
 
 const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
 const TELEFONO_FIJO: AdvertenciaGuardada = { codigo: 'telefono_fijo', campo: '/telefono' }
@@ -31,6 +32,7 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
     lng: cuerpo.lng ?? null,
     maps_url: cuerpo.maps_url ?? null,
     recogida: recogidaDe(cuerpo, cuenta),
+    metadatos: normalizarMetadatos(cuerpo.metadatos),
     ...ubicacion,
     ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
     advertencias: [

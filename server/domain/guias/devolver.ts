@@ -10,5 +10,5 @@ export const devolverGuia: Handler<'devolverGuia'> = async (entrada, deps) => {
     hacer: (recordar) => devolverGuiaDe(deps, quien, path.guia, recordar),
     releer: (guia) => buscarGuia(deps.db, identidad, guia),
   })
-  return { status: 200, headers, body: presentar(guia) }
+  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
 }

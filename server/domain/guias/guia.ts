@@ -1,8 +1,18 @@
 import type { Cursors } from '../../api/lists/cursor.ts'
-import { type Pagination, paginate } from '../../api/lists/page.ts'
+import { type Pagination, paginate, type RowsUpTo } from '../../api/lists/page.ts'
 import { type Db, dynamicStatement, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
-import type { Advertencia, CanalDeMensaje, Estado, Guia, Modo, Ubicacion } from '../../generado/contrato/tipos/index.ts'
+import type {
+  Advertencia,
+  CanalDeMensaje,
+  Estado,
+  EstadoDeUbicacion,
+  Guia,
+  GuiaDeAviso,
+  Metadatos,
+  Modo,
+  Ubicacion,
+} from '../../generado/contrato/tipos/index.ts'
 import { normalizeGuideCode, smallestId } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
@@ -11,21 +21,34 @@ import { esFinal } from '../estados/estados.ts'
 import { presentarResolucion } from '../resoluciones/resolucion.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida, type RecogidaGuardada } from './campos.ts'
+import { normalizarMetadatos, presentarMetadatos } from './metadatos.ts'
 
 export type { FilaGuia, GuiaLeida } from './campos.ts'
 export { COLUMNAS_DE_GUIA } from './campos.ts'
+
+/** Settings from which the URLs of a guide are made. */
+interface AjustesDeGuia {
+  readonly urlPublica: string
+}
+
+/** Returns the URL of a guide's public tracking page. */
+export const urlDeRastreo = ({ urlPublica }: AjustesDeGuia, guia: string) => `${urlPublica}/r/${guia}`
 
 /**
  * Returns a row of `guia` as the contract's current guide, including what follows from the state of its location
  * request.
  */
-export const presentar = (fila: FilaGuia | GuiaLeida): Guia => presentarGuardada(conDeducido(fila))
+export const presentar = (ajustes: AjustesDeGuia, fila: FilaGuia | GuiaLeida): Guia =>
+  Object.assign(presentarActual(fila), { url_rastreo: urlDeRastreo(ajustes, fila.guia) })
+
+/** Returns the current guide like {@link presentar}, without the URL of its tracking page. */
+export const presentarActual = (fila: FilaGuia | GuiaLeida): GuiaDeAviso => presentarGuardada(conDeducido(fila))
 
 /**
  * Returns a row of `guia` as the contract's guide, from stored data only. A webhook body is rebuilt from the snapshot
  * (`foto`) of its event. The body must stay the same, even if a later version derives something else.
  */
-export function presentarGuardada(fila: FilaGuia | GuiaLeida): Guia {
+export function presentarGuardada(fila: FilaGuia | GuiaLeida): GuiaDeAviso {
   return {
     guia: fila.guia,
     estado: fila.estado,
@@ -42,6 +65,7 @@ export function presentarGuardada(fila: FilaGuia | GuiaLeida): Guia {
     lng: fila.lng,
     maps_url: fila.maps_url,
     recogida: presentarRecogida(fila.recogida),
+    metadatos: presentarMetadatos(fila.metadatos),
     ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
     resolucion: presentarResolucion(fila.resolucion),
@@ -211,8 +235,13 @@ export interface Filtros extends Pagination {
   estado?: readonly Estado[]
   external_ref?: string
   telefono?: string
+  /** Country of `telefono` without `+`; null or undefined: `telefono` has a `+`. */
+  pais?: string | null
+  ubicacion?: readonly EstadoDeUbicacion[]
+  metadatos?: Metadatos
   creado_desde?: string
   creado_hasta?: string
+  actualizado_desde?: string
 }
 
 type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
@@ -221,79 +250,143 @@ type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: s
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
  * serves the order, the cursor and both date filters, at the same cost at any depth. With `estado`, each state is read
  * from its own index range, and the ranges are merged. A rare state is therefore found without scanning the others.
+ * Filters without an index select from the next {@link MAX_LEIDAS} guides, so a page may be short.
  */
 export function buscarPagina<Dato>(
   { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursors },
   quien: { operacion: string; dueno: string },
-  filtros: Filtros,
+  { limite, cursor, pais, ...pedidos }: Filtros,
   presentar: (fila: FilaDeLista) => Dato,
 ) {
-  const { limite, cursor, estado, ...resto } = filtros
-  const estados = estado && [...new Set(estado)].sort()
-  const ambito = { ...quien, filtros: { ...resto, estado: estados } }
+  const metadatos = normalizarMetadatos(pedidos.metadatos)
+  const filtros = {
+    ...pedidos,
+    estado: sinRepetir(pedidos.estado),
+    external_ref: pedidos.external_ref?.normalize('NFC'),
+    telefono: pedidos.telefono === undefined ? undefined : e164(pedidos.telefono, pais),
+    ubicacion: sinRepetir(pedidos.ubicacion),
+    metadatos: metadatos ? presentarMetadatos(metadatos) : undefined,
+  }
   return paginate(
     cursores,
-    ambito,
+    { ...quien, filtros },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
     {
-      leer: (despues, cuantas) =>
-        leer(db, { ...resto, ...(estados ? { estado: estados } : {}) }, despues?.[0] as string | undefined, cuantas),
+      leer: (despues, cuantas) => leer(db, filtros, despues?.[0] as string | undefined, cuantas),
       posicion: ({ id }) => [id],
       presentar,
     },
   )
 }
 
+const sinRepetir = <T>(unos: readonly T[] | undefined) => unos && [...new Set(unos)].sort()
+
 /**
  * Maximum filters for which the list uses a prepared statement. With more filters each request is planned anew (0.1 ms
- * more), because all combinations would make 1,536 statements.
+ * more), because all combinations would make thousands of statements.
  */
 const FILTROS_COMUNES = 1
 
-function leer(
+/** Maximum guides that a page reads to find those that match filters without an index. */
+const MAX_LEIDAS = 2000
+
+type FiltrosLeidos = { [F in Exclude<keyof Filtros, 'limite' | 'cursor' | 'pais'>]?: Filtros[F] | undefined }
+
+async function leer(
   db: Pick<Db, 'consultar'>,
-  filtros: Filtros,
+  filtros: FiltrosLeidos,
   antesDe: string | undefined,
   cuantas: number,
-): Promise<FilaDeLista[]> {
+): Promise<RowsUpTo<FilaDeLista>> {
   const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
-  const [condiciones, valores] = filtrar({
+  const { ubicacion, metadatos = {}, actualizado_desde } = filtros
+  const conIndice = filtrar({
     'comercio_id = :comercio_id': comercioId,
     'modo = :modo': modo,
-    'external_ref = :external_ref': external_ref?.normalize('NFC'),
-    'telefono = :telefono': telefono === undefined ? undefined : e164(telefono),
+    'external_ref = :external_ref': external_ref,
+    'telefono = :telefono': telefono,
     'id >= :desde': creado_desde && smallestId(readInstant(creado_desde)!),
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
     'id < :antes_de': antesDe,
   })
-  const pagina = (mas: string[]) =>
-    `(select * from guia where ${[...condiciones, ...mas].join(' and ') || 'true'} order by id desc limit :limite)`
-  // Each state has its own branch and parameter, so that the planner reads it from its own range of the index.
-  const ramas = estado?.map((_uno, i) => pagina([`estado = :estado_${i}`])) ?? [pagina([])]
-  const guias =
-    ramas.length === 1 ? ramas[0] : `select * from (${ramas.join(' union all ')}) x order by id desc limit :limite`
-  const estados = Object.fromEntries((estado ?? []).map((uno, i) => [`estado_${i}`, uno]))
-  const dados = [external_ref, telefono, creado_desde, creado_hasta, ...(estado ?? [])]
-  return db.consultar(
-    dynamicStatement<Record<string, unknown>, FilaDeLista>(
-      `select ${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`,
-      dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES,
+  // One index has the telephone and another the state, so the states of a telephone's guides are filtered.
+  const porEstado = telefono === undefined ? estado : undefined
+  const sinIndice = filtrar({
+    'estado = any(:estados::text[])': porEstado ? undefined : estado,
+    'ubicacion_estado = any(:ubicacion::text[])': ubicacion,
+    'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
+    ...Object.fromEntries(
+      Object.values(metadatos).map((texto, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, texto]),
     ),
-    { ...valores, ...estados, limite: cuantas },
+  })
+  const rama = (columnas: string, maximo: string | number, mas: string[]) =>
+    `(select ${columnas} from guia where ${[...conIndice.condiciones, ...mas].join(' and ') || 'true'} order by id desc limit ${maximo})`
+  // Each state has its own branch and parameter, so that the planner reads it from its own range of the index.
+  const enOrden = (columnas: string, maximo: string | number) => {
+    const ramas = porEstado?.map((_uno, i) => rama(columnas, maximo, [`estado = :estado_${i}`])) ?? [
+      rama(columnas, maximo, []),
+    ]
+    return ramas.length === 1
+      ? ramas[0]!
+      : `(select * from (${ramas.join(' union all ')}) x order by id desc limit ${maximo})`
+  }
+  const dados = [
+    ...(porEstado ?? []),
+    ...Object.keys(sinIndice.valores),
+    external_ref,
+    telefono,
+    creado_desde,
+    creado_hasta,
+  ]
+  const preparada = dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES
+  const valores = {
+    ...conIndice.valores,
+    ...sinIndice.valores,
+    ...numerados('estado', porEstado ?? []),
+    ...numerados('clave', Object.keys(metadatos)),
+    ...numerados('texto', Object.values(metadatos)),
+    limite: cuantas,
+  }
+  const columnas = `${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio`
+  if (sinIndice.condiciones.length === 0) {
+    const todas = `select ${columnas} from ${enOrden('*', ':limite')} g join comercio c on c.id = g.comercio_id order by g.id desc`
+    return {
+      filas: await db.consultar(dynamicStatement<Record<string, unknown>, FilaDeLista>(todas, preparada), valores),
+      hasta: undefined,
+    }
+  }
+  // The page stops at its limit, so it reads fewer guides if many match. Only a page that is not full needs the position
+  // of the last guide read, from the same snapshot.
+  const algunas = `with p as materialized (
+     select * from ${enOrden('*', MAX_LEIDAS)} x where ${sinIndice.condiciones.join(' and ')} order by id desc limit :limite
+   ), h as (
+     select case when (select count(*) from p) < :limite then
+       (select id from ${enOrden('id', MAX_LEIDAS)} x order by id desc offset ${MAX_LEIDAS - 1} limit 1) end as hasta
+   )
+   select ${columnas}, h.hasta from h left join p g on true left join comercio c on c.id = g.comercio_id order by g.id desc`
+  const filas = await db.consultar(
+    dynamicStatement<Record<string, unknown>, FilaDeLista & { hasta: string | null }>(algunas, preparada),
+    valores,
   )
+  const { hasta } = filas[0]!
+  // A page without guides has one row, with the position alone.
+  return { filas: filas.filter(({ id }) => id !== null), hasta: hasta === null ? undefined : [hasta] }
 }
 
 /** Returns the conditions whose value is defined, and the values by parameter name. */
-function filtrar(condiciones: Readonly<Record<string, unknown>>): [string[], Record<string, unknown>] {
+function filtrar(condiciones: Readonly<Record<string, unknown>>) {
   const dadas = Object.entries(condiciones).filter(([, valor]) => valor !== undefined)
-  return [
-    dadas.map(([texto]) => texto),
-    Object.fromEntries(dadas.map(([texto, valor]) => [texto.split(':')[1]!, valor])),
-  ]
+  return {
+    condiciones: dadas.map(([texto]) => texto),
+    valores: Object.fromEntries(dadas.map(([texto, valor]) => [/:([a-z]\w*)/.exec(texto)![1]!, valor])),
+  }
 }
 
-function e164(texto: string): string {
-  const telefono = readTelephone(texto)
+const numerados = (nombre: string, valores: readonly string[]) =>
+  Object.fromEntries(valores.map((valor, i) => [`${nombre}_${i}`, valor]))
+
+function e164(texto: string, pais: string | null | undefined): string {
+  const telefono = readTelephone(texto, pais)
   if ('error' in telefono)
     throw problemOfFaults('parametro_invalido', [
       { campo: 'telefono', codigo: 'formato_invalido', mensaje: telefono.error },

@@ -12,5 +12,5 @@ export const reintentarGuia: Handler<'reintentarGuia'> = async (entrada, deps) =
     hacer: (recordar) => reintentarGuiaDe(deps, quien, path.guia, { fecha, franja, campos, secuencia }, recordar),
     releer: (guia) => buscarGuia(deps.db, identidad, guia),
   })
-  return { status: 200, headers, body: presentar(guia) }
+  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
 }

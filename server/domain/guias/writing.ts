@@ -8,9 +8,11 @@ import { readMapLink } from '../../platform/maps/links.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { type EventoRecien, eventoDeCreacion, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import { FORMA_EN_SQL } from '../eventos/forma.ts'
+import type { AdvertenciaGuardada } from './advertencias.ts'
 import { type DatosDeGuia, type FilaGuia, fotoEnSql, guiaNueva, NUEVOS, RECORDSET } from './campos.ts'
 import { venceAlCrear } from './guia.ts'
 import { diferencias, huellasDe } from './huellas.ts'
+import { sonLosMismos } from './metadatos.ts'
 
 /** Result for one guide: created, already existing with the same content, or rejected. */
 export type VeredictoDeGuia = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
@@ -260,6 +262,7 @@ const leida = (nueva: Nueva) =>
     lng: nueva.lng ?? undefined,
     maps_url: nueva.maps_url ?? undefined,
     recogida: nueva.recogida,
+    metadatos: nueva.metadatos ?? undefined,
     ubicacion_estado: nueva.ubicacion_estado,
     ubicacion_origen: nueva.ubicacion_origen ?? undefined,
     ubicacion_lat: nueva.ubicacion_lat ?? undefined,
@@ -290,7 +293,7 @@ async function leerExistentes(db: Db, repetidas: readonly Referida[]): Promise<M
 function repetir(secretos: Secrets, existente: FilaGuia | undefined, datos: DatosDeGuia): VeredictoDeGuia {
   if (!existente) throw new Error('the conflicting guide row no longer exists')
   const errores = diferencias(existente.huellas, datos, secretos)
-  if (errores.length === 0) return { fila: existente, repetida: true }
+  if (errores.length === 0) return { fila: advertirMetadatos(existente, datos), repetida: true }
   return {
     problema: new Problema(
       'external_ref_en_conflicto',
@@ -298,6 +301,18 @@ function repetir(secretos: Secrets, existente: FilaGuia | undefined, datos: Dato
       { errores, guia: existente.guia },
     ),
   }
+}
+
+const METADATOS_DISTINTOS: AdvertenciaGuardada = { codigo: 'metadatos_distintos', campo: '/metadatos' }
+
+/**
+ * Returns an existing guide for the answer to a repeated request, with a warning if the request has other metadata. The
+ * warning is not stored. Erased metadata cannot be compared, and a request without metadata asks for none.
+ */
+function advertirMetadatos(existente: FilaGuia, { metadatos }: DatosDeGuia): FilaGuia {
+  if (metadatos === null || existente.datos_borrados_en || sonLosMismos(metadatos, existente.metadatos))
+    return existente
+  return { ...existente, advertencias: [...existente.advertencias, METADATOS_DISTINTOS] }
 }
 
 /**

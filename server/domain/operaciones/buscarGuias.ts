@@ -8,7 +8,7 @@ const PAGINACION = ['limite', 'cursor']
 
 export const buscarGuias: Handler<'buscarGuias'> = async (
   { query, ...pedida },
-  { db, dbDeLectura, cursores, bitacora },
+  { db, dbDeLectura, cursores, bitacora, ajustes },
 ) => {
   const { comercio, ...filtros } = query ?? {}
   const fila = comercio === undefined ? undefined : await buscarComercio(db, comercio)
@@ -23,5 +23,5 @@ export const buscarGuias: Handler<'buscarGuias'> = async (
     campos: Object.keys(query ?? {}).filter((filtro) => !PAGINACION.includes(filtro)),
     despues: { guias: pagina.datos.length },
   })
-  return { status: 200, body: { ...pagina, datos: await presentarGuias(db, pagina.datos) } }
+  return { status: 200, body: { ...pagina, datos: await presentarGuias({ db, ajustes }, pagina.datos) } }
 }

@@ -7,6 +7,6 @@ export const confirmarUbicacionPorOperador: Handler<'confirmarUbicacionPorOperad
   deps,
 ) => {
   const quien = { ambito: 'todos', autor: identidad.operador, origen: 'operador', descripcion: razon } as const
-  const [guia] = await presentarGuias(deps.db, [await confirmarLugar(deps, quien, path.guia, lugar)])
+  const [guia] = await presentarGuias(deps, [await confirmarLugar(deps, quien, path.guia, lugar)])
   return { status: 200, body: guia! }
 }

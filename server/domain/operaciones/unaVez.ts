@@ -11,7 +11,7 @@ import { presentarGuias } from './guia.ts'
  * @throws Problema 404; 409 if the key belongs to another request
  */
 export async function unaVezPorOperador(
-  deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'ajustes'>,
   operacion: OperationId,
   { path, body }: { path: { guia: string }; body: { idempotencia?: string | undefined } },
   hacer: (recordar: Recordar) => Promise<FilaGuia & { comercio: string }>,
@@ -26,6 +26,6 @@ export async function unaVezPorOperador(
       releer: (guia) => buscarGuia(deps.db, 'todos', guia),
     },
   )
-  const [guia] = await presentarGuias(deps.db, [hecho])
+  const [guia] = await presentarGuias(deps, [hecho])
   return { status: 200, headers, body: guia! }
 }

@@ -8,7 +8,7 @@ import { type ColumnasDePolitica, POLITICA_EN_SQL, presentarPolitica } from '../
 import type { ServiceSettings } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
-import { type FilaGuia, presentar } from '../guias/guia.ts'
+import { type FilaGuia, presentarActual } from '../guias/guia.ts'
 import { estaTomada } from '../resoluciones/resolucion.ts'
 import { type AlcanceDeCustodia, custodiaPara, pasosPara } from './custodia.ts'
 
@@ -81,7 +81,7 @@ export function presentarGuia(
   repartidor: string,
 ): GuiaDeReparto {
   const custodia = custodiaPara(ajustes, fila, repartidor)
-  const guia = presentar(fila)
+  const guia = presentarActual(fila)
   const { estado, lat, lng, maps_url, precision_m, referencia } = guia.ubicacion
   return {
     guia: guia.guia,

@@ -27,7 +27,7 @@ export const simularAvance: Handler<'simularAvance'> = async (entrada, deps) => 
     },
     releer: (guia) => buscarGuia(deps.db, identidad, guia),
   })
-  return { status: 200, headers, body: presentar(guia) }
+  return { status: 200, headers, body: presentar(deps.ajustes, guia) }
 }
 
 /**

@@ -32,7 +32,7 @@ export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body
     const movida = await buscarGuia(db, identidad, path.guia)
     return movida.ubicacion_estado === resultado ? movida : undefined
   })
-  return { status: 200, body: presentar(guia) }
+  return { status: 200, body: presentar(deps.ajustes, guia) }
 }
 
 async function confirmar({ db, avisarTrabajo, reloj }: Deps, guia: FilaGuia, propuesta: Propuesta) {

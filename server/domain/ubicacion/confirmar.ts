@@ -9,5 +9,5 @@ export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async ({ path, 
     origen: 'comercio',
     estricto: identidad.estricto,
   } as const
-  return { status: 200, body: presentar(await confirmarLugar(deps, quien, path.guia, body)) }
+  return { status: 200, body: presentar(deps.ajustes, await confirmarLugar(deps, quien, path.guia, body)) }
 }

@@ -20,7 +20,7 @@ export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (entrada, d
     },
     releer: (guia) => buscarGuia(deps.db, identidad, guia),
   })
-  return { status: 202, headers, body: presentar(guia) }
+  return { status: 202, headers, body: presentar(deps.ajustes, guia) }
 }
 
 function exigirSinConfirmar(guia: FilaGuia) {

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+import { fallaDeApi } from '../webhooks/webhooks.ts'
+
+const entorno = compartirEntorno()
+const METADATOS = { tienda: 'Miraflores', canal: 'web', 'campaña 🎄': 'Nochebuena\nzona 1' }
+
+/** Faults of a creation with these metadata, by field. */
+async function fallasDe(metadatos: unknown) {
+  const { llave } = await entorno.nuevoComercio()
+  const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias', {
+    llave,
+    cuerpo: { ...unaGuia(), metadatos },
+  })
+  expect([status, cuerpo.codigo]).toEqual([422, 'validacion'])
+  return Object.fromEntries(cuerpo.errores.map((e: { campo: string; mensaje: string }) => [e.campo, e.mensaje]))
+}
+
+const muchas = (cuantas: number, clave: (i: number) => string, texto: string) =>
+  Object.fromEntries(Array.from({ length: cuantas }, (_, i) => [clave(i), texto]))
+
+describe('metadata of a guide', () => {
+  it('are in the answer, the detail, the list and the operators’ view, and empty without any', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const creada = await api.guias.crear(unaGuia({ metadatos: METADATOS }))
+    const [{ resultados }, sinNada] = [
+      await api.guias.crearLote({ guias: [unaGuia({ metadatos: { canal: 'lote' } })] }),
+      await api.guias.crear(unaGuia({ metadatos: {} })),
+    ]
+    expect(creada.metadatos).toEqual(METADATOS)
+    expect((await api.guias.obtener(creada.guia)).metadatos).toEqual(METADATOS)
+    expect((await api.guias.listar()).datos.map(({ metadatos }) => metadatos)).toEqual([
+      {},
+      { canal: 'lote' },
+      METADATOS,
+    ])
+    expect((await entorno.operar('GET', `/guias/${creada.guia}`)).cuerpo.metadatos).toEqual(METADATOS)
+    expect([resultados[0]!.ok, sinNada.metadatos]).toEqual([true, {}])
+  })
+
+  it('have keys and texts in NFC', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(
+      unaGuia({ metadatos: { ['campaña'.normalize('NFD')]: 'Cobán'.normalize('NFD') } }),
+    )
+    expect((await api.guias.obtener(guia)).metadatos).toEqual({
+      ['campaña'.normalize('NFC')]: 'Cobán'.normalize('NFC'),
+    })
+  })
+
+  it('may be 20 keys of 40 characters with texts of 500', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const metadatos = muchas(20, (i) => `${'🌽'.repeat(38)}${10 + i}`, '🌮'.repeat(500))
+    expect((await api.guias.crear(unaGuia({ metadatos }))).metadatos).toEqual(metadatos)
+  })
+
+  it('are refused beyond that, key by key, with the remedy', async () => {
+    expect(await fallasDe(muchas(21, (i) => `k${i}`, 'v'))).toEqual({
+      '/metadatos': 'debe ser un objeto con 20 claves o menos, y un texto en cada una',
+    })
+    expect(await fallasDe(['web'])).toEqual({
+      '/metadatos': 'debe ser un objeto con 20 claves o menos, y un texto en cada una',
+    })
+    const clave = 'la clave debe tener de 1 a 40 caracteres visibles, en una sola línea: acórtela o quítela'
+    const texto = 'debe ser un texto de 1 a 500 caracteres visibles; si no tiene valor, omita la clave'
+    const larga = 'k'.repeat(41)
+    expect(
+      await fallasDe({ [larga]: 'v', '': 'v', 'a/b\n': 'v', vacia: '', largo: 'v'.repeat(501), numero: 5 }),
+    ).toEqual({
+      [`/metadatos/${larga}`]: clave,
+      '/metadatos/': clave,
+      '/metadatos/a~1b\n': clave,
+      '/metadatos/vacia': texto,
+      '/metadatos/largo': texto,
+      '/metadatos/numero': texto,
+    })
+    expect(await fallasDe({ nula: null })).toEqual({
+      '/metadatos/nula': 'no puede ser null; si no tiene valor, omita el campo',
+    })
+  })
+
+  it('cannot be corrected', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia({ metadatos: METADATOS }))
+    expect(await fallaDeApi(api.guias.corregir(guia, { metadatos: {} } as never))).toMatchObject({
+      errores: [{ campo: '/metadatos', codigo: 'desconocido' }],
+    })
+  })
+})
+
+describe('a repeated creation with other metadata', () => {
+  it('returns the guide with its own metadata and a warning, which is not stored', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const pedida = unaGuia({ metadatos: METADATOS })
+    const { guia } = await api.guias.crear(pedida)
+    const { datos, repetida } = await api.guias.crear({ ...pedida, metadatos: { canal: 'tienda' } }).conRespuesta()
+    expect([repetida, datos.guia, datos.metadatos]).toEqual([true, guia, METADATOS])
+    expect(datos.advertencias).toEqual([
+      {
+        codigo: 'metadatos_distintos',
+        campo: '/metadatos',
+        mensaje: 'la guía ya existía con otros metadatos y conserva los suyos, que no cambian después de crearla',
+        sugerencia: null,
+      },
+    ])
+    expect(await api.guias.obtener(guia)).toMatchObject({ metadatos: METADATOS, advertencias: [], secuencia: 1 })
+    const { resultados } = await api.guias.crearLote({ guias: [{ ...pedida, metadatos: { canal: 'tienda' } }] })
+    expect(resultados).toMatchObject([{ repetida: true, guia, advertencias: [{ codigo: 'metadatos_distintos' }] }])
+  })
+
+  it('has no warning if they are the same in another order, or if the request has none', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const pedida = unaGuia({ metadatos: METADATOS })
+    const { guia } = await api.guias.crear(pedida)
+    const alReves = Object.fromEntries(Object.entries(METADATOS).reverse())
+    for (const metadatos of [alReves, {}, undefined]) {
+      const { metadatos: _, ...sin } = pedida
+      const repetida = await api.guias.crear({ ...sin, ...(metadatos && { metadatos }) })
+      expect(repetida).toMatchObject({ guia, metadatos: METADATOS, advertencias: [] })
+    }
+  })
+})
+
+describe('url_rastreo', () => {
+  it('is the address of the guide’s tracking page, in each answer with a guide', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia, url_rastreo } = await api.guias.crear(unaGuia())
+    expect(url_rastreo).toBe(`${entorno.url}/r/${guia}`)
+    expect(await (await fetch(url_rastreo)).text()).toContain(guia.slice(0, 4))
+    const deOperador = (await entorno.operar('GET', `/guias/${guia}`)).cuerpo
+    const vistas = [
+      await api.guias.obtener(guia),
+      (await api.guias.listar()).datos[0]!,
+      await api.guias.corregir(guia, { contenido: 'Zapatos' }),
+      await api.guias.confirmarUbicacion(guia, { lat: 14.72, lng: -90.64 }),
+      await api.simulador.avanzar(guia, { tipo: 'guia.nota', descripcion: 'Una nota' }),
+      await api.guias.cancelar(guia),
+      deOperador,
+    ]
+    expect(vistas.map((una) => una.url_rastreo)).toEqual(vistas.map(() => url_rastreo))
+  })
+})

@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { HORA } from '../duraciones.ts'
+import { unaGuia } from '../fabricas.ts'
+import { depsDeMensajes } from '../mensajeria/canal.ts'
+import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
+
+const { entorno, nuevo } = usarWebhooks()
+beforeAll(() => entorno.detenerReloj())
+
+/** Neither the order of the keys nor that of jsonb, which puts short keys first. */
+const METADATOS = { tienda: 'Miraflores', z: '1', canal: 'web', campaña: 'Nochebuena', 10: 'diez', 9: 'nueve' }
+
+/** A guide whose first event was sent, and the body of that delivery now. */
+async function enviada() {
+  const { api, webhook, receptor } = await nuevo()
+  const { guia } = await api.guias.crear(unaGuia({ metadatos: METADATOS }))
+  const entrega = entregaDe(webhook, guia)
+  await terminada(api, webhook, entrega)
+  const cuerpo = async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).cuerpo!
+  return { api, webhook, receptor, guia, entrega, cuerpo }
+}
+
+describe('metadata in the body of a webhook', () => {
+  it('are the same byte for byte when it is sent again, and it has no URL of the tracking page', async () => {
+    const { api, webhook, receptor, entrega, cuerpo } = await enviada()
+    const [primero] = receptor.recibidos
+    const { guia } = JSON.parse(primero!.cuerpo).datos
+    expect([guia.metadatos, 'url_rastreo' in guia]).toEqual([METADATOS, false])
+    await api.webhooks.reenviar(webhook, entrega)
+    await terminada(api, webhook, entrega, 2)
+    expect([await cuerpo(), receptor.recibidos[1]!.cuerpo]).toEqual([primero!.cuerpo, primero!.cuerpo])
+  })
+
+  it('are not in bodies of events from before them', async () => {
+    const { guia, cuerpo } = await enviada()
+    await entorno.db.pool.query('update evento set forma = 3 where guia = $1', [guia])
+    expect(await cuerpo()).not.toContain('metadatos')
+  })
+
+  it('are gone after the erasure', async () => {
+    const { guia, cuerpo } = await enviada()
+    await entorno.db.pool.query(`update guia set estado = 'entregado' where guia = $1`, [guia])
+    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 24 * HORA)
+    await olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    expect(JSON.parse(await cuerpo()).datos.guia.metadatos).toEqual({})
+  })
+})
