@@ -1,6 +1,6 @@
-import type { EstadoDeUbicacion, FiltrosDeGuias, Guia } from '@guias/sdk'
+import type { EstadoDeResolucion, FiltrosDeGuias, Guia } from '@guias/sdk'
 import { escribirMetadatos, leerMetadatos } from './campos.ts'
-import { ESTADOS } from './disparar.ts'
+import { ESTADOS, UBICACIONES } from './disparar.ts'
 import { ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { hora, tonoDe } from './terminal.ts'
@@ -46,7 +46,7 @@ const LISTA: Lista<Guia> = {
   vacia: 'No hay guías que mostrar.',
 }
 
-const UBICACIONES: readonly EstadoDeUbicacion[] = ['solicitada', 'confirmada', 'vencida', 'fallida']
+const RESOLUCIONES: readonly EstadoDeResolucion[] = ['pendiente', 'tomada', 'aplicada', 'superada']
 
 /** @throws ErrorDeUso if the text is not metadata */
 function exigirMetadatos(texto: string) {
@@ -74,6 +74,12 @@ export const listar: Orden = {
       valores: UBICACIONES,
       varias: true,
     },
+    resolucion: {
+      valor: '<estado>',
+      dice: 'solo con la última decisión en ese estado; varios, separados por comas',
+      valores: RESOLUCIONES,
+      varias: true,
+    },
     metadatos: { valor: '<clave=texto>', dice: 'solo con ese texto en esa clave; varias, separadas por «;»' },
     'creado-desde': { valor: '<fecha>', dice: 'creadas ese día o instante, o después' },
     'creado-hasta': { valor: '<fecha>', dice: 'creadas antes de ese día o instante' },
@@ -85,6 +91,7 @@ export const listar: Orden = {
   ejemplos: [
     'listar --estado en_ruta,intento_fallido',
     'listar --creado-desde 2026-11-20 --todas --csv > noviembre.csv',
+    'listar --resolucion pendiente',
     'listar --metadatos canal=web --ubicacion vencida',
     'listar --todas --json | jq -r .guia',
   ],
@@ -100,6 +107,7 @@ export const listar: Orden = {
       external_ref: texto('external-ref'),
       telefono: texto('telefono'),
       ubicacion: textos('ubicacion'),
+      resolucion: textos('resolucion'),
       metadatos: leer('metadatos', exigirMetadatos),
       creado_desde: fecha('creado-desde'),
       creado_hasta: fecha('creado-hasta'),

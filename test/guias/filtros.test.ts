@@ -1,5 +1,6 @@
 import { ErrorApi, type FiltrosDeGuias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
+import { fallida } from '../archivos/imagenes.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 import { usarGuias } from './mover.ts'
@@ -51,6 +52,31 @@ describe('the list of guides by telephone', () => {
     expect(await fallasDe(`telefono=${'1'.repeat(41)}`)).toEqual({
       telefono: 'debe ser un texto de 40 caracteres como mucho, por ejemplo 5555 1234',
     })
+  })
+})
+
+describe('the list of guides by decision', () => {
+  it('finds each state, alone, together and with other filters', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const pendiente = await fallida(entorno, comercio)
+    const tomada = await fallida(entorno, comercio)
+    await api.guias.reintentar(tomada)
+    const aplicada = await fallida(entorno, comercio)
+    await api.guias.devolver(aplicada, { razon: 'No lo quiere' })
+    const superada = await fallida(entorno, comercio)
+    await mover(superada, 'en_ruta')
+    await api.guias.crear(unaGuia())
+    await fallida(entorno, await entorno.nuevoComercio())
+    for (const [estado, guia] of Object.entries({ pendiente, tomada, aplicada, superada }))
+      expect(await codigos(comercio, { resolucion: [estado as 'tomada'] })).toEqual([guia])
+    expect(await codigos(comercio, { resolucion: ['tomada', 'pendiente'] })).toEqual([tomada, pendiente])
+    expect(await codigos(comercio, { resolucion: ['superada', 'pendiente'] })).toEqual([superada, pendiente])
+    expect(await codigos(comercio, { resolucion: ['pendiente'], estado: ['en_ruta'] })).toEqual([])
+    expect(await codigos(comercio, { resolucion: ['pendiente'], estado: ['intento_fallido'] })).toEqual([pendiente])
+    const { cuerpo } = await entorno.operar('GET', `/guias?comercio=${comercio.comercio}&resolucion=pendiente`)
+    expect(cuerpo.datos.map(({ guia }: { guia: string }) => guia)).toEqual([pendiente])
+    expect(Object.keys(await fallasDe('resolucion=abierta'))).toEqual(['resolucion'])
   })
 })
 

@@ -6,6 +6,7 @@ import type {
   Advertencia,
   CanalDeMensaje,
   Estado,
+  EstadoDeResolucion,
   EstadoDeUbicacion,
   Guia,
   GuiaDeAviso,
@@ -238,6 +239,7 @@ export interface Filtros extends Pagination {
   /** Country of `telefono` without `+`; null or undefined: `telefono` has a `+`. */
   pais?: string | null
   ubicacion?: readonly EstadoDeUbicacion[]
+  resolucion?: readonly EstadoDeResolucion[]
   metadatos?: Metadatos
   creado_desde?: string
   creado_hasta?: string
@@ -265,6 +267,7 @@ export function buscarPagina<Dato>(
     external_ref: pedidos.external_ref?.normalize('NFC'),
     telefono: pedidos.telefono === undefined ? undefined : e164(pedidos.telefono, pais),
     ubicacion: sinRepetir(pedidos.ubicacion),
+    resolucion: sinRepetir(pedidos.resolucion),
     metadatos: metadatos ? presentarMetadatos(metadatos) : undefined,
   }
   return paginate(
@@ -287,6 +290,17 @@ const sinRepetir = <T>(unos: readonly T[] | undefined) => unos && [...new Set(un
  */
 const FILTROS_COMUNES = 1
 
+/** States of a decision that an index of guides has (`guia_resolucion_idx`). */
+const ABIERTAS = ['pendiente', 'tomada'] as const satisfies readonly EstadoDeResolucion[]
+const estaAbierta = (estado: EstadoDeResolucion): estado is (typeof ABIERTAS)[number] =>
+  (ABIERTAS as readonly EstadoDeResolucion[]).includes(estado)
+
+/** SQL condition for these states. They are literals, because the planner compares them with the condition of the index. */
+const enResolucion = (estados: readonly EstadoDeResolucion[]) =>
+  `resolucion ->> 'estado' in (${ABIERTAS.filter((uno) => estados.includes(uno))
+    .map((uno) => `'${uno}'`)
+    .join(', ')})`
+
 /** Maximum guides that a page reads to find those that match filters without an index. */
 const MAX_LEIDAS = 2000
 
@@ -299,7 +313,9 @@ async function leer(
   cuantas: number,
 ): Promise<RowsUpTo<FilaDeLista>> {
   const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
-  const { ubicacion, metadatos = {}, actualizado_desde } = filtros
+  const { ubicacion, resolucion, metadatos = {}, actualizado_desde } = filtros
+  // Decisions that are open have an index, and the others are filtered.
+  const abiertas = resolucion?.every(estaAbierta) ? resolucion : undefined
   const conIndice = filtrar({
     'comercio_id = :comercio_id': comercioId,
     'modo = :modo': modo,
@@ -309,11 +325,13 @@ async function leer(
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
     'id < :antes_de': antesDe,
   })
+  if (abiertas) conIndice.condiciones.push(enResolucion(abiertas))
   // One index has the telephone and another the state, so the states of a telephone's guides are filtered.
   const porEstado = telefono === undefined ? estado : undefined
   const sinIndice = filtrar({
     'estado = any(:estados::text[])': porEstado ? undefined : estado,
     'ubicacion_estado = any(:ubicacion::text[])': ubicacion,
+    "resolucion ->> 'estado' = any(:resolucion::text[])": abiertas ? undefined : resolucion,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
     ...Object.fromEntries(
       Object.values(metadatos).map((texto, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, texto]),
@@ -333,6 +351,7 @@ async function leer(
   const dados = [
     ...(porEstado ?? []),
     ...Object.keys(sinIndice.valores),
+    abiertas,
     external_ref,
     telefono,
     creado_desde,
