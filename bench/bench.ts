@@ -23,6 +23,7 @@ import { bucleDeEventos } from './medidas/bucle.ts'
 import { costos } from './medidas/costos.ts'
 import { medidasDeCrear } from './medidas/crear.ts'
 import { crecer } from './medidas/crecer.ts'
+import { filtros } from './medidas/filtros.ts'
 import { inundaciones } from './medidas/inundacion.ts'
 import { lectura } from './medidas/leer.ts'
 import { limites } from './medidas/limites.ts'
@@ -41,6 +42,7 @@ const MEDIDAS: readonly Medida[] = [
   ...medidasDeCrear,
   ...medidasDeLote,
   ...lectura,
+  filtros,
   ...crecer,
   ...medidasDeParticiones,
   ...costos,

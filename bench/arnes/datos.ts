@@ -41,11 +41,12 @@ interface Expresiones {
   telefono: string
   estado: string
   momento: string
+  metadatos: string
 }
 
 const COLUMNAS = `comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario, departamento,
-  municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado, ubicacion_origen,
-  ubicacion_lat, ubicacion_lng, advertencias, secuencia, creado_en, actualizado_en`
+  municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, metadatos, ubicacion_estado,
+  ubicacion_origen, ubicacion_lat, ubicacion_lng, advertencias, secuencia, creado_en, actualizado_en`
 
 /** Returns JSON with a space after each colon, because pgbench reads `:14` as a variable. */
 const enJson = (valor: unknown) => JSON.stringify(valor).replaceAll(':', ': ')
@@ -58,10 +59,10 @@ const HUELLAS = ['7f3a91c2', ...Array.from({ length: 11 }, (_, i) => (i === 9 ? 
 )
 const RECOGIDA = enJson({ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null })
 
-const fila = ({ comercio, modo, id, guia, ref, telefono, estado, momento }: Expresiones) =>
+const fila = ({ comercio, modo, id, guia, ref, telefono, estado, momento, metadatos }: Expresiones) =>
   `${comercio}, ${modo}, ${id}, ${guia}, ${ref}, '${HUELLAS}', ${estado}, ${momento}, ${telefono}, 'María José Ajú', 'Guatemala',
   'San Juan Sacatepéquez', '2a calle 3-45, zona 1', 'Portón verde, frente a la tienda', '2 pares de zapatos', 14.71889, -90.64417, null,
-  '${RECOGIDA}'::jsonb, 'confirmada', 'coordenadas', 14.71889, -90.64417, '[]', 1, ${momento}, ${momento}`
+  '${RECOGIDA}'::jsonb, ${metadatos}, 'confirmada', 'coordenadas', 14.71889, -90.64417, '[]', 1, ${momento}, ${momento}`
 
 /**
  * Expressions for a row made from a number below 2^40. Its id grows with the number, as a UUIDv7 grows with time. Its
@@ -76,6 +77,7 @@ const deNumero = (k: string, comercio: string, modo: Modo = 'live'): Expresiones
   telefono: `'+502' || (50000000 + ${k} * 7919 % 9000000)`,
   estado: `'aceptado'`,
   momento: 'now()',
+  metadatos: 'null',
 })
 
 const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)'
@@ -114,7 +116,7 @@ commit;
  */
 const COLUMNAS_EN_JSON = `i int, comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text,
   destinatario text, departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8,
-  lng float8, maps_url text, recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8,
+  lng float8, maps_url text, recogida jsonb, metadatos jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8,
   ubicacion_lng float8, ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid`
 
 /**
@@ -147,7 +149,7 @@ with x as materialized (
   select *, :k::bigint + i as k from json_to_recordset(:guias::json) as x(${COLUMNAS_EN_JSON})
 ), g as (
   insert into guia as n (${COLUMNAS}) select comercio_id, modo, ${id}, ${guia}, ${ref}, huellas, 'aceptado', now(), telefono,
-    destinatario, departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
+    destinatario, departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, metadatos, ubicacion_estado,
     ubicacion_origen, ubicacion_lat, ubicacion_lng, advertencias, 1, now(), now() from x
   on conflict (comercio_id, modo, external_ref) do nothing
   returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en
@@ -196,6 +198,8 @@ export interface Siembra {
   hasta: number
   /** Events per guide; also inserts the rows of `guia_indice`. 0 inserts only `guia`, which is all that lists read. */
   eventos?: number
+  /** SQL expression for the metadata of guide `n`; default: none. */
+  metadatos?: string
 }
 
 /** Guides per seeding transaction: few, so that it resembles the service's own transactions. */
@@ -211,7 +215,8 @@ const HASTA_AQUI_ENCADENADO = `insert into eslabon (registro, numero, xid, linea
 /**
  * Inserts a merchant's guides in the state in which the service leaves them. Then runs VACUUM (ANALYZE) and CHECKPOINT.
  */
-export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos = 0 }: Siembra): Promise<void> {
+export async function sembrar(url: string, siembra: Siembra): Promise<void> {
+  const { comercio, desde = 1, hasta, eventos = 0, metadatos = 'null' } = siembra
   const cliente = new pg.Client(url)
   await cliente.connect()
   const e: Expresiones = {
@@ -221,6 +226,7 @@ export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos
     ref: `'SIEMBRA-' || n`,
     estado: `case n % ${raras(hasta)} when 0 then '${ESTADOS_RAROS[0]}' when 1 then '${ESTADOS_RAROS[1]}' else 'aceptado' end`,
     momento: `to_timestamp((${INICIO} + n * 100) / 1000.0)`,
+    metadatos,
   }
   try {
     // Skips the checks of foreign keys, because the referenced rows exist.

@@ -9,7 +9,8 @@ import { intercalar, resumir } from '../arnes/rondas.ts'
 import { fila, medidor } from './crear.ts'
 import type { Medida } from './medida.ts'
 
-const PAGINA = 50
+/** Guides per page. */
+export const PAGINA = 50
 const PROFUNDIDADES = [0, 1e3, 1e4, 1e5, 5e5, 1e6]
 /** Distinct pages of each depth, so that no page stays in every cache. */
 const VARIANTES = 20
@@ -52,7 +53,8 @@ async function rutasDe(banco: Banco, { db }: Base, { comercio, profundidad, esta
   return rows.map(({ id }) => `${inicio}&cursor=${cursores.cifrar(ambito, [id])}`)
 }
 
-async function leer(enchufe: Enchufe, llave: string, ruta: string): Promise<number> {
+/** Requests a path and returns the milliseconds until its answer. */
+export async function leer(enchufe: Enchufe, llave: string, ruta: string): Promise<number> {
   const inicio = performance.now()
   const { status, cuerpo } = await enchufe.pedir({ metodo: 'GET', ruta, llave })
   const ms = performance.now() - inicio

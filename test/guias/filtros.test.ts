@@ -2,7 +2,7 @@ import { ErrorApi, type FiltrosDeGuias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { fallida } from '../archivos/imagenes.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarGuias } from './mover.ts'
 
 const entorno = compartirEntorno()
@@ -43,6 +43,17 @@ describe('the list of guides by telephone', () => {
     await comercio.api.guias.corregir(guia, { telefono: '5987 1234' })
     expect(await codigos(comercio, { telefono: '3296 3352' })).toEqual([])
     expect(await codigos(comercio, { telefono: '5987 1234' })).toEqual([guia])
+  })
+
+  it('asks for the plus sign if the account has no country', async () => {
+    const { id, llave } = await entorno.nuevoComercio()
+    await entorno.db.pool.query('update comercio set pais = null where id = $1', [id])
+    const nueva = await hasta(async () => {
+      const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/guias?telefono=32963352', { llave })
+      return status === 400 && cuerpo
+    })
+    expect(nueva.errores[0]).toMatchObject({ campo: 'telefono', mensaje: expect.stringContaining('%2B50255551234') })
+    expect((await entorno.pedir('GET', '/api/v1/guias?telefono=%2B50232963352', { llave })).status).toBe(200)
   })
 
   it('refuses what is no telephone, and says why', async () => {

@@ -36,6 +36,24 @@ describe('lists', () => {
     ])
   })
 
+  it('names the members of an object in brackets, and goes on after a page without elements', async () => {
+    contestar((res, { ruta }) => {
+      const { searchParams } = new URL(ruta, servidor.baseUrl)
+      json(
+        200,
+        searchParams.has('cursor') ? { datos: ids(1), cursor_siguiente: null } : { datos: [], cursor_siguiente: '9' },
+      )(res)
+    })
+    const metadatos = { canal: 'web', 'campaña & más': 'sí', nada: undefined } as never
+    expect(await todos(cliente().guias.listar({ metadatos, telefono: '+502 3148' }))).toEqual(ids(1))
+    expect(recibidas.map(({ ruta }) => ruta.replace(/.*[?]/, ''))).toEqual(
+      ['', '&cursor=9'].map(
+        (cursor) =>
+          `metadatos%5Bcanal%5D=web&metadatos%5Bcampa%C3%B1a%20%26%20m%C3%A1s%5D=s%C3%AD&telefono=%2B502%203148${cursor}`,
+      ),
+    )
+  })
+
   it('walks all pages with the same filters, each time anew', async () => {
     contestar(paginas(5))
     const filtros: { estado: Conocido<Estado>[]; limite: number } = { estado: ['en_ruta'], limite: 2 }

@@ -252,7 +252,8 @@ type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: s
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
  * serves the order, the cursor and both date filters, at the same cost at any depth. With `estado`, each state is read
  * from its own index range, and the ranges are merged. A rare state is therefore found without scanning the others.
- * Filters without an index select from the next {@link MAX_LEIDAS} guides, so a page may be short.
+ * Filters without an index, and the states beside them, a telephone or open decisions, select from the next
+ * {@link MAX_LEIDAS} guides, so a page may be short.
  */
 export function buscarPagina<Dato>(
   { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursors },
@@ -314,22 +315,22 @@ async function leer(
 ): Promise<RowsUpTo<FilaDeLista>> {
   const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
   const { ubicacion, resolucion, metadatos = {}, actualizado_desde } = filtros
-  // Decisions that are open have an index, and the others are filtered.
-  const abiertas = resolucion?.every(estaAbierta) ? resolucion : undefined
+  // Open decisions have an index, unless that of telephones serves. The others are filtered.
+  const abiertas = telefono === undefined && resolucion?.every(estaAbierta) ? resolucion : undefined
   const conIndice = filtrar({
     'comercio_id = :comercio_id': comercioId,
     'modo = :modo': modo,
     'external_ref = :external_ref': external_ref,
-    'telefono = :telefono': telefono,
+    'telefono between :telefono and :telefono': telefono,
     'id >= :desde': creado_desde && smallestId(readInstant(creado_desde)!),
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
     'id < :antes_de': antesDe,
   })
   if (abiertas) conIndice.condiciones.push(enResolucion(abiertas))
-  // One index has the telephone and another the state, so the states of a telephone's guides are filtered.
-  const porEstado = telefono === undefined ? estado : undefined
+  // With this order, only the index of telephones serves. The index of the merchant's guides would be read far if the
+  // telephone's guides are old.
+  const orden = telefono === undefined ? 'id desc' : 'telefono desc, id desc'
   const sinIndice = filtrar({
-    'estado = any(:estados::text[])': porEstado ? undefined : estado,
     'ubicacion_estado = any(:ubicacion::text[])': ubicacion,
     "resolucion ->> 'estado' = any(:resolucion::text[])": abiertas ? undefined : resolucion,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
@@ -337,55 +338,57 @@ async function leer(
       Object.values(metadatos).map((texto, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, texto]),
     ),
   })
-  const rama = (columnas: string, maximo: string | number, mas: string[]) =>
-    `(select ${columnas} from guia where ${[...conIndice.condiciones, ...mas].join(' and ') || 'true'} order by id desc limit ${maximo})`
-  // Each state has its own branch and parameter, so that the planner reads it from its own range of the index.
-  const enOrden = (columnas: string, maximo: string | number) => {
-    const ramas = porEstado?.map((_uno, i) => rama(columnas, maximo, [`estado = :estado_${i}`])) ?? [
-      rama(columnas, maximo, []),
-    ]
-    return ramas.length === 1
-      ? ramas[0]!
-      : `(select * from (${ramas.join(' union all ')}) x order by id desc limit ${maximo})`
-  }
+  const columnas = `${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio`
+  const pagina = (deGuia: string, maximo: string | number, mas: readonly string[] = []) =>
+    `(select ${deGuia} from guia where ${[...conIndice.condiciones, ...mas].join(' and ') || 'true'} order by ${orden} limit ${maximo})`
+  const valores = { ...conIndice.valores, limite: cuantas }
   const dados = [
-    ...(porEstado ?? []),
-    ...Object.keys(sinIndice.valores),
     abiertas,
     external_ref,
     telefono,
     creado_desde,
     creado_hasta,
+    ...(estado ?? []),
+    ...Object.keys(sinIndice.valores),
   ]
   const preparada = dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES
-  const valores = {
-    ...conIndice.valores,
-    ...sinIndice.valores,
-    ...numerados('estado', porEstado ?? []),
-    ...numerados('clave', Object.keys(metadatos)),
-    ...numerados('texto', Object.values(metadatos)),
-    limite: cuantas,
+  if (sinIndice.condiciones.length === 0 && (!estado || (telefono === undefined && !abiertas))) {
+    // Each state has its own branch and parameter, so that the planner reads it from its own range of the index.
+    const ramas = estado?.map((_uno, i) => pagina('*', ':limite', [`estado = :estado_${i}`])) ?? [
+      pagina('*', ':limite'),
+    ]
+    const guias =
+      ramas.length === 1 ? ramas[0] : `(select * from (${ramas.join(' union all ')}) x order by id desc limit :limite)`
+    const filas = await db.consultar(
+      dynamicStatement<Record<string, unknown>, FilaDeLista>(
+        `select ${columnas} from ${guias} g join comercio c on c.id = g.comercio_id order by g.id desc`,
+        preparada,
+      ),
+      { ...valores, ...numerados('estado', estado ?? []) },
+    )
+    return { filas, hasta: undefined }
   }
-  const columnas = `${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio`
-  if (sinIndice.condiciones.length === 0) {
-    const todas = `select ${columnas} from ${enOrden('*', ':limite')} g join comercio c on c.id = g.comercio_id order by g.id desc`
-    return {
-      filas: await db.consultar(dynamicStatement<Record<string, unknown>, FilaDeLista>(todas, preparada), valores),
-      hasta: undefined,
-    }
-  }
+  const condiciones = [...sinIndice.condiciones, ...(estado ? ['estado = any(:estados::text[])'] : [])]
   // The page stops at its limit, so it reads fewer guides if many match. Only a page that is not full needs the position
   // of the last guide read, from the same snapshot.
-  const algunas = `with p as materialized (
-     select * from ${enOrden('*', MAX_LEIDAS)} x where ${sinIndice.condiciones.join(' and ')} order by id desc limit :limite
-   ), h as (
-     select case when (select count(*) from p) < :limite then
-       (select id from ${enOrden('id', MAX_LEIDAS)} x order by id desc offset ${MAX_LEIDAS - 1} limit 1) end as hasta
-   )
-   select ${columnas}, h.hasta from h left join p g on true left join comercio c on c.id = g.comercio_id order by g.id desc`
   const filas = await db.consultar(
-    dynamicStatement<Record<string, unknown>, FilaDeLista & { hasta: string | null }>(algunas, preparada),
-    valores,
+    dynamicStatement<Record<string, unknown>, FilaDeLista & { hasta: string | null }>(
+      `with p as materialized (
+         select * from ${pagina('*', MAX_LEIDAS)} x where ${condiciones.join(' and ')} order by ${orden} limit :limite
+       ), h as (
+         select case when (select count(*) from p) < :limite then
+           (select id from ${pagina(telefono === undefined ? 'id' : 'telefono, id', MAX_LEIDAS)} x order by ${orden} offset ${MAX_LEIDAS - 1} limit 1) end as hasta
+       )
+       select ${columnas}, h.hasta from h left join p g on true left join comercio c on c.id = g.comercio_id order by g.id desc`,
+      preparada,
+    ),
+    {
+      ...valores,
+      ...sinIndice.valores,
+      ...(estado && { estados: estado }),
+      ...numerados('clave', Object.keys(metadatos)),
+      ...numerados('texto', Object.values(metadatos)),
+    },
   )
   const { hasta } = filas[0]!
   // A page without guides has one row, with the position alone.
@@ -404,11 +407,14 @@ function filtrar(condiciones: Readonly<Record<string, unknown>>) {
 const numerados = (nombre: string, valores: readonly string[]) =>
   Object.fromEntries(valores.map((valor, i) => [`${nombre}_${i}`, valor]))
 
+/** Digits without `+` at the beginning of a telephone; a query string turns a raw `+` into a space. */
+const SIN_MAS = /^\s*\(?\d/
+const SIN_PAIS =
+  'va sin + y su cuenta no tiene país: escríbalo con + (%2B en la dirección) y su código de país, por ejemplo %2B50255551234'
+
 function e164(texto: string, pais: string | null | undefined): string {
   const telefono = readTelephone(texto, pais)
-  if ('error' in telefono)
-    throw problemOfFaults('parametro_invalido', [
-      { campo: 'telefono', codigo: 'formato_invalido', mensaje: telefono.error },
-    ])
-  return telefono.e164
+  if (!('error' in telefono)) return telefono.e164
+  const mensaje = !pais && SIN_MAS.test(texto) ? SIN_PAIS : telefono.error
+  throw problemOfFaults('parametro_invalido', [{ campo: 'telefono', codigo: 'formato_invalido', mensaje }])
 }

@@ -32,6 +32,17 @@ describe('guias crear', () => {
     })
   })
 
+  it('takes metadata, and lets the service refuse what is none', async () => {
+    const conMetadatos = (texto: string) =>
+      guias(['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, '--metadatos', texto, '--json'])
+    const { salida } = await conMetadatos(' canal = web; campaña=a=b ;')
+    expect(JSON.parse(salida).metadatos).toEqual({ canal: 'web', campaña: 'a=b' })
+    for (const texto of ['canal', 'canal=web; canal=app']) {
+      const { codigo, errores } = await conMetadatos(texto)
+      expect([codigo, errores]).toEqual([1, expect.stringContaining('metadatos: debe ser un objeto con 20 claves')])
+    }
+  })
+
   it('says what to look at again, apart from what was asked for', async () => {
     const guia = { ...unaGuia(), municipio: 'San Juan Sacatepeques y algo' }
     const { codigo, salida, errores } = await guias(['crear', await escribir('rara.json', JSON.stringify(guia))])

@@ -54,10 +54,29 @@ describe('guias listar', () => {
     expect(await codigos('--estado', 'cancelado', '--estado', 'aceptado')).toEqual(creadas)
     expect(await codigos('--creado-desde', una!.creado_en)).toEqual([una!.guia])
     expect(await codigos('--creado-hasta', una!.creado_en)).toEqual(creadas.slice(1))
+    expect(await codigos('--actualizado-desde', una!.creado_en)).toEqual([una!.guia, creadas[3]])
+    expect(await codigos('--ubicacion', 'solicitada,fallida')).toEqual([])
     // A date alone begins at midnight here, not in Greenwich.
     const aqui = { env: { TZ: 'America/Guatemala' } }
     const { errores } = await guias(['listar', '--creado-hasta', '2020-01-01', '--creado-desde', '2019-12-31'], aqui)
     expect(errores).toBe('No hay guías así.\n')
+  })
+
+  it('filters by telephone and by metadata, and writes metadata as it reads them', async () => {
+    const otro = await cli.entorno.nuevoComercio()
+    const env = { GUIAS_LLAVE: otro.llave }
+    await otro.api.guias.crear(unaGuia())
+    const metadatos = { canal: 'web', campaña: 'a, b' }
+    const { guia, url_rastreo } = await otro.api.guias.crear(unaGuia({ telefono: '+50232963352', metadatos }))
+    const filas = async (...args: string[]) =>
+      lineas((await guias(['listar', '--csv', ...args], { env })).salida).slice(1)
+    const [fila = '', ...mas] = await filas('--telefono', '3296 3352')
+    expect([fila.slice(0, 12), mas]).toEqual([guia, []])
+    expect(fila).toContain(`,"campaña=a, b; canal=web",${url_rastreo}`)
+    expect(await filas('--metadatos', 'canal=web;campaña=a, b')).toEqual([fila])
+    expect(await filas('--metadatos', 'canal=app')).toEqual([])
+    const { codigo, errores } = await guias(['listar', '--metadatos', 'canal'], { env })
+    expect([codigo, errores]).toEqual([2, expect.stringContaining('--metadatos debe ser como canal=web')])
   })
 
   it('says that there is nothing, and what is wrong with a filter', async () => {

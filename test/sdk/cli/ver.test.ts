@@ -23,6 +23,7 @@ describe('guias ver', () => {
       '  Destino       Vía 5, zona 4, Vila Nueva, Guatemala',
       '  Ubicación     confirmada por coordenadas: 14.71889, -90.64417',
       '  Recogida      Bodega Zona 12, 14.583611, -90.548611',
+      `  Rastreo       ${creada.url_rastreo}`,
       '  Intentos      1',
     ])
       expect(lineas).toContain(dicha)

@@ -1,0 +1,98 @@
+// What the lists of guides read, in PostgreSQL's own count.
+
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Statement } from '../../server/data/db.ts'
+import { buscarPagina, type Filtros } from '../../server/domain/guias/guia.ts'
+import { EN_POSTGRES } from '../fabricas.ts'
+import { crearBase, quitarBase } from '../postgres.ts'
+
+const BASE = 'filtros'
+const COMERCIO = '01990000-0000-7000-8000-000000000001'
+const cliente = new pg.Client(Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href)
+
+/** 20,000 guides of one merchant in three states, half of them for one telephone. */
+const LLENAR = `
+  insert into comercio (id, comercio, nombre, creado_en) values ('${COMERCIO}', 'com_000000000001', 'Uno', now());
+  insert into guia (comercio_id, modo, id, guia, estado, estado_en, telefono, departamento, municipio, recogida, metadatos,
+    ubicacion_estado, advertencias, secuencia, creado_en, actualizado_en)
+  select '${COMERCIO}', 'live', ('01990000' || lpad(to_hex(n), 24, '0'))::uuid, 'G' || n,
+    (array['aceptado', 'en_ruta', 'entregado'])[1 + n % 3], now(), case n % 2 when 0 then '+50255550000' else '+502' || n end,
+    'Guatemala', 'Mixco', '{}', '{"canal": "web"}', 'confirmada', '[]', 1, now(), now()
+  from generate_series(1, 20000) n`
+
+beforeAll(async () => {
+  await crearBase(BASE)
+  await cliente.connect()
+  await cliente.query(LLENAR)
+  await cliente.query('vacuum analyze guia')
+})
+afterAll(async () => {
+  await cliente.end()
+  await quitarBase(BASE)
+})
+
+interface Nodo {
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: Nodo[]
+}
+const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
+
+/** Rows of guides that the scans of the list read, with the role of merchants. */
+async function leidas(filtros: Filtros): Promise<number> {
+  const pedidas: [Statement, Record<string, unknown>][] = []
+  const consultar = async (...pedida: [Statement, Record<string, unknown>]) => {
+    pedidas.push(pedida)
+    throw new Error('not run')
+  }
+  const quien = { operacion: 'listarGuias', dueno: COMERCIO }
+  const lista = buscarPagina(
+    { db: { consultar } as never, cursores: {} as never },
+    quien,
+    { comercioId: COMERCIO, modo: 'live', limite: 50, ...filtros },
+    () => {},
+  )
+  await expect(lista).rejects.toThrow('not run')
+  const [{ text, parametros }, valores] = pedidas[0]!
+  await cliente.query('begin; set local role guias_api')
+  await cliente.query(`set local guias.comercios = '{${COMERCIO}}'`)
+  const { rows } = await cliente.query(
+    `explain (analyze, timing off, format json) ${text}`,
+    parametros.map((nombre) => valores[nombre]),
+  )
+  await cliente.query('rollback')
+  return nodosDe(rows[0]['QUERY PLAN'][0].Plan)
+    .filter(({ 'Relation Name': tabla }) => tabla === 'guia')
+    .reduce(
+      (suma, nodo) => suma + nodo['Actual Loops'] * (nodo['Actual Rows'] + (nodo['Rows Removed by Filter'] ?? 0)),
+      0,
+    )
+}
+
+describe('the first page of the list', EN_POSTGRES, () => {
+  it.each([
+    ['metadata', { metadatos: { canal: 'nada' } }],
+    ['location', { ubicacion: ['fallida'] }],
+    ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
+    ['metadata and a state', { metadatos: { canal: 'nada' }, estado: ['aceptado'] }],
+    ['metadata and three states', { metadatos: { canal: 'nada' }, estado: ['aceptado', 'en_ruta', 'entregado'] }],
+    ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
+  ] as [string, Filtros][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filtros) => {
+    const cuantas = await leidas(filtros)
+    expect(cuantas).toBeGreaterThanOrEqual(4_000)
+    expect(cuantas).toBeLessThanOrEqual(4_000)
+  })
+
+  it.each([
+    ['no filter', {}],
+    ['a telephone', { telefono: '+50255550000' }],
+    ['metadata of all guides', { metadatos: { canal: 'web' } }],
+    ['the location of all guides', { ubicacion: ['confirmada'] }],
+    ['metadata and three states', { metadatos: { canal: 'web' }, estado: ['aceptado', 'en_ruta', 'entregado'] }],
+  ] as [string, Filtros][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
+    expect(await leidas(filtros)).toBeLessThanOrEqual(51)
+  })
+})
