@@ -65,6 +65,7 @@ describe('prism', () => {
       await api.simulador.avanzar(guia, { estado, ...(estado === 'intento_fallido' && { motivo: 'otro' as const }) })
     await api.guias.obtener(guia)
     await Array.fromAsync(api.guias.listar({ estado: ['entregado', 'aceptado'], limite: 1 }))
+    await api.guias.listar({ metadatos: { canal: 'web' }, ubicacion: ['confirmada'], telefono: '3148 1676' })
     await Array.fromAsync(api.guias.eventos(guia))
     await Array.fromAsync(api.eventos.listar())
     await api.guias.pruebaEntrega((await entregada(entorno, comercio)).guia)
