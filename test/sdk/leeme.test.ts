@@ -43,7 +43,7 @@ const atender = async (evento: Evento) => void evento.id
 const guardar = async (siguiente: string) => void (cursor = siguiente)
 const cerrarPedido = async (referencia: string | null) => void referencia
 const avisarAlEquipo = async (url: string) => void url
-const actualizar = async (una: Guia) => void una.secuencia
+const actualizar = async (una: GuiaDeAviso) => void una.secuencia
 void [pedidos, codigo, webhook, cursor, aviso, anotar, atender, guardar, cerrarPedido, avisarAlEquipo, actualizar, unPedido]
 `
 
@@ -89,7 +89,7 @@ afterAll(async () => {
 /** The block's own imports, and the rest in a scope of its own: it may name what stands around it anew. */
 function modulo(codigo: string): string {
   if (codigo === RECIBIR || codigo === EXPRESS) return codigo
-  const importados = new Set(['Guias', 'type AvisoDeWebhook', 'type Evento', 'type Guia'])
+  const importados = new Set(['Guias', 'type AvisoDeWebhook', 'type Evento', 'type Guia', 'type GuiaDeAviso'])
   const cuerpo = codigo
     .replace(/^import \{ (.*) \} from '@guias\/sdk'\n/gm, (_, nombres: string) => {
       for (const nombre of nombres.split(', ')) importados.add(nombre)
