@@ -11,14 +11,18 @@ const BASE = 'filtros'
 const COMERCIO = '01990000-0000-7000-8000-000000000001'
 const cliente = new pg.Client(Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href)
 
-/** 20,000 guides of one merchant in three states, half of them for one telephone. */
+/**
+ * 20,000 guides of one merchant in three states, half of them for one telephone. Some have an open decision, and a quarter
+ * a closed one.
+ */
 const LLENAR = `
   insert into comercio (id, comercio, nombre, creado_en) values ('${COMERCIO}', 'com_000000000001', 'Uno', now());
   insert into guia (comercio_id, modo, id, guia, estado, estado_en, telefono, departamento, municipio, recogida, metadatos,
-    ubicacion_estado, advertencias, secuencia, creado_en, actualizado_en)
+    ubicacion_estado, resolucion, advertencias, secuencia, creado_en, actualizado_en)
   select '${COMERCIO}', 'live', ('01990000' || lpad(to_hex(n), 24, '0'))::uuid, 'G' || n,
     (array['aceptado', 'en_ruta', 'entregado'])[1 + n % 3], now(), case n % 2 when 0 then '+50255550000' else '+502' || n end,
-    'Guatemala', 'Mixco', '{}', '{"canal": "web"}', 'confirmada', '[]', 1, now(), now()
+    'Guatemala', 'Mixco', '{}', '{"canal": "web"}', 'confirmada',
+    case when n % 500 = 0 then '{"estado": "pendiente"}'::jsonb when n % 4 = 1 then '{"estado": "superada"}' end, '[]', 1, now(), now()
   from generate_series(1, 20000) n`
 
 beforeAll(async () => {
@@ -79,6 +83,8 @@ describe('the first page of the list', EN_POSTGRES, () => {
     ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
     ['metadata and a state', { metadatos: { canal: 'nada' }, estado: ['aceptado'] }],
     ['metadata and three states', { metadatos: { canal: 'nada' }, estado: ['aceptado', 'en_ruta', 'entregado'] }],
+    ['closed decisions of no guide', { resolucion: ['aplicada'] }],
+    ['open decisions beside a telephone', { resolucion: ['tomada'], telefono: '+50255550000' }],
     ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
   ] as [string, Filtros][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filtros) => {
     const cuantas = await leidas(filtros)
@@ -89,6 +95,9 @@ describe('the first page of the list', EN_POSTGRES, () => {
   it.each([
     ['no filter', {}],
     ['a telephone', { telefono: '+50255550000' }],
+    ['open decisions', { resolucion: ['pendiente'] }],
+    ['open decisions of no guide', { resolucion: ['tomada'] }],
+    ['closed decisions', { resolucion: ['superada'], limite: 10 }],
     ['metadata of all guides', { metadatos: { canal: 'web' } }],
     ['the location of all guides', { ubicacion: ['confirmada'] }],
     ['metadata and three states', { metadatos: { canal: 'web' }, estado: ['aceptado', 'en_ruta', 'entregado'] }],

@@ -29,6 +29,36 @@ import {
 usarTelefono()
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
+  it('says in the guide and in the list what was decided, and that a label is old', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const { api } = comercioDelTelefono
+    const [porReintentar, porDevolver] = [
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+      await enRuta(entorno, comercioDelTelefono, repartidor),
+    ]
+    await registrarComoOperador(porReintentar, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
+    await api.guias.devolver(porDevolver, { razon: 'No lo quiere' })
+    const { resolucion } = await api.guias.reintentar(porReintentar, { franja: { desde: '14:00', hasta: '18:00' } })
+    const cuando = `Otro intento el ${resolucion!.fecha!.split('-').reverse().join('/')}, de 14:00 a 18:00`
+    const conEtiqueta = (await api.guias.crear(unaGuia())).guia
+    await (await fetch((await api.guias.etiqueta(conEtiqueta)).url)).arrayBuffer()
+    await registrarComoOperador(conEtiqueta, { estado: 'recolectado', repartidor })
+    await api.guias.corregir(conEtiqueta, { direccion: 'Calle 2' })
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
+    await pagina.getByText(`Intento fallido · ${cuando}`).waitFor()
+    await pagina.getByText('En ruta · Vuelve al comercio').waitFor()
+    await revisarVentana('decisiones')
+    await abrirGuia(porReintentar)
+    await pagina.getByText(cuando, { exact: true }).waitFor()
+    await inicio()
+    await abrirGuia(porDevolver)
+    await pagina.getByText('Vuelve al comercio', { exact: true }).waitFor()
+    await inicio()
+    await abrirGuia(conEtiqueta)
+    await pagina.getByText('La etiqueta puede ser vieja').waitFor()
+  })
+
   it('opens a guide that is typed, and offers what may be done to it alone', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const { guia } = await comercioDelTelefono.api.guias.crear(
@@ -114,7 +144,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
     await abrirGuia(guia)
-    await pagina.getByText('falta que se confirme el lugar').waitFor()
+    await pagina.getByText('falta confirmar el lugar').waitFor()
     expect(await enlace('Salir a ruta').count()).toBe(0)
     expect(await enlace('Dejar en bodega').count()).toBe(1)
   })

@@ -9,6 +9,7 @@ import type {
   MotivoSinFirma,
   PoliticaDeEvidencia,
   RelacionConDestinatario,
+  Resolucion,
   Sesion,
 } from '../../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS, NOMBRES_DE_MOTIVOS } from '../../../generado/contrato/vocabulario.ts'
@@ -128,6 +129,12 @@ export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
   const aMano = comunes.filter((paso, i) => i === 0 || paso.estado === 'intento_fallido')
   return { aMano, otros: comunes.filter((paso) => !aMano.includes(paso)), peligrosos }
 }
+
+/** Says what was decided about a parcel: that it returns, or when it is delivered. */
+export const queSeDecidio = ({ accion, fecha, franja }: Resolucion): string =>
+  accion === 'devolver'
+    ? 'Vuelve al comercio'
+    : `Otro intento el ${fecha?.split('-').reverse().join('/')}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
 
 /** Name of each reason, as a courier reads it. */
 export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {

@@ -109,7 +109,7 @@ async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin
   return undefined
 }
 const SIN_FOTO =
-  'El teléfono ya no tiene una de las fotos. Tómela otra vez: corrija la entrega, o descarte el intento y regístrelo de nuevo.'
+  'El teléfono ya no tiene una foto. Tómela otra vez: corrija la entrega, o descarte el intento y regístrelo de nuevo.'
 
 /** Turns a refusal into a result: try again later, pause, ask the courier, or sign in first. */
 async function resolver({ orden, intentos }: Accion, respuesta: ApiResponse<unknown>, imagen?: string): Promise<Fin> {

@@ -18,8 +18,7 @@ export async function achicarFoto(original: Blob): Promise<Blob> {
   if (!ADMITIDOS.includes(original.type)) {
     throw new FotoIlegible('Este teléfono no pudo leer esa foto. Tómela otra vez con la cámara.')
   }
-  if (original.size > MAXIMO)
-    throw new FotoIlegible('Esa foto pesa más de 10 MB. Tómela otra vez con menos resolución.')
+  if (original.size > MAXIMO) throw new FotoIlegible('Esa foto pesa más de 10 MB. Tómela con menos resolución.')
   return original
 }
 

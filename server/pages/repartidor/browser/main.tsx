@@ -166,6 +166,6 @@ limpiarAlmacen().then(
   },
   () => {
     raiz.textContent =
-      'Este navegador no deja guardar nada, y sin eso se perdería lo que haga sin cobertura. Abra la página fuera del modo privado, o con espacio libre en el teléfono.'
+      'Este navegador no deja guardar lo que haga sin cobertura. Abra la página fuera del modo privado, o libere espacio en el teléfono.'
   },
 )

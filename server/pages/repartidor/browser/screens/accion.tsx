@@ -137,7 +137,7 @@ function Rechazo({ accion: { falla, fotos, firma, entrega } }: { accion: Accion 
       <p>
         {entrega
           ? 'Corríjala, inténtelo otra vez, o descártela si ya no vale.'
-          : 'Inténtelo otra vez si cree que ya se puede, o descártelo y registre lo que corresponda.'}
+          : 'Inténtelo otra vez, o descártelo y registre lo que corresponda.'}
       </p>
       {CENTRAL && (
         <p>

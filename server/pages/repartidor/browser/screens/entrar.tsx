@@ -73,7 +73,7 @@ async function abrir(codigo: string): Promise<string | undefined> {
     if (status === 429) return `Demasiados intentos. Espere ${minutos(esperar)} y vuelva a probar.`
     return problema.mensaje ?? 'El servicio no responde bien. Pruebe otra vez en un minuto.'
   } catch (error) {
-    if (error instanceof SinRed) return 'No hay cobertura, y para entrar hace falta. Búsquela y pruebe otra vez.'
+    if (error instanceof SinRed) return 'Para entrar hace falta cobertura. Búsquela y pruebe otra vez.'
     throw error
   }
 }

@@ -138,8 +138,7 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
     </>
   )
 }
-const SIN_LECTOR =
-  'El lector de códigos no se pudo cargar: hace falta cobertura la primera vez. Escriba la guía en el inicio.'
+const SIN_LECTOR = 'El lector no se pudo cargar: la primera vez hace falta cobertura. Escriba la guía en el inicio.'
 
 /**
  * Adds a parcel to the list. The code is on the phone before the server is asked for the guide.

@@ -1,8 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Resolucion } from '../../../../generado/contrato/tipos/index.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { leerGuia } from '../api.ts'
-import { type Estado, type EstadoSiguiente, esEstadoFinal, NOMBRES, PASOS, repartirPasos } from '../dominio.ts'
+import {
+  type Estado,
+  type EstadoSiguiente,
+  esEstadoFinal,
+  NOMBRES,
+  PASOS,
+  queSeDecidio,
+  repartirPasos,
+} from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { type Prevision, previsto } from '../previsto.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
@@ -47,12 +54,8 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
         {prevision.porEnviar && ' (por enviar)'}
       </p>
       {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
-      {datos?.etiqueta_desactualizada && (
-        <p class="nota">
-          La etiqueta del paquete puede ser vieja: el comercio corrigió los datos. Guíese por los de aquí.
-        </p>
-      )}
-      {datos?.resolucion && <p class="nota">{decirDecision(datos.resolucion)}</p>}
+      {datos?.etiqueta_desactualizada && <p class="nota">La etiqueta puede ser vieja: valen los datos de aquí.</p>}
+      {datos?.resolucion && <p class="nota">{queSeDecidio(datos.resolucion)}</p>}
       {detenida && (
         <p class="nota mal">
           El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>
@@ -70,25 +73,17 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
       {!datos && !terminada && !desconocida && (
         <p class="nota">
           {sinRespuesta
-            ? 'Sin cobertura no se ve el destino ni el estado. Puede anotar lo que hizo: se enviará con su hora, y el servicio dirá si vale. Si no la llevaba ya, registre antes que la recoge o que sale a ruta.'
+            ? 'Sin cobertura no se ve el destino. Puede anotar lo que hizo: se enviará con su hora. Si no la llevaba ya, registre antes que la recoge o que sale a ruta.'
             : 'Buscando los datos…'}
         </p>
       )}
-      {datos && guardada && sinRespuesta && (
-        <p class="suave">Datos de {hace(guardada.leida)}; ahora no hay cobertura.</p>
-      )}
+      {datos && guardada && sinRespuesta && <p class="suave">Datos de {hace(guardada.leida)}, sin cobertura ahora.</p>}
       {!terminada && !desconocida && (datos || sinRespuesta) && (
         <Pasos guia={guia} prevision={prevision} confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true} />
       )}
     </>
   )
 }
-
-/** Says what was decided about the parcel. */
-const decirDecision = ({ accion, fecha, franja }: Resolucion) =>
-  accion === 'devolver'
-    ? 'No la entregue: vuelve al comercio. Con su próxima lectura queda en devolución.'
-    : `Llévela otra vez el ${fecha?.split('-').reverse().join('/')}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}.`
 
 /** Returns the final state of a guide that left the phone when it was finished; null for any other guide. */
 export function finDe(acciones: readonly Accion[]): Estado | null {
@@ -117,7 +112,7 @@ async function actualizar(repartidor: string, guia: string): Promise<boolean> {
  */
 function Pasos({ guia, prevision, confirmada }: { guia: string; prevision: Prevision; confirmada: boolean }) {
   const { pasos, final, suya } = prevision
-  if (final) return <p class="suave">Esta guía ya terminó: no hay nada más que hacer.</p>
+  if (final) return <p class="suave">Esta guía ya terminó.</p>
   const posibles = pasos.filter(({ con_ubicacion }) => confirmada || !con_ubicacion)
   const { aMano, otros, peligrosos } = repartirPasos(posibles)
   const enlace = ({ estado, con_prueba }: EstadoSiguiente, clase: string) => (
@@ -129,7 +124,7 @@ function Pasos({ guia, prevision, confirmada }: { guia: string; prevision: Previ
     <>
       {posibles.length < pasos.length && (
         <p class="nota">
-          No puede salir a ruta: falta que se confirme el lugar. <AvisarALaCentral />
+          No puede salir a ruta: falta confirmar el lugar. <AvisarALaCentral />
         </p>
       )}
       {(otros.length > 0 || suya) && (

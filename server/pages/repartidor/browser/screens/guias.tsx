@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { codigoDe } from '../codigos.ts'
-import { type Estado, NOMBRES } from '../dominio.ts'
+import { type Estado, NOMBRES, queSeDecidio } from '../dominio.ts'
 import { AvisoDeFalla, conFalla } from '../fallas.tsx'
 import { ir, pedirPosicion } from '../hooks.ts'
 import { buscar, contarEstados, esSuya, type FilaDeReparto, metros, vista } from '../lista.ts'
@@ -126,7 +126,9 @@ function Linea({
   alMarcar: () => void
 }) {
   const { guia, titulo, rumbo, estado, porEnviar, distancia, final, desconocida } = fila
-  const situacion = `${estado ? NOMBRES[estado] : 'estado desconocido'}${porEnviar ? ' (por enviar)' : ''}`
+  const { resolucion } = fila.datos ?? {}
+  const decidido = resolucion ? ` · ${queSeDecidio(resolucion)}` : ''
+  const situacion = `${estado ? NOMBRES[estado] : 'estado desconocido'}${porEnviar ? ' (por enviar)' : ''}${decidido}`
   const dice = (
     <>
       <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>

@@ -10,7 +10,7 @@ import { Pregunta, Titulo, Volver } from './piezas.tsx'
 
 /** Message for a phone without free storage. */
 export const SIN_ESPACIO =
-  'El teléfono no tiene espacio para guardarlo. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
+  'El teléfono no tiene espacio. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
 
 /**
  * Screen of one change of state, with its reason if it has reasons. A failed attempt may also have photos of the door.

@@ -239,7 +239,7 @@ export function Otras(props: {
           alAceptar={() => poner(porPreguntar.guia, true)}
         >
           <Paquete candidata={porPreguntar} />
-          <p>Falta un lugar confirmado con que comprobarlo. Varias casas pueden tener escrita la misma dirección.</p>
+          <p>Falta un lugar confirmado con que comprobarlo. Varias casas pueden tener la misma dirección.</p>
         </Pregunta>
       )}
     </>
