@@ -252,8 +252,8 @@ type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: s
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
  * serves the order, the cursor and both date filters, at the same cost at any depth. With `estado`, each state is read
  * from its own index range, and the ranges are merged. A rare state is therefore found without scanning the others.
- * Filters without an index, and the states beside them, a telephone or open decisions, select from the next
- * {@link MAX_LEIDAS} guides, so a page may be short.
+ * A filter without an index selects from the next {@link MAX_LEIDAS} guides, so a page may be short. The states do the
+ * same beside such a filter, a telephone or open decisions.
  */
 export function buscarPagina<Dato>(
   { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursors },
