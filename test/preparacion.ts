@@ -1,5 +1,5 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
@@ -27,6 +27,22 @@ declare module 'vitest' {
   }
 }
 
+/** Free memory that a run needs in a file system of memory, in bytes. */
+const LIBRE_EN_MEMORIA = 6 * 2 ** 30
+
+/**
+ * Returns the folder for the files of a run: in memory where Linux has room for it. Each test file makes and drops a
+ * database of 350 files, and ext4 searches long for a free inode after so many were deleted.
+ */
+async function carpetaTemporal(): Promise<string> {
+  const memoria = '/dev/shm'
+  const libre = await statfs(memoria).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  )
+  return libre >= LIBRE_EN_MEMORIA && freemem() >= LIBRE_EN_MEMORIA ? memoria : tmpdir()
+}
+
 export default async function preparar(proyecto: TestProject) {
   const navegador = buscarNavegador()
   if (!navegador) {
@@ -35,7 +51,7 @@ export default async function preparar(proyecto: TestProject) {
     console.warn(`\n*** ${falta} ***\n`)
   }
   proyecto.provide('navegador', navegador)
-  const carpeta = await mkdtemp(join(tmpdir(), 'guias-test-'))
+  const carpeta = await mkdtemp(join(await carpetaTemporal(), 'guias-test-'))
   await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'].flatMap(
     (flag) => ['-c', flag],
