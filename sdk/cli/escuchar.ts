@@ -93,7 +93,7 @@ async function atender(evento: Evento, { api, destino, secreto, reintentos, cont
     decir(json ? JSON.stringify(evento) : titulo)
     return
   }
-  const { eventos: _, ...guia } = await api.guias.obtener(evento.guia, { limite: 1 }, { signal })
+  const { eventos: _, url_rastreo: __, ...guia } = await api.guias.obtener(evento.guia, { limite: 1 }, { signal })
   const cuerpo = JSON.stringify({
     id: evento.id,
     tipo: evento.tipo,
