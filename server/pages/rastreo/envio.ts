@@ -40,7 +40,7 @@ const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
      g.ubicacion_estado as ubicacion, g.intentos, coalesce((
        select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
          select tipo, ocurrido_en, motivo, secuencia from evento
-         where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio')
+         where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio', 'guia.resolucion_pendiente')
          order by secuencia desc limit ${EVENTOS + 1}) e), '[]') as eventos
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
