@@ -382,7 +382,7 @@ const HUECOS: Record<string, Hueco[]> = {
     {
       dice: 'Rate limits, request size limits and page size limits',
       filas: ['Límites', 'Ritmo de las solicitudes'],
-      en: [[`${LISTAR}/parameters/8`, 'decision', { name: 'limite' }]],
+      en: [[`${LISTAR}/parameters/9`, 'decision', { name: 'limite' }]],
     },
   ],
   Versioning: [

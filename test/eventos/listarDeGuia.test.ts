@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 
-const _entorno = compartirEntorno()
-
 const entorno = compartirEntorno()
 
 describe('GET /api/v1/guias/{guia}/eventos', () => {

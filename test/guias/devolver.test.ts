@@ -7,10 +7,6 @@ const entorno = usarEntorno()
 const { nueva, conIntento } = usarIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
-const UTC_DE_GUATEMALA = -6
-/** Today in Guatemala, by the service's clock. */
-const _hoy = () => new Date(entorno.reloj().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
-const _PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
 const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST …/guias/{guia}/devolver', () => {

@@ -12,7 +12,6 @@ const UTC_DE_GUATEMALA = -6
 /** Today in Guatemala, by the service's clock. */
 const hoy = () => new Date(entorno.reloj().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
 const PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
-const _RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST …/guias/{guia}/reintentar', () => {
   it('takes a day and a window, corrects the contact, and leaves the state', async () => {

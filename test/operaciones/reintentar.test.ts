@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { usarIntentos } from '../resoluciones/mover.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
@@ -7,10 +8,6 @@ const entorno = usarEntorno()
 const { conIntento } = usarIntentos(entorno)
 // The day does not change while the tests run.
 beforeAll(() => entorno.detenerReloj())
-const UTC_DE_GUATEMALA = -6
-/** Today in Guatemala, by the service's clock. */
-const _hoy = () => new Date(entorno.reloj().getTime() + UTC_DE_GUATEMALA * 3_600_000).toISOString().slice(0, 10)
-const _PENDIENTE = { accion: null, fecha: null, franja: null, por: null }
 const RAZON = { razon: 'El cliente ya no lo quiere' }
 
 describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {
@@ -30,5 +27,20 @@ describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {
     })
     expect((await entorno.operar('POST', `/guias/${guia}/devolver`, {})).status).toBe(422)
     expect((await entorno.operar('POST', `/guias/${guia}/devolver`, RAZON)).status).toBe(409)
+  })
+
+  it('returns 409 when the merchant decided first, and 404 for an unknown guide', async () => {
+    const { guia, leer, api } = await conIntento()
+    await api.guias.reintentar(guia)
+    const antes = await leer()
+    expect(
+      await entorno.operar('POST', `/guias/${guia}/reintentar`, { razon: 'Llamó', indicaciones: 'Portón' }),
+    ).toMatchObject({
+      status: 409,
+      cuerpo: { codigo: 'decision_tomada' },
+    })
+    expect(await leer()).toEqual(antes)
+    const nadie = await entorno.operar('POST', `/guias/${newGuideCode()}/reintentar`, { razon: 'Llamó' })
+    expect([nadie.status, nadie.cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
   })
 })

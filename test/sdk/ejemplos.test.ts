@@ -168,7 +168,12 @@ describe('receptor.mjs', () => {
 
 describe('the exhaustive switch', () => {
   const aviso = (tipo: string) =>
-    ({ id: '', tipo, creado_en: '', datos: { guia: { guia: 'G' }, evento: {}, webhook: {} } }) as AvisoDeWebhook
+    ({
+      id: '',
+      tipo,
+      creado_en: '',
+      datos: { guia: { guia: 'G' }, evento: { resolucion: {} }, webhook: {} },
+    }) as AvisoDeWebhook
 
   it('of the example knows every type there is', () => {
     for (const tipo of Object.keys(DESCRIPCIONES_DE_EVENTO)) expect(atender(aviso(tipo))).not.toBe('G: novedad')

@@ -31,7 +31,9 @@ describe('avanzar', () => {
     for (const otro of TODOS_LOS_ESTADOS) {
       if (admitidos.some((uno) => uno === otro)) {
         const movida = await comercio.api.simulador.avanzar(await nueva(), { estado: otro, motivo: motivoDe(otro) })
-        expect(movida).toMatchObject({ estado: otro, secuencia: secuencia + 1, modo: 'test' })
+        // A failed attempt also opens a decision, with an event of its own.
+        const eventos = otro === 'intento_fallido' ? 2 : 1
+        expect(movida).toMatchObject({ estado: otro, secuencia: secuencia + eventos, modo: 'test' })
       } else {
         const error = await problemaDe(comercio.api.simulador.avanzar(quieta, { estado: otro, motivo: motivoDe(otro) }))
         expect(error).toBeInstanceOf(ErrorConflicto)
@@ -53,7 +55,7 @@ describe('avanzar', () => {
       motivo: 'direccion_incorrecta',
       descripcion,
     })
-    expect(tras).toMatchObject({ guia, estado: 'intento_fallido', intentos: 1, secuencia: 4 })
+    expect(tras).toMatchObject({ guia, estado: 'intento_fallido', intentos: 1, secuencia: 5 })
     await comercio.api.simulador.avanzar(guia, { estado: 'en_ruta' })
     await comercio.api.simulador.avanzar(guia, { estado: 'entregado' })
     const { datos } = await comercio.api.guias.eventos(guia)
@@ -64,11 +66,17 @@ describe('avanzar', () => {
       numero_intento: 1,
       requiere_accion: true,
     })
-    const tipos = ['aceptado', 'recolectado', 'en_ruta', 'intento_fallido', 'en_ruta', 'entregado'].map(
-      (e) => `guia.${e}`,
-    )
+    const tipos = [
+      'aceptado',
+      'recolectado',
+      'en_ruta',
+      'intento_fallido',
+      'resolucion_pendiente',
+      'en_ruta',
+      'entregado',
+    ].map((e) => `guia.${e}`)
     expect(datos.map(({ tipo }) => tipo)).toEqual(tipos)
-    const recibidos = await hasta(async () => receptor.recibidos.length >= 6 && receptor.recibidos)
+    const recibidos = await hasta(async () => receptor.recibidos.length >= 7 && receptor.recibidos)
     const porSecuencia = recibidos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
     expect(porSecuencia).toEqual(datos)
   })
@@ -79,7 +87,8 @@ describe('avanzar', () => {
     const camino = caminoA(estado)
     for (const otro of camino.slice(0, -1)) await avanzar(comercio, guia, otro)
     expect(await comercio.api.simulador.avanzar(guia, { estado, motivo })).toMatchObject({ estado })
-    const evento = (await comercio.api.guias.eventos(guia)).datos.at(-1)!
+    const { datos } = await comercio.api.guias.eventos(guia)
+    const evento = datos.findLast(({ tipo }) => tipo !== 'guia.resolucion_pendiente')!
     expect(evento).toMatchObject({ tipo: `guia.${estado}`, motivo })
     if (estado === 'intento_fallido') expect(evento.requiere_accion).toBe(requiere_accion)
   })

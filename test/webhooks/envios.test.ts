@@ -106,15 +106,26 @@ describe('a webhook', () => {
 class Diario {
   readonly fotos = new Map<string, { tipo: string; guia: unknown; evento: unknown }>()
   readonly #comercio: Comercio
+  /** Latest decision of each guide. */
+  readonly #resoluciones = new Map<string, unknown>()
   constructor(comercio: Comercio) {
     this.#comercio = comercio
   }
   async anotar(guia: string) {
     // A webhook has no URL of the service.
     const { eventos, url_rastreo: _, ...foto } = await this.#comercio.api.guias.obtener(guia, { limite: 100 })
-    const evento = eventos.datos.at(-1)!
-    expect(this.fotos.has(evento.id)).toBe(false)
-    this.fotos.set(evento.id, { tipo: evento.tipo, guia: foto, evento })
+    const nuevos = eventos.datos.filter(({ id }) => !this.fotos.has(id))
+    const ultimo = nuevos.at(-1)!
+    // A failed attempt is followed by its decision in one transaction, so nobody can read the guide in between.
+    const intento = nuevos.slice(0, -1)
+    expect(intento.map(({ tipo }) => tipo)).toEqual(
+      ultimo.tipo === 'guia.resolucion_pendiente' ? ['guia.intento_fallido'] : [],
+    )
+    const antes = { resolucion: this.#resoluciones.get(guia) ?? null }
+    for (const evento of intento)
+      this.fotos.set(evento.id, { tipo: evento.tipo, guia: { ...foto, ...antes, secuencia: evento.secuencia }, evento })
+    this.fotos.set(ultimo.id, { tipo: ultimo.tipo, guia: foto, evento: ultimo })
+    this.#resoluciones.set(guia, foto.resolucion)
   }
   comprobar(recibidos: readonly Recibido[]) {
     for (const { id, json } of recibidos) {
@@ -184,7 +195,7 @@ const TIPOS = [
     'entregado',
     'en_devolucion',
   ],
-  ...['devuelto', 'extraviado', 'cancelado', 'nota', 'escaneo_tardio'],
+  ...['devuelto', 'extraviado', 'cancelado', 'nota', 'escaneo_tardio', 'resolucion_pendiente'],
 ].map((nombre) => `guia.${nombre}`)
 
 describe('every event', () => {
