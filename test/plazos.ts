@@ -7,7 +7,7 @@ export function usarPlazos(plazo: number) {
     const { setTimeout: poner, clearTimeout: quitar } = globalThis
     vi.stubGlobal('setTimeout', (hacer: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
       if (ms !== plazo) return poner(hacer, ms, ...args)
-      const reloj = {}
+      const reloj = { unref: () => reloj }
       puestos.set(reloj, () => hacer(...args))
       return reloj
     })

@@ -1,13 +1,38 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Rounds } from '../../server/data/queue/round.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Rounds, type Timers } from '../../server/data/queue/round.ts'
 
 describe('a round', () => {
+  // Faked timers of the whole process would also hold those of the service that the files of a worker share.
+  let ahora = 0
+  let puestos: { cuando: number; hacer: () => void }[] = []
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    puestos = []
   })
-  afterEach(() => {
-    vi.useRealTimers()
-  })
+  const timers: Timers = {
+    setTimeout(hacer, ms) {
+      const puesto = { cuando: ahora + ms, hacer }
+      puestos.push(puesto)
+      return puesto as unknown as NodeJS.Timeout
+    },
+    clearTimeout(quitado) {
+      puestos = puestos.filter((puesto) => (puesto as unknown) !== quitado)
+    },
+    now: () => ahora,
+  }
+  /** Lets that many milliseconds pass, and everything that is due in them happen in its order. */
+  async function pasar(ms: number) {
+    const fin = ahora + ms
+    await new Promise(setImmediate)
+    for (;;) {
+      const [puesto] = puestos.filter(({ cuando }) => cuando <= fin).sort((a, b) => a.cuando - b.cuando)
+      if (!puesto) break
+      ahora = puesto.cuando
+      timers.clearTimeout(puesto as unknown as NodeJS.Timeout)
+      puesto.hacer()
+      await new Promise(setImmediate)
+    }
+    ahora = fin
+  }
 
   /** Rounds of 5 to 30 s, and how often they came. */
   function rondas(hacer: () => Promise<unknown> = async () => {}) {
@@ -16,7 +41,7 @@ describe('a round', () => {
       vistas.cuantas++
       return hacer()
     }
-    return { vistas, ronda: new Rounds(contar, { prisa: 5_000, calma: 30_000 }, () => vistas.fallas++) }
+    return { vistas, ronda: new Rounds(contar, { prisa: 5_000, calma: 30_000 }, () => vistas.fallas++, timers) }
   }
 
   it('comes at once, and then ever more rarely, up to its bound', async () => {
@@ -24,7 +49,7 @@ describe('a round', () => {
     const cuando = []
     for (let s = 0; s <= 120; s += 5) {
       const antes = vistas.cuantas
-      await vi.advanceTimersByTimeAsync(s === 0 ? 0 : 5_000)
+      await pasar(s === 0 ? 0 : 5_000)
       if (s === 0 || vistas.cuantas > antes) cuando.push(s)
     }
     expect(cuando).toEqual([0, 10, 30, 60, 90, 120])
@@ -33,28 +58,28 @@ describe('a round', () => {
 
   it('comes soon as long as somebody has work for it, although it had been long away', async () => {
     const { vistas, ronda } = rondas()
-    await vi.advanceTimersByTimeAsync(31_000)
+    await pasar(31_000)
     expect(vistas.cuantas).toBe(3)
     ronda.hurry()
-    await vi.advanceTimersByTimeAsync(5_000)
+    await pasar(5_000)
     expect(vistas.cuantas).toBe(4)
     ronda.hurry()
-    await vi.advanceTimersByTimeAsync(10_000)
+    await pasar(10_000)
     expect(vistas.cuantas).toBe(5)
   })
 
   it('goes on where there is more, with a rest of three times as long as each took', async () => {
     const tandas = [true, true, false]
     const { vistas, ronda } = rondas(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await new Promise((resolve) => timers.setTimeout(() => resolve(null), 100))
       return tandas.shift()
     })
-    await vi.advanceTimersByTimeAsync(100)
-    await vi.advanceTimersByTimeAsync(299)
+    await pasar(100)
+    await pasar(299)
     expect(vistas.cuantas).toBe(1)
-    await vi.advanceTimersByTimeAsync(1 + 100 + 300)
+    await pasar(1 + 100 + 300)
     expect(vistas.cuantas).toBe(3)
-    await vi.advanceTimersByTimeAsync(5_000)
+    await pasar(5_000)
     expect(vistas.cuantas).toBe(3)
     await ronda.stop()
   })
@@ -64,20 +89,20 @@ describe('a round', () => {
     const { vistas, ronda } = rondas(
       () => new Promise<void>((resolve, reject) => (terminar = (error) => (error ? reject(error) : resolve()))),
     )
-    await vi.advanceTimersByTimeAsync(60_000)
+    await pasar(60_000)
     ronda.hurry()
-    await vi.advanceTimersByTimeAsync(60_000)
+    await pasar(60_000)
     expect(vistas.cuantas).toBe(1)
     terminar(new Error('no'))
-    await vi.advanceTimersByTimeAsync(5_000)
+    await pasar(5_000)
     expect(vistas).toEqual({ cuantas: 2, fallas: 1 })
     let acabada = false
     const fin = ronda.stop().then(() => (acabada = true))
-    await vi.advanceTimersByTimeAsync(1_000)
+    await pasar(1_000)
     expect(acabada).toBe(false)
     terminar()
     await fin
-    await vi.advanceTimersByTimeAsync(60_000)
+    await pasar(60_000)
     expect(vistas.cuantas).toBe(2)
   })
 })

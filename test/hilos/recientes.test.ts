@@ -1,10 +1,13 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { RecentDocuments } from '../../server/platform/threads/recent.ts'
+import { usarPlazos } from '../plazos.ts'
 
-afterEach(() => vi.useRealTimers())
+/** Milliseconds that no other timer of the process waits. */
+const VIGENCIA = 1_013
+const plazos = usarPlazos(VIGENCIA)
 const nadie = new AbortController().signal
 const de = (bytes: number) => Promise.resolve(Buffer.alloc(bytes))
-const nuevos = (reglas = {}) => new RecentDocuments({ cuantos: 2, bytes: 100, vigencia: 1_000, ...reglas })
+const nuevos = (reglas = {}) => new RecentDocuments({ cuantos: 2, bytes: 100, vigencia: VIGENCIA, ...reglas })
 
 describe('documents made lately', () => {
   it('are made once for all who ask, and given up when all of them went away', async () => {
@@ -46,7 +49,6 @@ describe('documents made lately', () => {
   })
 
   it('are kept for a while, within bounds, the newest of them; what fails is made again', async () => {
-    vi.useFakeTimers()
     const recientes = nuevos()
     for (const clave of ['a', 'b', 'c']) await recientes.get(clave, () => de(40), nadie)
     expect(['a', 'b', 'c'].map((clave) => recientes.find(clave)?.length)).toEqual([undefined, 40, 40])
@@ -58,7 +60,7 @@ describe('documents made lately', () => {
       90,
       undefined,
     ])
-    vi.advanceTimersByTime(1_000)
+    plazos.vencer()
     expect(recientes.find('d')).toBeUndefined()
     await expect(recientes.get('d', () => Promise.reject(new Error('no')), nadie)).rejects.toThrow('no')
     expect((await recientes.get('d', () => de(100), nadie)).length).toBe(100)

@@ -4,6 +4,16 @@
  */
 const DESCANSO = 3
 
+/** Functions that {@link Rounds} waits and measures time with, so that a test can move its own time. */
+export interface Timers {
+  setTimeout(hacer: () => void, ms: number): NodeJS.Timeout
+  clearTimeout(temporizador: NodeJS.Timeout | undefined): void
+  /** Milliseconds since a fixed instant. */
+  now(): number
+}
+
+const DE_NODE: Timers = { setTimeout, clearTimeout, now: () => performance.now() }
+
 /**
  * Runs a function again and again, never twice at once. Runs follow each other at a fixed interval while there is work,
  * and more and more rarely while there is none.
@@ -13,6 +23,7 @@ export class Rounds {
   readonly #prisa: number
   readonly #calma: number
   readonly #alFallar: (error: unknown) => void
+  readonly #timers: Timers
   #temporizador: NodeJS.Timeout | undefined
   #enMarcha: Promise<void> | undefined
   #pausa: number
@@ -31,11 +42,13 @@ export class Rounds {
     hacer: () => Promise<unknown>,
     { prisa, calma = prisa }: { prisa: number; calma?: number },
     alFallar: (error: unknown) => void,
+    timers = DE_NODE,
   ) {
     this.#hacer = hacer
     this.#prisa = prisa
     this.#calma = calma
     this.#alFallar = alFallar
+    this.#timers = timers
     this.#pausa = prisa
     this.#dar()
   }
@@ -44,32 +57,32 @@ export class Rounds {
   hurry(): void {
     this.#apurada = true
     this.#pausa = this.#prisa
-    if (!this.#enMarcha && this.#cita > performance.now() + this.#prisa) this.#citar()
+    if (!this.#enMarcha && this.#cita > this.#timers.now() + this.#prisa) this.#citar()
   }
 
   /** Waits for the run under way; no run starts afterwards. */
   async stop(): Promise<void> {
     this.#detenida = true
-    clearTimeout(this.#temporizador)
+    this.#timers.clearTimeout(this.#temporizador)
     await this.#enMarcha
   }
 
   #dar(): void {
     this.#apurada = false
-    const inicio = performance.now()
+    const inicio = this.#timers.now()
     this.#enMarcha = this.#hacer()
       .catch(this.#alFallar)
       .then((hayMas) => {
         this.#enMarcha = undefined
         if (!this.#apurada) this.#pausa = Math.min(2 * this.#pausa, this.#calma)
-        this.#citar(hayMas === true ? Math.min(this.#pausa, DESCANSO * (performance.now() - inicio)) : this.#pausa)
+        this.#citar(hayMas === true ? Math.min(this.#pausa, DESCANSO * (this.#timers.now() - inicio)) : this.#pausa)
       })
   }
 
   #citar(pausa = this.#pausa): void {
-    clearTimeout(this.#temporizador)
+    this.#timers.clearTimeout(this.#temporizador)
     if (this.#detenida) return
-    this.#cita = performance.now() + pausa
-    this.#temporizador = setTimeout(() => this.#dar(), pausa)
+    this.#cita = this.#timers.now() + pausa
+    this.#temporizador = this.#timers.setTimeout(() => this.#dar(), pausa)
   }
 }
