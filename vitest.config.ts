@@ -15,7 +15,8 @@ export default defineConfig({
     pool: 'forks',
     // Test files in one worker share its modules and, with `compartirEntorno`, one service.
     isolate: false,
-    maxWorkers: 3,
+    // More workers than the two cores of the smallest supported machine: tests wait for browsers and other processes.
+    maxWorkers: 4,
     execArgv: ['--expose-gc'],
     // Long timeouts, so that tests also pass on a slow machine.
     testTimeout: 300_000,

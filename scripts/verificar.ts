@@ -1,6 +1,8 @@
 /** Entry point of the static checks: style and layers, types, dead code, house rules, words, migrations and the contract. */
 import { spawn } from 'node:child_process'
-import { delimiter, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const raiz = fileURLToPath(new URL('../', import.meta.url))
@@ -10,6 +12,24 @@ const binarios = join(raiz, 'node_modules/.bin')
 function tipos(proyecto: string): string[] {
   const memoria = `node_modules/.cache/guias/${proyecto.replace(/\W/g, '-')}.tsbuildinfo`
   return ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', memoria, '-p', proyecto]
+}
+
+/** Contract as the server publishes it. */
+const PUBLICADO = ['comercios', 'operaciones', 'publico'].map((d) => `server/generado/contrato/${d}.json`)
+
+const SPECTRAL = 'the contract (Spectral, OWASP)'
+/** Files that decide the result of a step. The step is not repeated while they stay as they were when it passed. */
+const ENTRADAS: Record<string, readonly string[]> = {
+  [SPECTRAL]: [...PUBLICADO, '.spectral.yaml', 'package-lock.json'],
+}
+
+/** Returns the file that remembers that a step passed with its present inputs; undefined for a step that always runs. */
+function recuerdoDe(paso: string): string | undefined {
+  const entradas = ENTRADAS[paso]
+  if (!entradas) return undefined
+  const huella = createHash('sha256')
+  for (const archivo of entradas) huella.update(readFileSync(join(raiz, archivo)))
+  return join(raiz, 'node_modules/.cache/guias/pasos', huella.digest('hex'))
 }
 
 /** Name of the step that always prints its output, because it also reports a missing earlier release. */
@@ -36,12 +56,7 @@ const PASOS: Record<string, string[]> = {
   'plain words': ['node', 'scripts/prose.ts'],
   'table of configuration variables': ['node', 'scripts/configuracion.ts', '--comprobar'],
   [VERSIONES]: ['node', 'scripts/compatibilidad.ts'],
-  'the contract (Spectral, OWASP)': [
-    'spectral',
-    'lint',
-    '--fail-severity=hint',
-    ...['comercios', 'operaciones', 'publico'].map((d) => `server/generado/contrato/${d}.json`),
-  ],
+  [SPECTRAL]: ['spectral', 'lint', '--fail-severity=hint', ...PUBLICADO],
 }
 
 function correr([programa = '', ...args]: string[]): Promise<{ bien: boolean; salida: string }> {
@@ -64,10 +79,19 @@ const pendientes = Object.entries(PASOS)
 const turno = async () => {
   for (let paso = pendientes.shift(); paso; paso = pendientes.shift()) {
     const [nombre, orden] = paso
+    const recuerdo = recuerdoDe(nombre)
+    if (recuerdo && existsSync(recuerdo)) {
+      console.log(`✔ ${nombre} (unchanged)`)
+      continue
+    }
     const inicio = performance.now()
     const { bien, salida } = await correr(orden)
     console.log(`${bien ? '✔' : '✘'} ${nombre} (${((performance.now() - inicio) / 1000).toFixed(1)} s)`)
     if (!bien) process.exitCode = 1
+    else if (recuerdo) {
+      mkdirSync(dirname(recuerdo), { recursive: true })
+      writeFileSync(recuerdo, '')
+    }
     if (!bien || orden === PASOS[VERSIONES]) console.log(salida)
   }
 }
