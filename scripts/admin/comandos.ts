@@ -30,7 +30,7 @@ import type {
   PaginaDeBitacoraDeOperacion,
   Pais,
   PoliticaDeEvidencia,
-  PoliticaDeIntentos,
+  PoliticaDeIntentosParaCambiar,
   RitmosDeComercio,
 } from '../../server/generado/contrato/tipos/index.ts'
 import { problemOfFaults } from '../../server/platform/errors.ts'
@@ -65,11 +65,13 @@ const leerAjustes = ({
   intentos,
 }: Pick<OpcionesDeConsola, 'pais' | 'estricto' | 'ritmos' | 'evidencia' | 'intentos'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
-  ...(estricto === undefined ? {} : { estricto: ({ sí: true, si: true, no: false }[estricto] ?? estricto) as boolean }),
+  ...(estricto === undefined ? {} : { estricto: leerSiONo(estricto) }),
   ...(ritmos === undefined ? {} : { ritmos: leerRitmos(ritmos) }),
   ...(evidencia === undefined ? {} : { evidencia: leerPolitica(evidencia) }),
   ...(intentos === undefined ? {} : { intentos: leerIntentos(intentos) }),
 })
+
+const leerSiONo = (texto: string) => ({ sí: true, si: true, no: false })[texto] ?? (texto as unknown as boolean)
 
 /** Parses rate limits such as `100,200`: requests and guides per second. */
 function leerRitmos(texto: string) {
@@ -83,15 +85,19 @@ function leerPolitica(texto: string) {
   return { fotos_minimas: Number(fotos_minimas), firma, documento } as PoliticaDeEvidencia
 }
 
-/** Parses what follows a failed attempt, such as `3,1,5,devolver`: attempts, days between them, days to decide, outcome. */
+/**
+ * Parses what follows a failed attempt, such as `3,1,5,devolver,sí`: attempts, days between them, days to decide,
+ * outcome, and whether recipients decide, too. Without the last part that stays as it is.
+ */
 function leerIntentos(texto: string) {
-  const [maximos, dias_entre, dias_para_decidir, al_vencer] = texto.split(',').map((parte) => parte.trim())
+  const [maximos, dias_entre, dias_para_decidir, al_vencer, decide] = texto.split(',').map((parte) => parte.trim())
   return {
     maximos: Number(maximos),
     dias_entre: Number(dias_entre),
     dias_para_decidir: Number(dias_para_decidir),
     al_vencer,
-  } as PoliticaDeIntentos
+    ...(decide === undefined ? {} : { destinatario_decide: leerSiONo(decide) }),
+  } as PoliticaDeIntentosParaCambiar
 }
 
 /** Returns a new key without the timestamps that the console does not show. */

@@ -15,7 +15,13 @@ describe('POST /operaciones/v1/comercios', () => {
         estricto: false,
         ritmos: { solicitudes: 50, guias: 100 },
         evidencia: { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' },
-        intentos: { maximos: 3, dias_entre: 1, dias_para_decidir: 5, al_vencer: 'devolver' },
+        intentos: {
+          maximos: 3,
+          dias_entre: 1,
+          dias_para_decidir: 5,
+          al_vencer: 'devolver',
+          destinatario_decide: false,
+        },
         creado_en: expect.any(String),
       },
     ])

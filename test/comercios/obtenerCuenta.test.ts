@@ -13,7 +13,13 @@ describe('GET /api/v1/cuenta', () => {
         estricto: false,
         ritmos: { solicitudes: 100_000, guias: 100_000 },
         evidencia: { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' },
-        intentos: { maximos: 3, dias_entre: 1, dias_para_decidir: 5, al_vencer: 'devolver' },
+        intentos: {
+          maximos: 3,
+          dias_entre: 1,
+          dias_para_decidir: 5,
+          al_vencer: 'devolver',
+          destinatario_decide: false,
+        },
       }
       const cuenta = {
         comercio,

@@ -95,7 +95,7 @@ function cadaComando(correr: Correr) {
       estricto: false,
       ritmos: { solicitudes: 50, guias: 100 },
       evidencia: { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' },
-      intentos: { maximos: 3, dias_entre: 1, dias_para_decidir: 5, al_vencer: 'devolver' },
+      intentos: { maximos: 3, dias_entre: 1, dias_para_decidir: 5, al_vencer: 'devolver', destinatario_decide: false },
       creado_en: INSTANTE,
     })
     hecho.comercio = comercio.comercio
@@ -112,6 +112,8 @@ function cadaComando(correr: Correr) {
     expect(intentos).toMatchObject({
       intentos: { maximos: 2, dias_entre: 0, dias_para_decidir: 7, al_vencer: 'esperar' },
     })
+    const tambien = await cambiar('--intentos', '2,0,7,esperar,sí')
+    expect(tambien).toMatchObject({ intentos: { al_vencer: 'esperar', destinatario_decide: true } })
     const antes = [
       '--pais',
       'ninguno',
@@ -122,7 +124,7 @@ function cadaComando(correr: Correr) {
       '--evidencia',
       '1,obligatoria,opcional',
       '--intentos',
-      '3,1,5,devolver',
+      '3,1,5,devolver,no',
     ]
     expect(await cambiar(...antes)).toEqual(comercio)
   })

@@ -28,7 +28,8 @@ const CAMBIAR = statement<
      ritmo_guias = :ritmo_guias, evidencia_fotos = :evidencia_fotos, evidencia_firma = :evidencia_firma,
      evidencia_documento = :evidencia_documento, intentos_maximos = :intentos_maximos,
      intentos_dias_entre = :intentos_dias_entre, intentos_dias_para_decidir = :intentos_dias_para_decidir,
-     intentos_al_vencer = :intentos_al_vencer where id = :id returning *`,
+     intentos_al_vencer = :intentos_al_vencer, intentos_destinatario_decide = :intentos_destinatario_decide
+   where id = :id returning *`,
 )
 
 export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {

@@ -58,7 +58,11 @@ export async function leerPolitica(db: Db, id: string): Promise<PoliticaDeEviden
 /** Columns of a merchant that say what follows a failed attempt. */
 export type ColumnasDeIntentos = Pick<
   comercio,
-  'intentos_maximos' | 'intentos_dias_entre' | 'intentos_dias_para_decidir' | 'intentos_al_vencer'
+  | 'intentos_maximos'
+  | 'intentos_dias_entre'
+  | 'intentos_dias_para_decidir'
+  | 'intentos_al_vencer'
+  | 'intentos_destinatario_decide'
 >
 
 /** Converts the columns of a merchant about failed attempts to the contract's form. */
@@ -67,12 +71,13 @@ export const presentarIntentos = (fila: ColumnasDeIntentos): PoliticaDeIntentos 
   dias_entre: fila.intentos_dias_entre,
   dias_para_decidir: fila.intentos_dias_para_decidir,
   al_vencer: fila.intentos_al_vencer as PoliticaDeIntentos['al_vencer'],
+  destinatario_decide: fila.intentos_destinatario_decide,
 })
 
 const INTENTOS = statement<Pick<comercio, 'id'>, ColumnasDeIntentos>(
   'comercios.intentos',
-  `select intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir, intentos_al_vencer from comercio
-   where id = :id`,
+  `select intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir, intentos_al_vencer,
+     intentos_destinatario_decide from comercio where id = :id`,
 )
 
 /** Reads what follows a failed attempt of a merchant's guides now. */
@@ -92,7 +97,7 @@ interface AjustesPedidos {
 export const columnasDe = <T extends AjustesPedidos>({
   ritmos,
   evidencia: { fotos_minimas, firma, documento } = {},
-  intentos: { maximos, dias_entre, dias_para_decidir, al_vencer } = {},
+  intentos: { maximos, dias_entre, dias_para_decidir, al_vencer, destinatario_decide } = {},
   ...resto
 }: T) => ({
   ...resto,
@@ -104,6 +109,7 @@ export const columnasDe = <T extends AjustesPedidos>({
   ...(dias_entre !== undefined && { intentos_dias_entre: dias_entre }),
   ...(dias_para_decidir !== undefined && { intentos_dias_para_decidir: dias_para_decidir }),
   ...(al_vencer !== undefined && { intentos_al_vencer: al_vencer }),
+  ...(destinatario_decide !== undefined && { intentos_destinatario_decide: destinatario_decide }),
 })
 
 /**
@@ -114,6 +120,7 @@ export const DECIBLES = [
   ...(['pais', 'estricto', 'ritmo_solicitudes', 'ritmo_guias'] as const),
   ...(['evidencia_fotos', 'evidencia_firma', 'evidencia_documento'] as const),
   ...(['intentos_maximos', 'intentos_dias_entre', 'intentos_dias_para_decidir', 'intentos_al_vencer'] as const),
+  'intentos_destinatario_decide',
 ] as const
 
 /** Values of a merchant that the audit record contains. */

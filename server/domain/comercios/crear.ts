@@ -7,10 +7,10 @@ const CREAR = statement<comercio, comercio>(
   'comercios.crear',
   `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, evidencia_fotos,
      evidencia_firma, evidencia_documento, intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir,
-     intentos_al_vencer, creado_en)
+     intentos_al_vencer, intentos_destinatario_decide, creado_en)
    values (:id, :comercio, :nombre, :pais, :estricto, :ritmo_solicitudes, :ritmo_guias, :evidencia_fotos,
      :evidencia_firma, :evidencia_documento, :intentos_maximos, :intentos_dias_entre, :intentos_dias_para_decidir,
-     :intentos_al_vencer, :creado_en) returning *`,
+     :intentos_al_vencer, :intentos_destinatario_decide, :creado_en) returning *`,
 )
 
 /** Settings of a merchant whose creation names none. Schema defaults say the same. */
@@ -18,6 +18,7 @@ const SIN_AJUSTES = {
   ...{ pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null },
   ...{ evidencia_fotos: 1, evidencia_firma: 'obligatoria', evidencia_documento: 'opcional' },
   ...{ intentos_maximos: 3, intentos_dias_entre: 1, intentos_dias_para_decidir: 5, intentos_al_vencer: 'devolver' },
+  intentos_destinatario_decide: false,
 }
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
