@@ -81,6 +81,7 @@ const CONFIG = {
   appSecret: 'secreto-de-la-aplicacion',
   verifyToken: 'reto-de-verificacion',
   plantilla: 'confirmar_ubicacion',
+  plantillaDeDecision: 'decidir_entrega',
   idioma: 'es',
 }
 
@@ -228,7 +229,7 @@ function objetarPlantilla(
   { name, language, components }: any,
   no: (status: number, code: number, message: string) => Fallo,
 ): Fallo | null {
-  if (name !== config.plantilla || language.code !== config.idioma) {
+  if (![config.plantilla, config.plantillaDeDecision].includes(name as string) || language.code !== config.idioma) {
     return no(404, 132001, 'Template name does not exist in the translation')
   }
   const [cuerpo, boton] = components

@@ -209,7 +209,10 @@ export interface PasoDeGuia {
 
 /** Event, and events that follow from it in the same transaction. */
 export interface PasoConConsecuencias extends PasoDeGuia {
-  luego?: readonly PasoDeGuia[]
+  luego?: readonly (PasoDeGuia & {
+    /** Writes work for a job, right after the event. */
+    escribir?: ((consultar: Query, guia: FilaGuia) => Promise<unknown>) | undefined
+  })[]
 }
 
 /** Correction that an event makes to its guide. */
@@ -371,7 +374,12 @@ export async function darPasoCon(
     if (!dado) return undefined
     let presente = dado.guia
     // This transaction has the guide's row, so no other one can have changed it.
-    for (const otro of luego) presente = (await darPaso(partes, presente, otro))!.guia
+    for (const { escribir: escribirTrabajo, ...otro } of luego) {
+      presente = (await darPaso(partes, presente, otro))!.guia
+      if (!escribirTrabajo) continue
+      await escribirTrabajo(consultar, presente)
+      alDarPaso()
+    }
     await escribir(consultar, dado.evento)
     return { guia: presente, evento: dado.evento }
   })

@@ -132,7 +132,7 @@ async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Dat
  * @param dar writes the event, together with the proof that belongs to the report
  */
 export const registrarLectura = (
-  deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'ajustes'>,
+  deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'ajustes' | 'nuevoId' | 'canalDe'>,
   quien: Informante & QuienLee,
   codigo: string,
   lectura: Lectura & Informe,

@@ -5,7 +5,7 @@ import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import { anotarEnlaces, enlaceDe } from './links.ts'
 import { countOfOtherParts, MAX_POR_TELEFONO, QUEUE_POSITION, SENT_BY_TELEFONO, YA_RECIBIO } from './phoneQuota.ts'
-import { ES_LA_ULTIMA, type ExtraChange, haceFalta, withSolicitud } from './requestSql.ts'
+import { conEnlace, ES_LA_ULTIMA, type ExtraChange, haceFalta, venceEnlace, withSolicitud } from './requestSql.ts'
 import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
 
 const POSTERGAR: ExtraChange = (extra) =>
@@ -49,9 +49,9 @@ const RECLAMAR = statement<
    ), s as (
      select q.*, ${QUEUE_POSITION} + coalesce(o.antes, 0) as lugar, coalesce(t.en_la_hora, 0) + coalesce(o.en_la_hora, 0) as en_la_hora,
        coalesce(t.en_el_dia, 0) + coalesce(o.en_el_dia, 0) as en_el_dia
-     from q left join t using (telefono, modo, tipo) left join o on o.id = q.id
+     from q left join t using (telefono, modo) left join o on o.id = q.id
    ), c as (
-     select *, tipo = 'solicitud_ubicacion' and hace_falta
+     select *, ${conEnlace('tipo')} and hace_falta
        and (en_la_hora + lugar > ${MAX_POR_TELEFONO.hora} or en_el_dia + lugar > ${MAX_POR_TELEFONO.dia}) as sobra from s
    ), h as materialized (
      select *, :ahora::timestamptz + case when sobra then random() * interval '20 minutes'
@@ -61,26 +61,26 @@ const RECLAMAR = statement<
    ), m as (
      update mensaje set
        estado = case when q.sobra then 'pendiente' when q.hace_falta then 'enviando' else 'descartado' end,
-       abierta = q.hace_falta, intentos = intentos + case when q.sobra then 0 else 1 end, kid = :kid,
+       abierta = q.hace_falta and mensaje.tipo <> 'solicitud_decision', intentos = intentos + case when q.sobra then 0 else 1 end, kid = :kid,
        proximo_en = q.hasta
      from h q where mensaje.id = q.id returning mensaje.*, q.huella
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
-     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, :vence_en::timestamptz
-     from m where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (huella) do nothing
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, ${venceEnlace('m')}
+     from m where estado = 'enviando' and ${conEnlace('tipo')} on conflict (huella) do nothing
    ), n as (
      update guia set ubicacion_extra = ${POSTERGAR('guia.ubicacion_extra')}
      from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
        and guia.modo = m.modo and guia.id = m.guia_id and ${ES_LA_ULTIMA}
    )
-   select m.*, g.municipio, c.nombre as comercio from m
+   select m.*, g.departamento, g.municipio, c.nombre as comercio from m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
    join comercio c on c.id = m.comercio_id where m.estado = 'enviando'`,
   { alcance: 'parte' },
 )
 
 /** Message that this process has claimed for sending. Its link already works, and no other process sends it. */
-export type Reclamado = FilaMensaje & { municipio: string; comercio: string; token: string }
+export type Reclamado = FilaMensaje & { departamento: string; municipio: string; comercio: string; token: string }
 
 /**
  * Claims the due messages among these for two minutes. Messages that no guide needs any more are dropped; messages over

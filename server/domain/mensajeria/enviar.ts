@@ -1,3 +1,5 @@
+import { createClock } from '../../platform/time/clock.ts'
+import { zonaDe } from '../catalogo/zona.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { type Reclamado, reclamar } from './claim.ts'
 import { enviarAlBuzon } from './mailbox.ts'
@@ -50,7 +52,7 @@ export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { dat
 }
 
 async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje: Reclamado): Promise<void> {
-  const envio = await pedir(whatsapp, deps.ajustes.marca.nombre, mensaje)
+  const envio = await pedir(whatsapp, deps.ajustes, mensaje)
   const { guia, tipo, intentos } = mensaje
   const nivel = envio.resultado === 'aceptado' ? 'info' : 'warn'
   deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message attempt')
@@ -101,9 +103,10 @@ const TEXTOS = {
 
 function pedir(
   whatsapp: ClienteDeWhatsapp,
-  marca: string,
-  { id, tipo, telefono, comercio, municipio, token }: Reclamado,
+  ajustes: DepsDeEnvio['ajustes'],
+  { id, tipo, telefono, comercio, municipio, departamento, token, vence_en }: Reclamado,
 ): Promise<WhatsappResult> {
+  const marca = ajustes.marca.nombre
   if (telefono === null)
     return Promise.resolve({
       resultado: 'rechazado',
@@ -113,5 +116,9 @@ function pedir(
   if (tipo === 'peticion_interactiva')
     return whatsapp.pedirUbicacion({ id, telefono, texto: TEXTOS.peticion_interactiva(marca, comercio) })
   if (tipo === 'acuse') return whatsapp.enviarTexto({ id, telefono, texto: TEXTOS.acuse(marca, comercio) })
+  if (tipo === 'solicitud_decision') {
+    const hasta = createClock(zonaDe({ departamento, municipio }, ajustes.zonaHoraria)).larga(vence_en!.toISOString())
+    return whatsapp.preguntarDecision({ id, telefono, marca, comercio, hasta, token })
+  }
   return whatsapp.enviarPlantilla({ id, telefono, marca, comercio, municipio, token })
 }

@@ -1,7 +1,8 @@
 import { paginate } from '../../api/lists/page.ts'
 import type { Mensaje } from '../../generado/contrato/tipos/index.ts'
-import { buscarGuia, estadoDeSolicitud, type FilaGuia } from '../guias/guia.ts'
+import { buscarGuia, estadoDeSolicitud, type FilaGuia, sinSalida } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
+import { esperaDecision } from '../resoluciones/resolucion.ts'
 import type { FilaMensaje } from './row.ts'
 
 export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quien }, { db, cursores, bitacora }) => {
@@ -49,5 +50,9 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quie
  * Returns a message's state as the contract names it. A message that a process is sending at the moment counts as
  * pending.
  */
-const estadoVisible = (guia: FilaGuia, { canal, estado }: FilaMensaje): Mensaje['estado'] =>
-  estadoDeSolicitud(guia, { canal, estado: estado === 'enviando' ? 'pendiente' : estado })
+function estadoVisible(guia: FilaGuia, { canal, tipo, estado: guardado }: FilaMensaje): Mensaje['estado'] {
+  const estado = guardado === 'enviando' ? 'pendiente' : guardado
+  if (tipo !== 'solicitud_decision') return estadoDeSolicitud(guia, { canal, estado })
+  const nadiePregunta = estado === 'pendiente' && sinSalida(guia.modo, canal) && !esperaDecision(guia.resolucion)
+  return nadiePregunta ? 'descartado' : estado
+}

@@ -6,12 +6,14 @@ import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import { anotarEnlaces, enlaceDe } from './links.ts'
 import {
   announceChange,
+  conEnlace,
   ES_LA_ULTIMA,
   type ExtraChange,
   haceFalta,
   isOfGuia,
   lockGuias,
   type NuevaEntrega,
+  venceEnlace,
   withSolicitud,
 } from './requestSql.ts'
 import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
@@ -54,13 +56,13 @@ const MARCAR_ENVIADOS = statement<
      update mensaje set
        estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
        enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
-       vence_en = case when tipo = 'solicitud_ubicacion' then :vence_en::timestamptz end, kid = :kid, codigo = null, motivo = null,
-       abierta = q.hace_falta and tipo <> 'acuse', proveedor_id = coalesce(q.proveedor_id, mensaje.proveedor_id)
+       vence_en = case when ${conEnlace('tipo')} then ${venceEnlace('mensaje')} end, kid = :kid, codigo = null, motivo = null,
+       abierta = q.hace_falta and tipo not in ('acuse', 'solicitud_decision'), proveedor_id = coalesce(q.proveedor_id, mensaje.proveedor_id)
      from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, vence_en
-     from m where estado = 'enviado' and tipo = 'solicitud_ubicacion'
+     from m where estado = 'enviado' and ${conEnlace('tipo')}
      on conflict (huella) do update set vence_en = excluded.vence_en
    ), n as (
      update guia set ubicacion_extra = ${DESCARTAR('guia.ubicacion_extra')}

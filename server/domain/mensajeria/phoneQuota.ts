@@ -1,6 +1,7 @@
 import { type Db, statement } from '../../data/db.ts'
 import { otherParts } from '../../data/spread.ts'
 import type { CanalDeMensaje } from '../../generado/contrato/tipos/index.ts'
+import { conEnlace } from './requestSql.ts'
 import { type ClaveDeMensaje, type FilaMensaje, idsDe } from './row.ts'
 
 /**
@@ -12,15 +13,15 @@ export const MAX_POR_TELEFONO = { hora: 5, dia: 20 }
 export const YA_RECIBIO = `Ese teléfono ya recibió ${MAX_POR_TELEFONO.hora} solicitudes en una hora o ${MAX_POR_TELEFONO.dia} en un día, de todos los comercios. Saldrá más tarde, por sí sola.`
 
 /**
- * SQL that counts the messages sent within the last hour and day to each telephone of `q`. Each telephone is counted
- * once, however many rows of `q` share it.
+ * SQL that counts the requests sent within the last hour and day to each telephone of `q`, of all types with a link. Each
+ * telephone is counted once, however many rows of `q` share it.
  */
-export const SENT_BY_TELEFONO = `select o.telefono, o.modo, o.tipo, count(*) as en_el_dia,
+export const SENT_BY_TELEFONO = `select o.telefono, o.modo, count(*) as en_el_dia,
        count(*) filter (where coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 hour') as en_la_hora
      from mensaje o where o.telefono in (select telefono from q)
-       and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
+       and ${conEnlace('o.tipo')} and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
        and coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 day'
-     group by o.telefono, o.modo, o.tipo`
+     group by o.telefono, o.modo`
 
 /**
  * SQL of the position of a message of `q` among the requests that are due for its telephone. Position plus sent
@@ -28,7 +29,7 @@ export const SENT_BY_TELEFONO = `select o.telefono, o.modo, o.tipo, count(*) as 
  * 500: any later message is postponed for weeks anyway.
  */
 export const QUEUE_POSITION = `(select count(*) from (
-       select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and o.tipo = q.tipo
+       select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and ${conEnlace('o.tipo')}
          and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
          and (o.creado_en, o.id) <= (q.creado_en, q.id) limit 500) antes)`
 
@@ -46,20 +47,20 @@ export interface CuentaDeTelefono {
 const DE_OTROS = statement<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, CuentaDeTelefono>(
   'mensajes.deOtros',
   `with q as materialized (
-     select * from json_to_recordset(:mensajes::json) as q(id uuid, telefono text, modo text, tipo text, creado_en timestamptz)
+     select * from json_to_recordset(:mensajes::json) as q(id uuid, telefono text, modo text, creado_en timestamptz)
    ), t as materialized (
      ${SENT_BY_TELEFONO}
    )
    select q.id, coalesce(en_la_hora, 0)::int as en_la_hora, coalesce(en_el_dia, 0)::int as en_el_dia, ${QUEUE_POSITION}::int as antes
-   from q left join t using (telefono, modo, tipo)`,
+   from q left join t using (telefono, modo)`,
   { alcance: 'parte' },
 )
 const TELEFONOS = statement<
   { ids: readonly string[] },
-  Pick<FilaMensaje, 'id' | 'telefono' | 'modo' | 'tipo'> & { creado_en: string }
+  Pick<FilaMensaje, 'id' | 'telefono' | 'modo'> & { creado_en: string }
 >(
   'mensajes.telefonos',
-  'select id, telefono, modo, tipo, creado_en::text as creado_en from mensaje where id = any(:ids::uuid[])',
+  'select id, telefono, modo, creado_en::text as creado_en from mensaje where id = any(:ids::uuid[])',
   { alcance: 'parte' },
 )
 

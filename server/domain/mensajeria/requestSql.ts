@@ -6,13 +6,31 @@ import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
 // SQL fragments shared by the statements that change a message and the location request of its guide.
 
+/** SQL condition that a message of this type contains a link, and counts towards the limits of its telephone. */
+export const conEnlace = (tipo: string) => `${tipo} in ('solicitud_ubicacion', 'solicitud_decision')`
+
+/** SQL of the instant until which the link of the message `m` is valid. A decision has its own deadline. */
+export const venceEnlace = (m: string) =>
+  `case when ${m}.tipo = 'solicitud_decision' then ${m}.vence_en else :vence_en::timestamptz end`
+
 /**
- * SQL condition that the message `m` is still needed. An acknowledgement (`acuse`) always is. A request is needed until
- * the guide `g` has a confirmed location, a state of `:finales` or another telephone.
+ * SQL condition that the recipient may still answer the message `m` about a decision of the guide `g`. The decision is
+ * open, no later one is, and the guide has the same telephone.
+ */
+const decisionAbierta = (g: string) => `(${g}.resolucion ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
+     and m.vence_en > :ahora::timestamptz and not exists (select from evento v where v.comercio_id = m.comercio_id
+       and v.modo = m.modo and v.guia_id = m.guia_id and v.secuencia > m.resolucion_secuencia
+       and v.tipo = 'guia.resolucion_pendiente'))`
+
+/**
+ * SQL condition that the message `m` is still needed. An acknowledgement (`acuse`) always is. A question about a decision
+ * is needed while the decision is open. Another request is needed until the guide `g` has a confirmed location, a state
+ * of `:finales` or another telephone.
  */
 export const haceFalta = (g = 'g') =>
-  `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])
-     and m.telefono = ${g}.telefono))`
+  `coalesce(case m.tipo when 'acuse' then true when 'solicitud_decision' then ${decisionAbierta(g)}
+     else ${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])
+       and m.telefono = ${g}.telefono end, false)`
 
 /**
  * SQL of `extra` with members of its `solicitud` replaced. A guide from before the migration has no `solicitud`; then
@@ -32,7 +50,7 @@ export type ExtraChange = (extra: string) => string
  */
 export const lockGuias = (
   condition: string,
-) => `select comercio_id, modo, id, estado, ubicacion_estado, telefono from guia
+) => `select comercio_id, modo, id, estado, ubicacion_estado, telefono, resolucion from guia
    where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${condition})
    order by comercio_id, modo, id for update`
 

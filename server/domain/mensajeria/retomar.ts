@@ -4,7 +4,7 @@ import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { esSinSalida } from '../guias/guia.ts'
-import { ES_LA_ULTIMA, type ExtraChange, haceFalta } from './requestSql.ts'
+import { conEnlace, ES_LA_ULTIMA, type ExtraChange, haceFalta } from './requestSql.ts'
 
 /** Maximum guides per transaction. */
 const LOTE = 200
@@ -44,9 +44,10 @@ const RETOMADA: ExtraChange = (extra) =>
      || jsonb_build_object('canal', m.canal, 'estado', m.estado, 'motivo', m.motivo))`
 
 /**
- * Hands the newest request of each guide to WhatsApp and drops the others, so that a recipient gets one message. A
- * guide that ended, that has its location, or that is older than the validity of a link gets no message. The creation
- * instant of a handed-over message becomes `:ahora`, and its retries count from there.
+ * Hands the newest request of each guide and type to WhatsApp and drops the others, so that a recipient gets one message.
+ * No location is asked of a guide that ended, that has its location, or that is older than the validity of a link. No
+ * decision is asked that is not open any more. The creation instant of a handed-over message becomes `:ahora`, and its
+ * retries count from there.
  */
 const RETOMAR = statement<
   { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },
@@ -57,8 +58,8 @@ const RETOMAR = statement<
      ${GUIAS}
    ), q as (
      select m.comercio_id, m.modo, m.guia_id, m.numero, ${ES_LA_ULTIMA} as ultima, ${haceFalta()} as hace_falta,
-       ${ES_LA_ULTIMA} and ${haceFalta()} and m.tipo = 'solicitud_ubicacion' and m.telefono is not null
-         and g.creado_en > :desde::timestamptz as sale
+       ${ES_LA_ULTIMA} and ${haceFalta()} and ${conEnlace('m.tipo')} and m.telefono is not null
+         and (m.tipo = 'solicitud_decision' or g.creado_en > :desde::timestamptz) as sale
      from x join mensaje m on m.comercio_id = x.comercio_id and m.modo = x.modo and m.guia_id = x.guia_id
      join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.guia_id
      where ${noSalio('m')}
@@ -66,14 +67,15 @@ const RETOMAR = statement<
      update mensaje set canal = case when q.sale then 'whatsapp' else canal end,
        estado = case when q.sale then 'pendiente' else 'descartado' end,
        proximo_en = :ahora::timestamptz, creado_en = case when q.sale then :ahora else creado_en end,
-       enviado_en = null, vence_en = null, kid = null, codigo = null, abierta = q.sale,
+       enviado_en = null, vence_en = case when tipo = 'solicitud_decision' then vence_en end, kid = null, codigo = null,
+       abierta = q.sale and tipo <> 'solicitud_decision',
        motivo = case when q.hace_falta and not q.sale then :motivo::text end
      from q where mensaje.comercio_id = q.comercio_id and mensaje.modo = q.modo and mensaje.guia_id = q.guia_id
        and mensaje.numero = q.numero and ${noSalio('mensaje')}
      returning mensaje.*, q.ultima
    ), g as (
      update guia set ubicacion_extra = ${RETOMADA('guia.ubicacion_extra')}
-     from m where m.ultima and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+     from m where m.ultima and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
        and guia.id = m.guia_id
    )
    select estado from m`,

@@ -9,6 +9,7 @@ import {
   isOfGuia,
   lockGuias,
   type NuevaEntrega,
+  venceEnlace,
   withSolicitud,
 } from './requestSql.ts'
 import { type ClaveDeMensaje, type DepsDeMensajes, type FilaMensaje, idsDe } from './row.ts'
@@ -48,7 +49,7 @@ const DUDAR = statement<{ ids: readonly string[]; motivo: string; hasta: Date | 
   `with p as (
      ${lockGuias(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
    ), m as (
-     update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = :vence_en from p
+     update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = ${venceEnlace('mensaje')} from p
      where ${isOfGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
        and (:hasta::timestamptz is null or proximo_en <= :hasta) returning mensaje.*
    ), n as (

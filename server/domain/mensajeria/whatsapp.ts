@@ -16,11 +16,16 @@ export interface ConfigDeWhatsapp {
   appSecret: string
   verifyToken: string
   /**
-   * Name of the approved template. It has three variables in its body (marca, comercio, municipio) and one URL button
-   * with a suffix.
+   * Name of the approved template that asks for a location. It has three variables in its body (marca, comercio,
+   * municipio) and one URL button with a suffix.
    */
   plantilla: string
-  /** Language of the template, for example es or es_MX. */
+  /**
+   * Name of the approved template that asks for a decision. Its third variable is the time until which the recipient
+   * may decide; otherwise it is like `plantilla`.
+   */
+  plantillaDeDecision: string
+  /** Language of the templates, for example es or es_MX. */
   idioma: string
 }
 
@@ -62,13 +67,20 @@ interface DatosDePlantilla {
   token: string
 }
 
+interface DatosDePregunta extends Omit<DatosDePlantilla, 'municipio'> {
+  /** Day and time until which the recipient may decide. */
+  hasta: string
+}
+
 /**
  * Sends messages through WhatsApp, and never rejects. A free message reaches only a recipient who wrote to the service
  * in the last 24 hours.
  */
 export interface ClienteDeWhatsapp {
-  /** Sends the template; `token` is the suffix of the button's URL. */
+  /** Sends the template that asks for a location; `token` is the suffix of the button's URL. */
   enviarPlantilla(mensaje: Destinatario & DatosDePlantilla): Promise<WhatsappResult>
+  /** Sends the template that asks for a decision; `token` is the suffix of the button's URL. */
+  preguntarDecision(mensaje: Destinatario & DatosDePregunta): Promise<WhatsappResult>
   /** Sends a text with the button that shares a location. */
   pedirUbicacion(mensaje: Libre): Promise<WhatsappResult>
   enviarTexto(mensaje: Libre): Promise<WhatsappResult>
@@ -103,7 +115,10 @@ export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: Opcio
     return juzgar(await transporte.enviar(JSON.stringify(cuerpo)))
   }
   return {
-    enviarPlantilla: (mensaje) => enviar(mensaje, plantilla(config, mensaje)),
+    enviarPlantilla: ({ marca, comercio, municipio, token, ...mensaje }) =>
+      enviar(mensaje, plantilla(config, config.plantilla, [marca, comercio, municipio], token)),
+    preguntarDecision: ({ marca, comercio, hasta, token, ...mensaje }) =>
+      enviar(mensaje, plantilla(config, config.plantillaDeDecision, [marca, comercio, hasta], token)),
     pedirUbicacion: (mensaje) =>
       enviar(mensaje, {
         type: 'interactive',
@@ -122,16 +137,16 @@ export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: Opcio
 
 // --- Building requests ---
 
-function plantilla(config: ConfigDeWhatsapp, datos: DatosDePlantilla): object {
+function plantilla(config: ConfigDeWhatsapp, nombre: string, variables: readonly string[], token: string): object {
   const variable = (texto: string) => ({ type: 'text', text: enUnaLinea(texto) })
   return {
     type: 'template',
     template: {
-      name: config.plantilla,
+      name: nombre,
       language: { code: config.idioma },
       components: [
-        { type: 'body', parameters: [datos.marca, datos.comercio, datos.municipio].map(variable) },
-        { type: 'button', sub_type: 'url', index: '0', parameters: [{ type: 'text', text: datos.token }] },
+        { type: 'body', parameters: variables.map(variable) },
+        { type: 'button', sub_type: 'url', index: '0', parameters: [{ type: 'text', text: token }] },
       ],
     },
   }

@@ -5,6 +5,7 @@ import { leerIntentos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import type { PasoConConsecuencias, PasoDeGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { type DepsDePregunta, preguntar } from './preguntar.ts'
 import { abrir, motivoDe, type ResolucionDeGuia, trasEstado, vuelveTras } from './resolucion.ts'
 
 /** Returns the event that shows a decision. */
@@ -27,11 +28,12 @@ export const pasoDeRegreso = (
 })
 
 /**
- * Adds to a step what it does to the guide's decision. A failed attempt opens one. A state that carries a decision out,
- * or settles it otherwise, closes it. A decided return follows the scan, in the same transaction.
+ * Adds to a step what it does to the guide's decision. A failed attempt opens one, and asks the recipient if the merchant
+ * wants it. A state that carries a decision out, or settles it otherwise, closes it. A decided return follows the scan.
+ * All of it is one transaction.
  */
 export async function conConsecuencias(
-  { db, ajustes }: { db: Db } & Pick<Deps, 'ajustes'>,
+  { db, ajustes, ...deps }: { db: Db } & Pick<Deps, 'ajustes'> & DepsDePregunta,
   guia: FilaGuia,
   paso: PasoDeGuia,
 ): Promise<PasoConConsecuencias> {
@@ -45,5 +47,6 @@ export async function conConsecuencias(
   const intentos = paso.intentos ?? guia.intentos
   const politica = await leerIntentos(db, guia.comercio_id)
   const abierta = abrir(politica, { intentos, ocurrido_en, registrado_en }, zonaDe(guia, ajustes.zonaHoraria))
-  return { ...paso, luego: [pasoDeResolucion('guia.resolucion_pendiente', abierta, comun)] }
+  const escribir = preguntar(deps, politica, guia, abierta, registrado_en)
+  return { ...paso, luego: [{ ...pasoDeResolucion('guia.resolucion_pendiente', abierta, comun), escribir }] }
 }

@@ -25,15 +25,17 @@ export async function sacarMensajes(deps: DepsDeMensajes, guia: FilaGuia): Promi
   for (const uno of pendientes) await enviarAlBuzon(deps, [uno])
 }
 
-/** Sets the expiry of a guide's open requests, and of the links that the recipient may have open, to `:ahora`. */
+/** Sets the expiry of a guide's open location requests, and of their links, to `:ahora`. */
 const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date }, Pick<FilaMensaje, 'id' | 'comercio_id'>>(
   'simulador.acortar',
   `with m as (
      update mensaje set vence_en = :ahora::timestamptz
      where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and abierta returning id, comercio_id
    ), l as (
-     update enlace_ubicacion set vence_en = :ahora where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
-       and vence_en > :ahora
+     update enlace_ubicacion l set vence_en = :ahora from mensaje o
+     where l.comercio_id = :comercio_id and l.modo = :modo and l.guia_id = :guia_id and l.vence_en > :ahora
+       and o.comercio_id = l.comercio_id and o.modo = l.modo and o.guia_id = l.guia_id and o.numero = l.numero
+       and o.tipo = 'solicitud_ubicacion'
    ), g as (
      update guia set ubicacion_extra = jsonb_set(ubicacion_extra, '{solicitud,vence_en}', to_jsonb(:ahora::timestamptz))
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and ubicacion_extra ? 'solicitud'

@@ -93,7 +93,7 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
-     and m.telefono = g.telefono
+     and m.telefono = g.telefono and m.tipo = 'solicitud_ubicacion'
    join comercio c on c.id = g.comercio_id where l.huella = :huella`,
   { alcance: 'parte' },
 )

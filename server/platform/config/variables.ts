@@ -145,11 +145,17 @@ const WHATSAPP = {
     porDefecto: 'confirmar_ubicacion',
     significado: 'the approved template that asks for a place',
   }),
+  plantillaDeDecision: variable({
+    nombre: 'WHATSAPP_DECISION_TEMPLATE',
+    lector: lectores.text,
+    porDefecto: 'decidir_entrega',
+    significado: 'the approved template that asks what to do with a parcel after a failed attempt',
+  }),
   idioma: variable({
     nombre: 'WHATSAPP_TEMPLATE_LANGUAGE',
     lector: lectores.text,
     porDefecto: 'es',
-    significado: 'the language of the template',
+    significado: 'the language of the templates',
   }),
 } satisfies ConfigTable
 
@@ -382,7 +388,7 @@ export const VARIABLES = {
     lector: lectores.number(0, 10, 'servidores intermedios'),
     porDefecto: 0,
     significado:
-      'how many reverse proxies stand before the service; without it all recipients behind one share a rate limit. Proxies should not log paths below `/u/`: they are secrets',
+      'how many reverse proxies stand before the service; without it all recipients behind one share a rate limit. Proxies should not log paths below `/u/` and `/d/`: they are secrets',
   }),
   contactoDeSeguridad: variable({
     nombre: 'SECURITY_CONTACT',

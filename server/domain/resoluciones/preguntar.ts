@@ -1,0 +1,59 @@
+import { type Query, statement } from '../../data/db.ts'
+import type { PoliticaDeIntentos } from '../../generado/contrato/tipos/index.ts'
+import type { Deps } from '../deps.ts'
+import { deGuia } from '../eventos/evento.ts'
+import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
+import type { ResolucionDeGuia } from './resolucion.ts'
+
+/** Dependencies of the message that asks a recipient to decide. */
+export type DepsDePregunta = Pick<Deps, 'nuevoId' | 'canalDe'>
+
+/**
+ * Queues the message that asks the recipient to decide. Another message may take the same number at the same time; then
+ * this statement writes nothing.
+ */
+const PREGUNTAR = statement<
+  ReturnType<typeof deGuia> & {
+    id: string
+    canal: string
+    ahora: Date
+    vence_en: Date
+    /** Event that opened the decision. */
+    secuencia: number
+  }
+>(
+  'resoluciones.preguntar',
+  `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en,
+     vence_en, abierta, resolucion_secuencia)
+   select comercio_id, modo, id, 1 + (select coalesce(max(numero), 0) from mensaje m where m.comercio_id = g.comercio_id
+       and m.modo = g.modo and m.guia_id = g.id), :id::uuid, guia, :canal::text, 'solicitud_decision', telefono, 'pendiente',
+     ${venceAlCrear('modo', ':canal', ':ahora::timestamptz')}, :ahora, :vence_en::timestamptz, false, :secuencia::int
+   from guia g where comercio_id = :comercio_id and modo = :modo and id = :guia_id
+   on conflict (comercio_id, modo, guia_id, numero) do nothing returning 1`,
+)
+
+/** Maximum numbers that the message tries. Only answers to a recipient's own texts compete for one. */
+const NUMEROS = 10
+
+/**
+ * Returns the function that queues the message about an open decision, in the transaction of the event that opens it.
+ * Undefined if nobody is asked: the merchant does not want it, the recipient has no telephone any more, or the policy
+ * decides at once.
+ */
+export function preguntar(
+  { nuevoId, canalDe }: DepsDePregunta,
+  { destinatario_decide }: PoliticaDeIntentos,
+  { modo, telefono }: FilaGuia,
+  { valor }: ResolucionDeGuia,
+  ahora: Date,
+): ((consultar: Query, guia: FilaGuia) => Promise<void>) | undefined {
+  if (!destinatario_decide || telefono === null || valor.vence_en === null) return undefined
+  const vence_en = new Date(valor.vence_en)
+  if (vence_en <= ahora) return undefined
+  const { id } = nuevoId()
+  return async (consultar, guia) => {
+    const mensaje = { ...deGuia(guia), id, canal: canalDe(modo), ahora, vence_en, secuencia: guia.secuencia }
+    for (let intento = 0; intento < NUMEROS; intento++) if ((await consultar(PREGUNTAR, mensaje)).length > 0) return
+    throw new Error('no number was free for the message about a decision')
+  }
+}
