@@ -15,13 +15,13 @@ import { type CamposCorregidos, type Corregida, corregida, exigirCorregible } fr
 /** Maximum corrections of a guide. Bodies of its earlier events are built by undoing each of them. */
 const MAXIMO = 30
 
-/** Person or system that corrects a guide through an API. */
+/** Person or system that corrects a guide. */
 export interface QuienCorrige {
   ambito: AmbitoDeGuias
-  /** Code of the merchant or operator, stored with the event. */
-  autor: string
+  /** Code of the merchant or operator, stored with the event; null for the recipient. */
+  autor: string | null
   /** Origin of a location that the correction confirms. */
-  origen: 'comercio' | 'operador'
+  origen: 'comercio' | 'operador' | 'destinatario'
   /** Country of telephones without `+`. */
   pais: string | null
   /** True if an implausible location is a fault instead of a warning. */

@@ -39,7 +39,7 @@ interface Reintento {
   secuencia?: number | undefined
 }
 
-type DepsDeDecision = DepsDeTomada & { ajustes: Pick<ServiceSettings, 'zonaHoraria'> }
+export type DepsDeDecision = DepsDeTomada & { ajustes: Pick<ServiceSettings, 'zonaHoraria'> }
 
 /** Latest day of another attempt, in days from today. */
 const PLAZO = 30
@@ -58,24 +58,39 @@ export function reintentarGuiaDe(
   { fecha, franja, campos, secuencia }: Reintento,
   recordar: Recordar,
 ): Promise<FilaGuia & { comercio: string }> {
-  return conGuiaTomada(deps, quien.ambito, codigo, secuencia, recordar, async (escritor, tomada) => {
-    const ahora = escritor.reloj()
-    const zona = zonaDe(tomada, deps.ajustes.zonaHoraria)
-    const politica = await leerIntentos({ consultar: escritor.consultar }, tomada.comercio_id)
-    const abierta = exigirReintentable(tomada, politica, zona)
-    const dia = exigirDia(dayIn(ahora, zona), abierta.fecha_desde, fecha)
-    exigirFranja(franja)
-    const presente =
-      Object.keys(campos).length > 0 ? await corregirTomada(escritor, quien, tomada, campos) : (tomada as FilaGuia)
-    const resolucion = tomar(abierta, { accion: 'reintentar', por: quien.por, fecha: dia, franja: franja ?? null })
-    const comun = {
-      ocurrido_en: ahora,
-      registrado_en: ahora,
-      autor: quien.autor,
-      descripcion: quien.descripcion ?? null,
-    }
-    return dar(escritor, presente, pasoDeResolucion('guia.resolucion_tomada', resolucion, comun))
-  })
+  return conGuiaTomada(deps, quien.ambito, codigo, secuencia, recordar, (escritor, tomada) =>
+    reintentarTomada(deps, escritor, quien, tomada, {
+      fecha,
+      franja,
+      cambiar: async () =>
+        Object.keys(campos).length > 0 ? corregirTomada(escritor, quien, tomada, campos) : (tomada as FilaGuia),
+    }),
+  )
+}
+
+/**
+ * Decides that the parcel of a locked guide is taken out again, as {@link reintentarGuiaDe}.
+ * @param intento day and window of the attempt; `cambiar` writes what it needs to be different, and returns the guide
+ * @returns the guide's row afterwards
+ * @throws Problema 409 `decision_tomada` or `decision_no_admitida`; 422; those of `cambiar`
+ */
+export async function reintentarTomada(
+  { ajustes }: Pick<DepsDeDecision, 'ajustes'>,
+  escritor: Escritor,
+  { por, autor, descripcion }: QuienDecide,
+  tomada: GuiaTomada,
+  { fecha, franja, cambiar }: Pick<Reintento, 'fecha' | 'franja'> & { cambiar: () => Promise<FilaGuia> },
+): Promise<FilaGuia> {
+  const ahora = escritor.reloj()
+  const zona = zonaDe(tomada, ajustes.zonaHoraria)
+  const politica = await leerIntentos({ consultar: escritor.consultar }, tomada.comercio_id)
+  const abierta = exigirReintentable(tomada, politica, zona)
+  const dia = exigirDia(diasDe(abierta.fecha_desde, dayIn(ahora, zona)), fecha)
+  exigirFranja(franja)
+  const presente = await cambiar()
+  const resolucion = tomar(abierta, { accion: 'reintentar', por, fecha: dia, franja: franja ?? null })
+  const comun = { ocurrido_en: ahora, registrado_en: ahora, autor, descripcion: descripcion ?? null }
+  return dar(escritor, presente, pasoDeResolucion('guia.resolucion_tomada', resolucion, comun))
 }
 
 /**
@@ -166,15 +181,20 @@ function exigirDevolvible({ estado }: FilaGuia): void {
   throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
 }
 
+/** Returns the first and the last day on which another attempt may be made. */
+export function diasDe(minimo: Dia | null, hoy: Dia): { desde: Dia; hasta: Dia } {
+  const desde = minimo !== null && minimo > hoy ? minimo : hoy
+  const hasta = addDays(hoy, PLAZO)
+  return { desde, hasta: hasta < desde ? desde : hasta }
+}
+
 /**
  * Returns the day of the attempt.
  * @throws Problema 422 if it is too early or too late
  */
-function exigirDia(hoy: Dia, minimo: Dia | null, pedido: Dia | undefined): Dia {
-  const desde = minimo !== null && minimo > hoy ? minimo : hoy
-  const hasta = addDays(hoy, PLAZO)
+function exigirDia({ desde, hasta }: ReturnType<typeof diasDe>, pedido: Dia | undefined): Dia {
   const dia = pedido ?? desde
-  if (dia === desde || (dia > desde && dia <= hasta)) return dia
+  if (dia >= desde && dia <= hasta) return dia
   const mensaje = `debe ser un día desde ${desde} hasta ${hasta}`
   throw problemOfFaults('validacion', [{ campo: '/fecha', codigo: 'fuera_de_rango', mensaje }])
 }

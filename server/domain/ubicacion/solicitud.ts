@@ -1,14 +1,16 @@
 import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { Problema } from '../../platform/errors.ts'
-import { MapLinkError, readMapLink } from '../../platform/maps/links.ts'
 import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import { juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer } from './propuesta.ts'
 import { pedirOtraVez } from './reenvio.ts'
-import { admiteUbicacion, enlacePorSeguir, huellaDe, mismoLugar, type Propuesta, pasoDeLugar } from './ubicacion.ts'
+import { admiteUbicacion, enlacePorSeguir, huellaDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
+
+export type { LugarPropuesto } from './propuesta.ts'
 
 /** Data of a location request that is shown to any client with the recipient's link. */
 export interface DatosDeSolicitud {
@@ -40,32 +42,11 @@ export interface LugarConfirmado {
   referencia: string | null
 }
 
-/** Location that a recipient proposes for the delivery. */
-export interface LugarPropuesto {
-  lat?: number
-  lng?: number
-  precision_m?: number
-  enlace?: string
-  referencia?: string
-  /** True if the person confirmed that a location so far away is meant. */
-  seguro: boolean
-  /**
-   * True if the recipient changes the location. Otherwise the confirmed location stays, because a first answer may
-   * arrive twice.
-   */
-  cambiar: boolean
-  metodo: 'gps' | 'mapa' | 'enlace' | 'descripcion'
-}
-
 /** Result of a location that a recipient proposed. */
 export type ResultadoDeConfirmacion =
   | { ok: true }
   | { ok: false; motivo: 'lejos'; distancia_km: number }
-  | {
-      ok: false
-      motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
-      mensaje: string
-    }
+  | ({ ok: false } & FallaDeLugar)
   /** `agotada`: the recipient changed the location too often. */
   | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' | 'agotada' }
 
@@ -100,8 +81,6 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
 
 type Hallada = FilaGuia & { comercio: string; vence: Date }
 
-const REFERENCIA_MAXIMA = 200
-
 /**
  * Maximum confirmations of a guide's location by recipients. A short link counts twice: when the recipient sends it,
  * and when its coordinates are found.
@@ -130,7 +109,7 @@ export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
     },
     async confirmar(token, lugar): Promise<ResultadoDeConfirmacion> {
       const propuesta = proponer(lugar)
-      if ('motivo' in propuesta) return propuesta
+      if ('motivo' in propuesta) return { ok: false, ...propuesta }
       return sinCarrera(async (): Promise<ResultadoDeConfirmacion | undefined> => {
         const fila = await buscar(token)
         if (!fila) return { ok: false, motivo: 'desconocida' }
@@ -223,38 +202,5 @@ async function pedirOtro(deps: DepsDeSolicitudes, fila: Hallada): Promise<Result
   } catch (error) {
     if (error instanceof Problema && error.codigo === 'limite_de_solicitudes') return { ok: false, motivo: 'agotada' }
     throw error
-  }
-}
-
-/** Converts the recipient's answer into a proposed location, or returns what is wrong with the answer. */
-function proponer(lugar: LugarPropuesto): Propuesta | Extract<ResultadoDeConfirmacion, { mensaje: string }> {
-  const falla = (
-    motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga',
-    mensaje: string,
-  ) => ({ ok: false, motivo, mensaje }) as const
-  const referencia = lugar.referencia?.trim().replaceAll(/\s+/g, ' ') || null
-  if (referencia && referencia.length > REFERENCIA_MAXIMA)
-    return falla('referencia_larga', `La referencia pasa de ${REFERENCIA_MAXIMA} letras: escríbala más corta.`)
-  const comun = { precision_m: lugar.precision_m ?? null, referencia, origen: 'destinatario' as const }
-  if (lugar.metodo === 'descripcion')
-    return referencia
-      ? { enlace: null, lat: null, lng: null, ...comun }
-      : falla('sin_lugar', 'Falta el lugar: descríbalo con palabras.')
-  if (lugar.lat !== undefined && lugar.lng !== undefined) {
-    const vale = Math.abs(lugar.lat) <= 90 && Math.abs(lugar.lng) <= 180
-    return vale
-      ? { enlace: null, lat: lugar.lat, lng: lugar.lng, ...comun }
-      : falla('coordenadas_invalidas', 'Ese lugar no está en el mapa: márquelo de nuevo.')
-  }
-  if (!lugar.enlace)
-    return falla('sin_lugar', 'Falta el lugar: use su ubicación, márquelo en el mapa o pegue un enlace.')
-  try {
-    const enlace = lugar.enlace.trim()
-    const leido = readMapLink(enlace)
-    const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
-    return { enlace, lat, lng, ...comun }
-  } catch (error) {
-    if (!(error instanceof MapLinkError)) throw error
-    return falla('enlace_invalido', error.message)
   }
 }

@@ -1,9 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
-import type {
-  CodigoDeAdvertencia,
-  OrigenDeUbicacion,
-  UbicacionParaConfirmar,
-} from '../../generado/contrato/tipos/index.ts'
+import type { CodigoDeAdvertencia, UbicacionParaConfirmar } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
 import type { Secrets } from '../../platform/secrets.ts'
@@ -12,6 +8,9 @@ import { esFinal } from '../estados/estados.ts'
 import { darPaso, type LugarDeGuia, type PasoDeGuia, sinCarrera } from '../eventos/evento.ts'
 import { type AdvertenciaGuardada, explicarInverosimil, juzgarDestino } from '../guias/advertencias.ts'
 import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import type { Propuesta } from './propuesta.ts'
+
+export { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer } from './propuesta.ts'
 
 /**
  * Reports whether a guide's location may still be set or changed. A confirmed location may change until the courier is
@@ -19,20 +18,6 @@ import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
  */
 export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
   !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
-
-/** Proposed location of a guide. */
-export interface Propuesta {
-  /**
-   * Link that names the location; the coordinates of a short link come later. Without link and coordinates,
-   * `referencia` describes the location.
-   */
-  enlace: string | null
-  lat: number | null
-  lng: number | null
-  precision_m: number | null
-  referencia: string | null
-  origen: NonNullable<OrigenDeUbicacion>
-}
 
 /**
  * Codes of warnings that are checked again for every location. `telefono_fijo` is included because a confirmed location

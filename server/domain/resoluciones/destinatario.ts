@@ -1,0 +1,267 @@
+import { type Db, statement } from '../../data/db.ts'
+import { whereIs } from '../../data/owners.ts'
+import type { Dia, Motivo, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { dayIn, isDay } from '../../platform/time/day.ts'
+import { LEJOS } from '../catalogo/catalogo.ts'
+import { zonaDe } from '../catalogo/zona.ts'
+import { corregirTomada } from '../correcciones/correccion.ts'
+import { darPaso, sinCarrera } from '../eventos/evento.ts'
+import { juzgarDestino } from '../guias/advertencias.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { conGuiaTomada, type Escritor, type GuiaTomada } from '../guias/tomada.ts'
+import {
+  enlacePorSeguir,
+  type FallaDeLugar,
+  huellaDe,
+  type LugarPropuesto,
+  mismoLugar,
+  type Propuesta,
+  pasoDeLugar,
+  proponer,
+} from '../ubicacion/ubicacion.ts'
+import { type DepsDeDecision, devolverTomada, diasDe, reintentarTomada } from './decidir.ts'
+import { conVecino, sinVecino, type Vecino } from './vecino.ts'
+
+/** Request that a recipient may make. */
+export type Eleccion = 'otro_dia' | 'otro_lugar' | 'vecino' | 'rechazo'
+
+/** Answer of a recipient. Without a day, the first possible one is meant. */
+export type Respuesta =
+  | { eleccion: 'otro_dia'; fecha: Dia | undefined }
+  | { eleccion: 'otro_lugar'; fecha: Dia | undefined; lugar: LugarPropuesto }
+  | { eleccion: 'vecino'; fecha: Dia | undefined; vecino: Vecino }
+  | { eleccion: 'rechazo' }
+
+/** Data of a decision that are shown to any client with the recipient's link. */
+export interface DatosDeDecision {
+  /**
+   * `abierta`: the recipient may decide. `decidida`: somebody decided. `superada`: facts came before a decision.
+   * `vencida`: nobody decided in time. `detenida`: the parcel is lost, and must be found before anybody decides.
+   */
+  estado: 'abierta' | 'decidida' | 'superada' | 'vencida' | 'detenida'
+  guia: string
+  /** Name of the merchant who sends the parcel. */
+  comercio: string
+  contenido: string | null
+  destinatario: string | null
+  departamento: string
+  municipio: string
+  direccion: string | null
+  /** Reason why the delivery failed; null if unknown. */
+  motivo: Motivo | null
+  /** Instant until which the recipient may decide, as text. */
+  vence_en: string
+  /** True if the parcel returns by itself at that instant. */
+  vuelve: boolean
+  /** IANA time zone of the destination. */
+  zona: string
+  /** Days on which another attempt may be made; null if no attempt is left. */
+  dias: { desde: Dia; hasta: Dia } | null
+  /** Decision that was taken; null if none was. */
+  decidido: (Pick<Resolucion, 'accion' | 'por' | 'fecha' | 'franja'> & { eleccion: Eleccion | null }) | null
+}
+
+/** Result of a recipient's answer. */
+export type ResultadoDeDecision =
+  | { ok: true }
+  | { ok: false; motivo: 'desconocida' | 'cerrada' | 'no_admitida' | 'fecha_invalida' }
+  | { ok: false; motivo: 'lejos'; distancia_km: number }
+  | ({ ok: false } & FallaDeLugar)
+
+/** Operations of the page where the recipient decides. The link's token alone identifies the guide. */
+export interface Decisiones {
+  /** Reads the decision, without side effects: previews of the message open the page, too. */
+  leer(token: string): Promise<DatosDeDecision | undefined>
+  /** Takes the decision, unless it is taken, superseded or expired. */
+  decidir(token: string, respuesta: Respuesta): Promise<ResultadoDeDecision>
+}
+
+/** Description of the event with which the recipient decides. It says what was asked for, without personal data. */
+const PEDIDO: Readonly<Record<Eleccion, string>> = {
+  otro_dia: 'El destinatario pidió otro día',
+  otro_lugar: 'El destinatario pidió otro lugar',
+  vecino: 'El destinatario pidió que se deje con un vecino',
+  rechazo: 'El destinatario no lo quiere',
+}
+const eleccionDe = (descripcion: string | null): Eleccion | null =>
+  (Object.keys(PEDIDO) as Eleccion[]).find((una) => PEDIDO[una] === descripcion) ?? null
+
+/**
+ * Finds a decision by the digest of its token. A link that another telephone got finds nothing: a correction has replaced
+ * that telephone. The failed attempt is the event before the one that opened the decision.
+ */
+const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
+  'resoluciones.porToken',
+  `select g.*, c.nombre as comercio, m.vence_en as vence,
+     (select e.motivo from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
+       and e.secuencia = m.resolucion_secuencia - 1) as motivo,
+     (select e.descripcion from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo
+       and e.guia_id = m.guia_id and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.resolucion_tomada'
+       order by e.secuencia limit 1) as pedido,
+     exists (select from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
+       and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.resolucion_pendiente') as hay_otra
+   from enlace_ubicacion l
+   join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
+   join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
+     and m.telefono = g.telefono and m.tipo = 'solicitud_decision'
+   join comercio c on c.id = g.comercio_id where l.huella = :huella`,
+  { alcance: 'parte' },
+)
+
+type Hallada = FilaGuia & {
+  comercio: string
+  vence: Date | null
+  motivo: string | null
+  /** Description of the event that took the decision. */
+  pedido: string | null
+  /** True if a later attempt failed, so that the decision is another one. */
+  hay_otra: boolean | null
+}
+
+async function buscar(db: Db, token: string): Promise<Hallada | undefined> {
+  const huella = huellaDe(token)
+  return (await (await whereIs(db, huella.toString('hex')))?.consultar(POR_TOKEN, { huella }))?.[0]
+}
+
+/** Creates the operations of the page where the recipient decides. */
+export const crearDecisiones = (deps: DepsDeDecision): Decisiones => ({
+  async leer(token) {
+    const fila = await buscar(deps.db, token)
+    return fila && presentarDecision(deps, fila)
+  },
+  async decidir(token, respuesta) {
+    const propuesta = respuesta.eleccion === 'otro_lugar' ? proponer(respuesta.lugar) : undefined
+    if (propuesta && 'motivo' in propuesta) return { ok: false, ...propuesta }
+    return sinCarrera(async () => {
+      const fila = await buscar(deps.db, token)
+      if (!fila) return { ok: false, motivo: 'desconocida' }
+      return juzgar(deps, fila, respuesta, propuesta) ?? (await tomarDecision(deps, fila, respuesta, propuesta))
+    })
+  },
+})
+
+function estadoDe({ hay_otra, resolucion, estado, vence }: Hallada, ahora: Date): DatosDeDecision['estado'] {
+  if (hay_otra || resolucion === null || resolucion.estado === 'superada') return 'superada'
+  if (resolucion.estado !== 'pendiente') return 'decidida'
+  if (vence === null || vence <= ahora) return 'vencida'
+  return estado === 'extraviado' ? 'detenida' : 'abierta'
+}
+
+function presentarDecision({ reloj, ajustes }: DepsDeDecision, fila: Hallada): DatosDeDecision {
+  const ahora = reloj()
+  const estado = estadoDe(fila, ahora)
+  const zona = zonaDe(fila, ajustes.zonaHoraria)
+  const { accion = null, por = null, fecha = null, franja = null } = fila.resolucion ?? {}
+  return {
+    estado,
+    guia: fila.guia,
+    comercio: fila.comercio,
+    contenido: fila.contenido,
+    destinatario: fila.destinatario,
+    departamento: fila.departamento,
+    municipio: fila.municipio,
+    direccion: fila.direccion,
+    motivo: fila.motivo as Motivo | null,
+    vence_en: (fila.vence ?? ahora).toISOString(),
+    vuelve: fila.resolucion_vence !== null,
+    zona,
+    dias: fila.resolucion?.opciones.includes('reintentar')
+      ? diasDe(fila.resolucion.fecha_desde, dayIn(ahora, zona))
+      : null,
+    decidido:
+      estado === 'decidida'
+        ? { accion, por, fecha, franja, eleccion: por === 'destinatario' ? eleccionDe(fila.pedido) : null }
+        : null,
+  }
+}
+
+/** Returns the answer that changes nothing; undefined if the decision is to be taken. */
+function juzgar(
+  { reloj }: DepsDeDecision,
+  fila: Hallada,
+  respuesta: Respuesta,
+  propuesta: Propuesta | undefined,
+): ResultadoDeDecision | undefined {
+  if (estadoDe(fila, reloj()) !== 'abierta') return { ok: false, motivo: 'cerrada' }
+  if ('fecha' in respuesta && respuesta.fecha !== undefined && !isDay(respuesta.fecha))
+    return { ok: false, motivo: 'fecha_invalida' }
+  if (respuesta.eleccion !== 'otro_lugar' || !propuesta) return undefined
+  const { distancia_km } = juzgarDestino(fila, { ubicacion_lat: propuesta.lat, ubicacion_lng: propuesta.lng })
+  return distancia_km !== null && distancia_km > LEJOS && !respuesta.lugar.seguro
+    ? { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
+    : undefined
+}
+
+/** Answers to problems of a decision that the recipient can only read about. */
+const MOTIVO_DE: Readonly<Record<string, 'cerrada' | 'no_admitida' | 'fecha_invalida'>> = {
+  decision_tomada: 'cerrada',
+  decision_no_admitida: 'no_admitida',
+  transicion_invalida: 'cerrada',
+  no_corregible: 'no_admitida',
+  limite_de_correcciones: 'no_admitida',
+  validacion: 'fecha_invalida',
+}
+
+/**
+ * Takes the decision in one transaction with what it changes. Returns undefined if another request changed the guide
+ * since it was read.
+ */
+async function tomarDecision(
+  deps: DepsDeDecision,
+  { guia, secuencia }: Hallada,
+  respuesta: Respuesta,
+  propuesta: Propuesta | undefined,
+): Promise<ResultadoDeDecision | undefined> {
+  const { eleccion } = respuesta
+  const quien = { por: 'destinatario', autor: null, descripcion: PEDIDO[eleccion] } as const
+  const recordarNada = async () => {}
+  try {
+    await conGuiaTomada(deps, 'todos', guia, secuencia, recordarNada, (escritor, tomada) =>
+      respuesta.eleccion === 'rechazo'
+        ? devolverTomada(escritor, quien, tomada)
+        : reintentarTomada(deps, escritor, quien, tomada, {
+            fecha: respuesta.fecha,
+            cambiar: async () => {
+              const vecino = respuesta.eleccion === 'vecino' ? respuesta.vecino : undefined
+              const corregida = await cambiarVecino(escritor, quien, tomada, vecino)
+              return propuesta ? cambiarLugar(escritor, corregida, propuesta) : corregida
+            },
+          }),
+    )
+    return { ok: true }
+  } catch (error) {
+    if (!(error instanceof Problema)) throw error
+    if (error.codigo === 'carrera_perdida') return undefined
+    const motivo = MOTIVO_DE[error.codigo]
+    if (!motivo) throw error
+    return { ok: false, motivo }
+  }
+}
+
+/** Names the neighbour in the indications for the courier. Without one, takes out a neighbour that was named before. */
+async function cambiarVecino(
+  escritor: Escritor,
+  { descripcion }: { descripcion: string },
+  tomada: GuiaTomada,
+  vecino: Vecino | undefined,
+): Promise<FilaGuia> {
+  const indicaciones = vecino ? conVecino(tomada.indicaciones, vecino) : sinVecino(tomada.indicaciones)
+  if (indicaciones === tomada.indicaciones) return tomada
+  const quien = { ambito: 'todos', autor: null, origen: 'destinatario', pais: null, descripcion } as const
+  return corregirTomada(escritor, quien, tomada, { indicaciones })
+}
+
+/** Confirms the place that the recipient gave. The same place again writes no event. */
+async function cambiarLugar(
+  { consultar, avisarTrabajo, reloj, nuevoId }: Escritor,
+  guia: FilaGuia,
+  propuesta: Propuesta,
+): Promise<FilaGuia> {
+  if (mismoLugar(guia, propuesta)) return guia
+  const paso = await darPaso({ db: { consultar }, avisarTrabajo }, guia, {
+    ...pasoDeLugar(guia, propuesta, reloj()),
+    enlaceCorto: enlacePorSeguir(propuesta.enlace, nuevoId),
+  })
+  return paso!.guia
+}

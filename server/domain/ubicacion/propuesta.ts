@@ -1,0 +1,71 @@
+import type { OrigenDeUbicacion } from '../../generado/contrato/tipos/index.ts'
+import { MapLinkError, readMapLink } from '../../platform/maps/links.ts'
+
+/** Proposed location of a guide. */
+export interface Propuesta {
+  /**
+   * Link that names the location; the coordinates of a short link come later. Without link and coordinates,
+   * `referencia` describes the location.
+   */
+  enlace: string | null
+  lat: number | null
+  lng: number | null
+  precision_m: number | null
+  referencia: string | null
+  origen: NonNullable<OrigenDeUbicacion>
+}
+
+/** Location that a recipient proposes for the delivery. */
+export interface LugarPropuesto {
+  lat?: number
+  lng?: number
+  precision_m?: number
+  enlace?: string
+  referencia?: string
+  /** True if the person confirmed that a location so far away is meant. */
+  seguro: boolean
+  /**
+   * True if the recipient changes the location. Otherwise the confirmed location stays, because a first answer may
+   * arrive twice.
+   */
+  cambiar: boolean
+  metodo: 'gps' | 'mapa' | 'enlace' | 'descripcion'
+}
+
+/** Fault of a location that a recipient proposes, in words for the recipient. */
+export interface FallaDeLugar {
+  motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
+  mensaje: string
+}
+
+const REFERENCIA_MAXIMA = 200
+
+/** Converts the recipient's answer into a proposed location, or returns what is wrong with the answer. */
+export function proponer(lugar: LugarPropuesto): Propuesta | FallaDeLugar {
+  const falla = (motivo: FallaDeLugar['motivo'], mensaje: string): FallaDeLugar => ({ motivo, mensaje })
+  const referencia = lugar.referencia?.trim().replaceAll(/\s+/g, ' ') || null
+  if (referencia && referencia.length > REFERENCIA_MAXIMA)
+    return falla('referencia_larga', `La referencia pasa de ${REFERENCIA_MAXIMA} letras: escríbala más corta.`)
+  const comun = { precision_m: lugar.precision_m ?? null, referencia, origen: 'destinatario' as const }
+  if (lugar.metodo === 'descripcion')
+    return referencia
+      ? { enlace: null, lat: null, lng: null, ...comun }
+      : falla('sin_lugar', 'Falta el lugar: descríbalo con palabras.')
+  if (lugar.lat !== undefined && lugar.lng !== undefined) {
+    const vale = Math.abs(lugar.lat) <= 90 && Math.abs(lugar.lng) <= 180
+    return vale
+      ? { enlace: null, lat: lugar.lat, lng: lugar.lng, ...comun }
+      : falla('coordenadas_invalidas', 'Ese lugar no está en el mapa: márquelo de nuevo.')
+  }
+  if (!lugar.enlace)
+    return falla('sin_lugar', 'Falta el lugar: use su ubicación, márquelo en el mapa o pegue un enlace.')
+  try {
+    const enlace = lugar.enlace.trim()
+    const leido = readMapLink(enlace)
+    const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
+    return { enlace, lat, lng, ...comun }
+  } catch (error) {
+    if (!(error instanceof MapLinkError)) throw error
+    return falla('enlace_invalido', error.message)
+  }
+}
