@@ -20,7 +20,7 @@ import {
   pasoDeLugar,
   proponer,
 } from '../ubicacion/ubicacion.ts'
-import { type DepsDeDecision, devolverTomada, diasDe, reintentarTomada } from './decidir.ts'
+import { type DepsDeDecision, devolverTomada, diasDe, reintentarTomada } from './decision.ts'
 import { conVecino, sinVecino, type Vecino } from './vecino.ts'
 
 /** Request that a recipient may make. */

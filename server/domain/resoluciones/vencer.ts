@@ -2,7 +2,7 @@ import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { askThoseThere } from '../../data/spread.ts'
 import { conGuiaTomada, type DepsDeTomada } from '../guias/tomada.ts'
-import { devolverTomada } from './decidir.ts'
+import { devolverTomada } from './decision.ts'
 import { esperaDecision } from './resolucion.ts'
 
 /** Guide whose decision is due. */

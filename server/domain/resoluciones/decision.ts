@@ -1,0 +1,164 @@
+import type {
+  Dia,
+  Estado,
+  Franja,
+  PoliticaDeIntentos,
+  QuienResuelve,
+  Resolucion,
+} from '../../generado/contrato/tipos/index.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import { addDays, dayIn } from '../../platform/time/day.ts'
+import { zonaDe } from '../catalogo/zona.ts'
+import { leerIntentos } from '../comercios/comercio.ts'
+import type { ServiceSettings } from '../deps.ts'
+import { esFinal, siguientes } from '../estados/estados.ts'
+import { darPaso } from '../eventos/evento.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import type { DepsDeTomada, Escritor, GuiaTomada } from '../guias/tomada.ts'
+import { pasoDeRegreso, pasoDeResolucion } from './consecuencias.ts'
+import { abrir, esperaDecision, estaTomada, tomar } from './resolucion.ts'
+
+// Decisions about a locked guide, by any decider.
+
+/** Person or rule that decides about a parcel. */
+export interface QuienDecide {
+  por: QuienResuelve
+  /** Code stored with the events; null for the policy. */
+  autor: string | null
+  /** Reason, which the event shows. */
+  descripcion?: string | undefined
+}
+
+/** Another attempt, as somebody asks for it. */
+export interface IntentoPedido {
+  /** Undefined: the first possible day. */
+  fecha?: Dia | undefined
+  franja?: Franja | undefined
+  /** Writes the changes that the attempt needs, and returns the guide. */
+  cambiar: () => Promise<FilaGuia>
+}
+
+export type DepsDeDecision = DepsDeTomada & { ajustes: Pick<ServiceSettings, 'zonaHoraria'> }
+
+/** Latest day of another attempt, in days from today. */
+const PLAZO = 30
+
+/**
+ * Decides that the parcel of a locked guide is taken out again, in the lock's transaction.
+ * @returns the guide's row afterwards
+ * @throws Problema 409 `decision_tomada` or `decision_no_admitida`; 422; those of `cambiar`
+ */
+export async function reintentarTomada(
+  { ajustes }: Pick<DepsDeDecision, 'ajustes'>,
+  escritor: Escritor,
+  { por, autor, descripcion }: QuienDecide,
+  tomada: GuiaTomada,
+  { fecha, franja, cambiar }: IntentoPedido,
+): Promise<FilaGuia> {
+  const ahora = escritor.reloj()
+  const zona = zonaDe(tomada, ajustes.zonaHoraria)
+  const politica = await leerIntentos({ consultar: escritor.consultar }, tomada.comercio_id)
+  const abierta = exigirReintentable(tomada, politica, zona)
+  const dia = exigirDia(diasDe(abierta.fecha_desde, dayIn(ahora, zona)), fecha)
+  exigirFranja(franja)
+  const presente = await cambiar()
+  const resolucion = tomar(abierta, { accion: 'reintentar', por, fecha: dia, franja: franja ?? null })
+  const comun = { ocurrido_en: ahora, registrado_en: ahora, autor, descripcion: descripcion ?? null }
+  return dar(escritor, presente, pasoDeResolucion('guia.resolucion_tomada', resolucion, comun))
+}
+
+/** States in which nobody is on the way with the parcel, so that its return begins at once. */
+const EN_REPOSO: readonly Estado[] = ['en_bodega', 'intento_fallido']
+
+/**
+ * Decides that the parcel of a locked guide returns, in the lock's transaction.
+ * @returns the guide's row afterwards
+ * @throws Problema 409 `decision_tomada` or `transicion_invalida`
+ */
+export async function devolverTomada(
+  escritor: Escritor,
+  { por, autor, descripcion }: QuienDecide,
+  tomada: FilaGuia,
+): Promise<FilaGuia> {
+  if (tomada.estado === 'en_devolucion') return tomada
+  exigirDevolvible(tomada)
+  exigirSinTomar(tomada)
+  const ahora = escritor.reloj()
+  const comun = { ocurrido_en: ahora, registrado_en: ahora, autor }
+  const resolucion = tomar(tomada.resolucion, { accion: 'devolver', por })
+  const paso = pasoDeResolucion('guia.resolucion_tomada', resolucion, { ...comun, descripcion: descripcion ?? null })
+  const decidida = await dar(escritor, tomada, paso)
+  return EN_REPOSO.includes(tomada.estado) ? dar(escritor, decidida, pasoDeRegreso(resolucion.valor, comun)) : decidida
+}
+
+/** Writes an event of a locked guide. */
+const dar = async ({ consultar, avisarTrabajo }: Escritor, guia: FilaGuia, paso: Parameters<typeof darPaso>[2]) =>
+  (await darPaso({ db: { consultar }, avisarTrabajo }, guia, paso))!.guia
+
+/**
+ * Returns the decision that waits. A failed attempt of a version that opened no decisions opens one here.
+ * @throws Problema 409
+ */
+function exigirReintentable(tomada: GuiaTomada, politica: PoliticaDeIntentos, zona: string): Resolucion {
+  exigirSinTomar(tomada)
+  const { estado, resolucion, intentos, estado_en } = tomada
+  const deAntes = estado === 'intento_fallido' && resolucion === null
+  const abierta = deAntes
+    ? abrir(politica, { intentos, ocurrido_en: estado_en, registrado_en: estado_en }, zona).valor
+    : resolucion
+  if (esperaDecision(abierta) && abierta.opciones.includes('reintentar')) return abierta
+  const puedeVolver = siguientes(estado).includes('en_devolucion')
+  const mensaje = esperaDecision(abierta)
+    ? `Ya se hicieron ${intentos} intentos, los que admite la cuenta. Pida la devolución, o hable con el servicio de mensajería.`
+    : `La guía está en ${estado} y no hay un intento fallido que repetir.${puedeVolver ? ' Puede pedir la devolución.' : ''}`
+  throw new Problema('decision_no_admitida', mensaje, { estado, opciones: puedeVolver ? ['devolver'] : [] })
+}
+
+const DECIDIO: Readonly<Record<QuienResuelve, string>> = {
+  comercio: 'El comercio',
+  operador: 'El servicio de mensajería',
+  destinatario: 'El destinatario',
+  politica: 'La política de la cuenta',
+}
+
+/** @throws Problema 409 `decision_tomada` if somebody decided before, and nothing has applied the decision */
+function exigirSinTomar({ estado, resolucion }: FilaGuia): void {
+  if (!estaTomada(resolucion)) return
+  const { accion, fecha, por } = resolucion
+  const mensaje = `${DECIDIO[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión.`
+  throw new Problema('decision_tomada', mensaje, { estado, resolucion })
+}
+
+/** @throws Problema 409 `transicion_invalida` if nobody has the parcel, or if it has arrived */
+function exigirDevolvible({ estado }: FilaGuia): void {
+  if (siguientes(estado).includes('en_devolucion')) return
+  const mensaje = esFinal(estado)
+    ? `La guía está en ${estado}, que es un estado final: no hay nada que devolver.`
+    : `La guía está en ${estado}: nadie tiene el paquete, así que no se devuelve: se cancela, con cancelar.`
+  throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
+}
+
+/** Returns the first and the last day on which another attempt may be made. */
+export function diasDe(minimo: Dia | null, hoy: Dia): { desde: Dia; hasta: Dia } {
+  const desde = minimo !== null && minimo > hoy ? minimo : hoy
+  const hasta = addDays(hoy, PLAZO)
+  return { desde, hasta: hasta < desde ? desde : hasta }
+}
+
+/**
+ * Returns the day of the attempt.
+ * @throws Problema 422 if it is too early or too late
+ */
+function exigirDia({ desde, hasta }: ReturnType<typeof diasDe>, pedido: Dia | undefined): Dia {
+  const dia = pedido ?? desde
+  if (dia >= desde && dia <= hasta) return dia
+  const mensaje = `debe ser un día desde ${desde} hasta ${hasta}`
+  throw problemOfFaults('validacion', [{ campo: '/fecha', codigo: 'fuera_de_rango', mensaje }])
+}
+
+/** @throws Problema 422 if the window ends before it begins */
+function exigirFranja(franja: Franja | undefined): void {
+  if (franja === undefined || franja.desde < franja.hasta) return
+  const mensaje = `debe ser después de desde (${franja.desde})`
+  throw problemOfFaults('validacion', [{ campo: '/franja/hasta', codigo: 'fuera_de_rango', mensaje }])
+}
