@@ -145,6 +145,7 @@ const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   inicio: async () => {},
   rastreo: async () => {},
   buzon: async () => {},
+  decidir: async () => {},
   consola: async (salida) => {
     await empaquetar({ navegador: 'consola/browser/main.ts' }, salida, 'esm')
     await comprimir(salida, ['navegador.js', 'estilo.css'])

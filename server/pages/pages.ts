@@ -1,9 +1,11 @@
 import type { Express } from 'express'
 import type { Deps } from '../domain/deps.ts'
+import { crearDecisiones } from '../domain/resoluciones/decidir.ts'
 import { crearSolicitudes } from '../domain/ubicacion/solicitud.ts'
 import { serveAssets } from './assets.ts'
 import { servirBuzon } from './buzon/route.ts'
 import { servirConsola } from './consola/route.ts'
+import { servirDecision } from './decidir/route.ts'
 import { servirDocumentacion } from './docs/route.ts'
 import { Front } from './front.ts'
 import { servirInicio } from './inicio/route.ts'
@@ -31,6 +33,11 @@ export function servePages(app: Express, deps: Deps, { buzon }: PageOptions): Fr
   servirInicio(app, fachada)
   servirConsola(app, fachada)
   const { mosaicos, retencionDeUbicaciones: retencion } = deps.ajustes
+  servirDecision(app, {
+    fachada,
+    decisiones: crearDecisiones(deps),
+    retencion: Math.max(retencion, deps.ajustes.retencionDePersonas),
+  })
   servirUbicacion(app, { fachada, solicitudes: crearSolicitudes(deps), mosaicos, retencion })
   servirRepartidor(app, fachada, deps.ajustes.retencionDePruebas)
   servirRastreo(app, { fachada, leer: crearLecturaDeEnvios(deps) })

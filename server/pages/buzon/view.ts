@@ -5,7 +5,7 @@ import type { PageContent } from '../frame.ts'
 import { html } from '../html.ts'
 
 /** A message as the mailbox shows it. */
-export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado'> {
+export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado' | 'tipo'> {
   comercio: string
   municipio: string
   ubicacion_estado: EstadoDeUbicacion
@@ -20,7 +20,7 @@ export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado
 export const paginaDelBuzon = (marca: string, mensajes: readonly Mensaje[], raiz: string): PageContent => ({
   titulo: 'Buzón de mensajes',
   cuerpo: html`<h1>Buzón de mensajes</h1>
-<p>Lo que recibirían en su teléfono los destinatarios de guías de prueba sin ubicación. Aquí no sale nada afuera: abra un enlace y confirme el lugar como lo harían ellos.</p>
+<p>Lo que recibirían en su teléfono los destinatarios de guías de prueba sin ubicación, o que no se pudieron entregar. Aquí no sale nada afuera: abra un enlace y conteste como lo harían ellos.</p>
 ${
   mensajes.length > 0
     ? html`<ol>${mensajes.map((mensaje) => tarjeta(marca, mensaje, raiz))}</ol>`
@@ -28,18 +28,24 @@ ${
 }`,
 })
 
-const tarjeta = (
-  marca: string,
-  { telefono, comercio, municipio, guia, estado, ubicacion_estado, token }: Mensaje,
-  raiz: string,
-) => html`<li>
-<p class="suave">Para ${telefono ?? '(borrado)'} · guía ${inGroups(guia)} · ${estado}</p>
-<p>Le escribe ${marca}. <strong>${comercio}</strong> le envía un paquete a ${municipio}. Díganos dónde entregarlo:</p>
+const tarjeta = (marca: string, mensaje: Mensaje, raiz: string) => html`<li>
+<p class="suave">Para ${mensaje.telefono ?? '(borrado)'} · guía ${inGroups(mensaje.guia)} · ${mensaje.estado}</p>
+<p>Le escribe ${marca}. ${texto(mensaje)}</p>
 ${
-  estado === 'pendiente' || token === undefined
+  mensaje.estado === 'pendiente' || mensaje.token === undefined
     ? html`<p><em>Está por salir: vuelva a cargar la página.</em></p>`
-    : html`<a class="boton principal" href="${raiz}u/${token}">${ubicacion_estado === 'confirmada' ? 'Ver el lugar confirmado' : 'Decir dónde es'}</a>`
+    : enlace(mensaje, mensaje.token, raiz)
 }
 </li>\n`
+
+const texto = ({ tipo, comercio, municipio }: Mensaje) =>
+  tipo === 'solicitud_decision'
+    ? html`No pudimos entregarle su paquete de <strong>${comercio}</strong>. Díganos qué hacemos:`
+    : html`<strong>${comercio}</strong> le envía un paquete a ${municipio}. Díganos dónde entregarlo:`
+
+const enlace = ({ tipo, ubicacion_estado }: Mensaje, token: string, raiz: string) =>
+  tipo === 'solicitud_decision'
+    ? html`<a class="boton principal" href="${raiz}d/${token}">Decidir</a>`
+    : html`<a class="boton principal" href="${raiz}u/${token}">${ubicacion_estado === 'confirmada' ? 'Ver el lugar confirmado' : 'Decir dónde es'}</a>`
 
 export const FALLO_DEL_BUZON = html`Vuelva a cargar la página en un minuto.`

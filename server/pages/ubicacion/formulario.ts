@@ -1,10 +1,8 @@
 import type { Request } from 'express'
 import type { LugarPropuesto } from '../../domain/ubicacion/solicitud.ts'
+import { readForm } from '../form.ts'
 import { DESCRIPCION_CORTA, IMPRECISA_M, MINIMO_DE_DESCRIPCION, pedirPin } from './precision.ts'
 
-const MAXIMO_DE_BYTES = 8_192
-/** Time limit for receiving the body, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */
-const PLAZO = 30_000
 const MAXIMO_DE_REFERENCIA = 200
 /** Largest `precision_m` in the contract, in metres. A less precise position counts as this value. */
 const PEOR_PRECISION = 100_000
@@ -26,107 +24,25 @@ export interface FieldFault {
   mensaje: string
 }
 
+/**
+ * Reads the posted form.
+ * @throws FormError
+ */
+export const leerFormulario = (req: Request): Promise<Formulario> => readForm(req, CAMPOS)
+
 /** Message shown if the recipient chose no location. */
 const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
-
-/** Error for a body that the page's form does not send, with the status of the response. */
-export class ErrorDeFormulario extends Error {
-  readonly status: 400 | 408 | 413 | 415
-  constructor(status: ErrorDeFormulario['status'], mensaje: string) {
-    super(mensaje)
-    this.name = 'ErrorDeFormulario'
-    this.status = status
-  }
-}
-
-/**
- * Reads the posted form. Accepts only the form's own fields, each at most once, in well-formed UTF-8. The size limit
- * applies while the body arrives.
- * @throws ErrorDeFormulario
- */
-export async function leerFormulario(req: Request): Promise<Formulario> {
-  const [tipo = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
-  if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new ErrorDeFormulario(415, 'wrong content type')
-  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new ErrorDeFormulario(415, 'encoded body')
-  return descifrar(await recibir(req))
-}
-
-function recibir(req: Request): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const trozos: Buffer[] = []
-    let recibidos = 0
-    const terminar = (error?: ErrorDeFormulario) => {
-      clearTimeout(plazo)
-      req.removeAllListeners('data')
-      if (!error) return resolve(Buffer.concat(trozos))
-      req.pause()
-      reject(error)
-    }
-    const plazo = setTimeout(() => terminar(new ErrorDeFormulario(408, 'body too slow')), PLAZO)
-    if (Number(req.headers['content-length'] ?? 0) > MAXIMO_DE_BYTES) {
-      return terminar(new ErrorDeFormulario(413, 'body too long'))
-    }
-    req.on('data', (trozo: Buffer) => {
-      recibidos += trozo.length
-      if (recibidos > MAXIMO_DE_BYTES) terminar(new ErrorDeFormulario(413, 'body too long'))
-      else trozos.push(trozo)
-    })
-    req.once('end', () => terminar())
-    req.once('error', () => terminar(new ErrorDeFormulario(400, 'body cut off')))
-  })
-}
-
-function descifrar(bytes: Buffer): Formulario {
-  const formulario = Object.fromEntries(CAMPOS.map((campo) => [campo, ''])) as Formulario
-  const vistos = new Set<string>()
-  for (const par of bytes.toString('latin1').split('&')) {
-    if (par === '') continue
-    const igual = par.indexOf('=')
-    const campo = decodificar(igual < 0 ? par : par.slice(0, igual))
-    if (!esCampo(campo) || vistos.has(campo)) throw new ErrorDeFormulario(400, 'unknown or repeated field')
-    vistos.add(campo)
-    formulario[campo] = limpiar(igual < 0 ? '' : decodificar(par.slice(igual + 1)))
-  }
-  return formulario
-}
-
-const esCampo = (campo: string): campo is Campo => (CAMPOS as readonly string[]).includes(campo)
-
-/**
- * Decodes a part of the form. Unlike `URLSearchParams`, it rejects malformed text, because browsers always encode
- * correctly.
- * @throws ErrorDeFormulario
- */
-function decodificar(texto: string): string {
-  try {
-    if (/[^\x21-\x7e]/.test(texto)) throw new URIError('missing percent-encoding')
-    return decodeURIComponent(texto.replaceAll('+', ' '))
-  } catch {
-    throw new ErrorDeFormulario(400, 'malformed percent-encoding')
-  }
-}
-
-/**
- * Puts a text on one line in Unicode normalization form C. Removes invisible characters that could hide or reverse
- * text.
- */
-const limpiar = (texto: string) =>
-  texto
-    .normalize('NFC')
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
-    .trim()
 
 /**
  * Returns the link within the text that an app shares, which may put the name of the place before the link. A text
  * without a link is returned unchanged.
  */
-const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
+export const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
 /** Returns the fields that the recipient filled in. */
 export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Formulario): FormValues => valores
 
-const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
+export const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
 
 /** Reads a decimal number in plain notation; undefined unless it is between `minimo` and `maximo`. */
 function numero(texto: string, minimo: number, maximo: number): number | undefined {

@@ -1,7 +1,16 @@
-import type { DatosDeSolicitud } from '../../domain/ubicacion/solicitud.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { type Html, html } from '../html.ts'
 import type { FormValues } from './formulario.ts'
+
+/** Parts of a recipient's parcel that the pages show. */
+export interface ParcelShown {
+  guia: string
+  /** Name of the merchant who sends the parcel. */
+  comercio: string
+  contenido: string | null
+  departamento: string
+  municipio: string
+}
 
 export const PREGUNTA = '¿Dónde le entregamos su paquete?'
 
@@ -11,7 +20,7 @@ export const soloNombre = (destinatario: string | null) =>
 /** Adds a full stop to a name at the end of a sentence, unless the name ends with a full stop, as «S. A.» does. */
 export const conPunto = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
 /** Returns the municipality with its department; the municipality alone if both have the same name. */
-export const zonaDelDestino = ({ municipio, departamento }: DatosDeSolicitud) =>
+export const zonaDelDestino = ({ municipio, departamento }: Pick<ParcelShown, 'municipio' | 'departamento'>) =>
   municipio === departamento ? municipio : `${municipio}, ${departamento}`
 
 /** Maximum length of the parcel's content, in characters. A longer text would push the question out of sight. */
@@ -28,7 +37,7 @@ function acortar(texto: string): string {
 }
 
 /** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
-export const paquete = ({ comercio, contenido, guia }: DatosDeSolicitud): Html =>
+export const paquete = ({ comercio, contenido, guia }: Pick<ParcelShown, 'comercio' | 'contenido' | 'guia'>): Html =>
   html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${acortar(contenido.trim())}</strong>` : 'un paquete'}.</p>
 <p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p></div>`
 

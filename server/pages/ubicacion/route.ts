@@ -3,11 +3,13 @@ import { createLimit, perMinute } from '../../api/limits/buckets.ts'
 import { NetworkLimit } from '../../api/limits/networkLimit.ts'
 import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
 import { readAssets, serveAssets } from '../assets.ts'
+import { FormError } from '../form.ts'
 import type { Front } from '../front.ts'
 import { servePage } from '../page.ts'
 import { privacidadDelLugar } from '../privacidad.ts'
 import { FALLO_DE_UBICACION, MAL_PEDIDA, SOLICITUD_DESCONOCIDA } from './despues.ts'
-import { ErrorDeFormulario, leerFormulario } from './formulario.ts'
+import { LINK_LIMITS, LINK_TOKEN } from './enlace.ts'
+import { leerFormulario } from './formulario.ts'
 import { crearHojas } from './hojas.ts'
 import { PREGUNTA } from './partes.ts'
 import { cabezaDeUbicacion, type Mosaicos } from './view.ts'
@@ -23,13 +25,6 @@ export interface OpcionesDeUbicacion {
   reloj?: () => number
 }
 
-/** Token of a link: 22 characters of base64url, which hold 16 bytes (128 bits). It is too long to guess. */
-const TOKEN = /^[A-Za-z0-9_-]{22}$/
-/**
- * Requests per minute. Link previews alone may open a link 50 times. One network may be a whole mobile network behind
- * one NAT.
- */
-const LIMITES = { red: 600, get: 60, post: 10 }
 /**
  * Rate of new links that one network may request, for all guides together; a network may be a whole mobile network.
  * Each guide and each telephone has a lower limit of its own.
@@ -57,9 +52,9 @@ export function servirUbicacion(
 ) {
   const recursos = readAssets('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
   const conReloj = reloj ? { reloj } : {}
-  const porRed = new NetworkLimit(perMinute(LIMITES.red), conReloj)
-  const porLectura = createLimit(LIMITES.get, conReloj)
-  const porEnvio = createLimit(LIMITES.post, conReloj)
+  const porRed = new NetworkLimit(perMinute(LINK_LIMITS.red), conReloj)
+  const porLectura = createLimit(LINK_LIMITS.get, conReloj)
+  const porEnvio = createLimit(LINK_LIMITS.post, conReloj)
   const otros = new NetworkLimit(OTROS, conReloj)
   const { ver, recibir } = crearHojas(solicitudes, {
     mapaDe: (raiz) =>
@@ -81,16 +76,16 @@ export function servirUbicacion(
     fallo: FALLO_DE_UBICACION,
     esperar({ red, resto, leyendo }) {
       const deEnlace = leyendo ? porLectura : porEnvio
-      return porRed.take(red) || (TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
+      return porRed.take(red) || (LINK_TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
     },
     async atender({ req, resto: token, raiz, red, leyendo }) {
-      if (!TOKEN.test(token)) return { status: 404, ...SOLICITUD_DESCONOCIDA }
+      if (!LINK_TOKEN.test(token)) return { status: 404, ...SOLICITUD_DESCONOCIDA }
       const abierto = { token, raiz, red }
       if (leyendo) return ver(abierto, req.query.cambiar === undefined ? {} : { cambiar: '1' })
       try {
         return await recibir(abierto, await leerFormulario(req))
       } catch (error) {
-        if (error instanceof ErrorDeFormulario) return { status: error.status, ...MAL_PEDIDA }
+        if (error instanceof FormError) return { status: error.status, ...MAL_PEDIDA }
         throw error
       }
     },

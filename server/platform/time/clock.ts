@@ -1,4 +1,5 @@
-const MESES = [
+/** Spanish names of the months. */
+export const MESES = [
   'enero',
   'febrero',
   'marzo',

@@ -1,4 +1,4 @@
-import { createClock } from './clock.ts'
+import { createClock, MESES } from './clock.ts'
 import { readInstant } from './instant.ts'
 
 // Calendar days as texts, «2026-11-25» (RFC 3339, full-date). Texts of days sort like the days.
@@ -9,6 +9,14 @@ export const isDay = (texto: string): boolean =>
 
 /** Returns the day of an instant in an IANA time zone. */
 export const dayIn = (instante: Date, zona: string): string => createClock(zona).dia(instante.toISOString())
+
+const SEMANA = ['domingo', 'lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado']
+
+/** Returns a day in words, in Spanish and without the year: «miércoles 25 de noviembre». */
+export function dayInWords(dia: string): string {
+  const [, mes = '', numero = ''] = dia.split('-')
+  return `${SEMANA[new Date(`${dia}T00:00:00Z`).getUTCDay()]} ${Number(numero)} de ${MESES[Number(mes) - 1]}`
+}
 
 /** Returns the day that is some days after another. */
 export function addDays(dia: string, dias: number): string {

@@ -1,0 +1,141 @@
+import type { Express } from 'express'
+import { createLimit, perMinute } from '../../api/limits/buckets.ts'
+import { NetworkLimit } from '../../api/limits/networkLimit.ts'
+import type { DatosDeDecision, Decisiones } from '../../domain/resoluciones/decidir.ts'
+import { readGenerated } from '../assets.ts'
+import { FormError } from '../form.ts'
+import { ownHead } from '../frame.ts'
+import type { Front } from '../front.ts'
+import { Html } from '../html.ts'
+import { type Sheet, servePage } from '../page.ts'
+import { privacidadDelLugar } from '../privacidad.ts'
+import { byDigest } from '../response.ts'
+import { LINK_LIMITS, LINK_TOKEN } from '../ubicacion/enlace.ts'
+import { type AnswerFault, type AnswerForm, interpretAnswer, readAnswer } from './formulario.ts'
+import {
+  DECISION_FAILED,
+  type Draft,
+  decidedPage,
+  EXPIRED_DECISION,
+  farPlacePage,
+  NOT_POSSIBLE,
+  QUESTION,
+  questionPage,
+  refusalPage,
+  searchingPage,
+  supersededPage,
+  UNKNOWN_DECISION,
+  UNREADABLE,
+} from './view.ts'
+
+export interface DecisionPageOptions {
+  fachada: Front
+  decisiones: Decisiones
+  /** Days that the recipient's answers are kept after the guide ends. */
+  retencion: number
+  /** Clock of the rate limits, in milliseconds; only differences count. */
+  reloj?: () => number
+}
+
+/** Preview of every link to the page. Apps keep previews, so it says nothing about the parcel. */
+const PREVIEW = { titulo: QUESTION, descripcion: 'Díganos qué hacemos con el paquete que no pudimos entregarle.' }
+
+const NEW_DRAFT: Draft = { eleccion: undefined, valores: {}, fallas: [] }
+
+/** Link of a recipient, as the browser opened it. */
+interface Opened {
+  token: string
+  /** Relative path from the page to the service root. */
+  raiz: string
+}
+
+/**
+ * Serves `/d/{token}`, where the recipient decides after a failed attempt. The token is the only authorization, and is
+ * never logged. The page has no program.
+ */
+export function servirDecision(app: Express, { fachada, decisiones, retencion, reloj }: DecisionPageOptions) {
+  const estilo = readGenerated('paginas/decidir/estilo.css').toString()
+  const cabeza = ownHead(new Html(estilo))
+  const conReloj = reloj ? { reloj } : {}
+  const porRed = new NetworkLimit(perMinute(LINK_LIMITS.red), conReloj)
+  const porLectura = createLimit(LINK_LIMITS.get, conReloj)
+  const porEnvio = createLimit(LINK_LIMITS.post, conReloj)
+  const { ver, recibir } = createSheets(decisiones)
+  servePage(app, '/d', {
+    metodos: ['POST'],
+    cabeceras: fachada.permisos({ 'style-src': byDigest(estilo), 'form-action': "'self'" }),
+    cabeza: () => cabeza,
+    fachada,
+    previa: PREVIEW,
+    nota: privacidadDelLugar(retencion),
+    fallo: DECISION_FAILED,
+    esperar({ red, resto, leyendo }) {
+      const deEnlace = leyendo ? porLectura : porEnvio
+      return porRed.take(red) || (LINK_TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
+    },
+    async atender({ req, resto: token, raiz, leyendo }) {
+      if (!LINK_TOKEN.test(token)) return { status: 404, ...UNKNOWN_DECISION }
+      if (leyendo) return ver({ token, raiz })
+      try {
+        return await recibir({ token, raiz }, await readAnswer(req))
+      } catch (error) {
+        if (error instanceof FormError) return { status: error.status, ...UNREADABLE }
+        throw error
+      }
+    },
+  })
+}
+
+/** Creates the two handlers of a link: `ver` shows its page, and `recibir` answers the form sent from that page. */
+function createSheets(decisiones: Decisiones) {
+  const ver = async ({ token, raiz }: Opened, borrador = NEW_DRAFT, tarde = false): Promise<Sheet> => {
+    const datos = await decisiones.leer(token)
+    if (!datos) return { status: 404, ...UNKNOWN_DECISION }
+    if (datos.estado === 'abierta')
+      return { status: borrador.fallas.length > 0 ? 422 : 200, ...questionPage(datos, borrador) }
+    if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_DECISION }
+    return { status: tarde ? 409 : 200, ...closedPage(datos, raiz, tarde) }
+  }
+  const recibir = async (abierto: Opened, formulario: AnswerForm): Promise<Sheet> => {
+    const leida = interpretAnswer(formulario)
+    if (!leida) return { status: 400, ...UNREADABLE }
+    if ('fallas' in leida) return ver(abierto, { ...leida, valores: formulario })
+    const { respuesta } = leida
+    const { eleccion } = respuesta
+    const conFalla = (falla: AnswerFault) => ver(abierto, { eleccion, valores: formulario, fallas: [falla] })
+    if (formulario.seguro === 'no') return ver(abierto, { eleccion, valores: formulario, fallas: [] })
+    if (eleccion === 'rechazo' && formulario.seguro !== '1') return preguntarOtraVez(abierto)
+    const resultado = await decisiones.decidir(abierto.token, respuesta)
+    if (resultado.ok) return { status: 303, a: abierto.token }
+    switch (resultado.motivo) {
+      case 'lejos': {
+        const datos = await decisiones.leer(abierto.token)
+        if (datos?.estado !== 'abierta') return ver(abierto, NEW_DRAFT, true)
+        return { status: 422, ...farPlacePage(datos, formulario, resultado.distancia_km) }
+      }
+      case 'fecha_invalida':
+        return conFalla({ campo: 'fecha', mensaje: 'Ese día ya no se puede: elija otro.' })
+      case 'no_admitida':
+        return { status: 409, ...NOT_POSSIBLE }
+      case 'cerrada':
+      case 'desconocida':
+        return ver(abierto, NEW_DRAFT, true)
+      default:
+        return conFalla({
+          campo: resultado.motivo === 'referencia_larga' ? 'referencia' : 'enlace',
+          mensaje: resultado.mensaje,
+        })
+    }
+  }
+  const preguntarOtraVez = async (abierto: Opened): Promise<Sheet> => {
+    const datos = await decisiones.leer(abierto.token)
+    if (datos?.estado !== 'abierta') return ver(abierto, NEW_DRAFT, true)
+    return { status: 200, ...refusalPage(datos, abierto.token) }
+  }
+  return { ver, recibir }
+}
+
+function closedPage(datos: DatosDeDecision, raiz: string, tarde: boolean) {
+  if (datos.estado === 'decidida') return decidedPage(datos, raiz, tarde)
+  return datos.estado === 'detenida' ? searchingPage(datos, raiz) : supersededPage(datos, raiz)
+}

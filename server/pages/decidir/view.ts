@@ -1,0 +1,256 @@
+import type { DatosDeDecision, Eleccion } from '../../domain/resoluciones/decidir.ts'
+import { MAXIMOS_DE_VECINO } from '../../domain/resoluciones/decidir.ts'
+import type { QuienResuelve } from '../../generado/contrato/tipos/index.ts'
+import { DESCRIPCIONES_DE_MOTIVO } from '../../generado/contrato/vocabulario.ts'
+import { createClock } from '../../platform/time/clock.ts'
+import { addDays, dayInWords } from '../../platform/time/day.ts'
+import { messagePage, type PageContent } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { conPunto, paquete, soloNombre, zonaDelDestino } from '../ubicacion/partes.ts'
+import type { AnswerFault, AnswerForm } from './formulario.ts'
+
+export const QUESTION = '¿Qué hacemos con su paquete?'
+
+/** Answer that the recipient began, and its faults. */
+export interface Draft {
+  /** Choice whose fields are shown; undefined if the recipient chose nothing yet. */
+  eleccion: Eleccion | undefined
+  valores: Partial<AnswerForm>
+  fallas: readonly AnswerFault[]
+}
+
+/** Returns the page with the question. Each choice is a form of its own, which opens without a program. */
+export function questionPage(datos: DatosDeDecision, borrador: Draft): PageContent {
+  const { fallas, eleccion } = borrador
+  const cuerpo = html`${eleccion && fallas.length > 0 && resumen(eleccion, fallas)}
+${paquete(datos)}
+<h1 tabindex="-1">${QUESTION}</h1>
+<p>${saludo(datos)}Fuimos a entregárselo y no se pudo${porQue(datos)}.</p>
+<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${[datos.direccion?.trim(), zonaDelDestino(datos)].filter(Boolean).join(', ')}</strong></p>
+${plazo(datos)}
+${
+  datos.dias
+    ? html`${opcion('otro_dia', 'Que lo lleven otro día', borrador, html`${campoDeDia('otro_dia', datos.dias, borrador)}`, 'Pedir ese día')}
+${opcion('otro_lugar', 'Que lo lleven a otro lugar', borrador, html`${campoDeEnlace(borrador)}${campoDeReferencia(borrador)}${campoDeDia('otro_lugar', datos.dias, borrador)}`, 'Pedir ese lugar')}
+${opcion('vecino', 'Que lo dejen con un vecino', borrador, html`${camposDeVecino(borrador)}${campoDeDia('vecino', datos.dias, borrador)}`, 'Dejarlo con mi vecino')}`
+    : html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${conPunto(datos.comercio)}</p>`
+}
+${opcion('rechazo', 'No lo quiero', borrador, html`<p>Vuelve a la tienda. Si ya lo pagó, hable con ella.</p>`, 'No lo quiero')}`
+  return { titulo: fallas.length > 0 ? `Falta algo – ${QUESTION}` : QUESTION, cuerpo }
+}
+
+const saludo = ({ destinatario }: DatosDeDecision) => {
+  const nombre = soloNombre(destinatario)
+  return nombre && `Hola, ${nombre}. `
+}
+
+const porQue = ({ motivo }: DatosDeDecision) =>
+  motivo === null || motivo === 'otro' ? '' : `: ${DESCRIPCIONES_DE_MOTIVO[motivo]}`
+
+function plazo({ vence_en, vuelve, zona }: DatosDeDecision): Html {
+  const reloj = createClock(zona)
+  const despues = vuelve ? 'Después, vuelve a la tienda.' : 'Después, decide la tienda.'
+  return html`<p>Puede decidir hasta el <strong>${dayInWords(reloj.dia(vence_en))} a las ${reloj.hora(vence_en)}</strong> (${reloj.nombre}). ${despues}</p>`
+}
+
+const resumen = (eleccion: Eleccion, fallas: readonly AnswerFault[]) =>
+  html`<div class="errores" role="alert" tabindex="-1" autofocus>
+<h2>Revise esto, por favor</h2>
+<ul>${fallas.map(({ campo, mensaje }) => html`<li><a href="#${campo}-${eleccion}">${mensaje}</a></li>`)}</ul>
+</div>`
+
+/** Returns a choice that opens to its form. Opening one closes the others, in browsers that know `name`. */
+const opcion = (eleccion: Eleccion, nombre: string, borrador: Draft, campos: Html, boton: string): Html =>
+  html`<details name="eleccion"${borrador.eleccion === eleccion && html` open`}><summary>${nombre}</summary>
+<form method="post" novalidate><input type="hidden" name="eleccion" value="${eleccion}">
+${campos}
+<button type="submit" class="principal">${boton}</button></form></details>`
+
+interface Campo {
+  nombre: AnswerFault['campo']
+  etiqueta: string
+  ayuda?: string
+  /** Returns the control with these attributes and this value. */
+  control: (atributos: Html, valor: string) => Html
+}
+
+/** Returns a field with its label, help and fault. */
+function campo(eleccion: Eleccion, borrador: Draft, { nombre, etiqueta, ayuda, control }: Campo): Html {
+  const suyo = borrador.eleccion === eleccion
+  const falla = suyo ? borrador.fallas.find((una) => una.campo === nombre) : undefined
+  const id = `${nombre}-${eleccion}`
+  const descrito = [falla && `error-${id}`, ayuda && `ayuda-${id}`].filter(Boolean).join(' ')
+  const atributos = html`id="${id}" name="${nombre}" autocomplete="off"${descrito && html` aria-describedby="${descrito}"`}${falla && html` aria-invalid="true"`}`
+  return html`<div class="campo"><label for="${id}">${etiqueta}</label>
+${ayuda && html`<p class="suave" id="ayuda-${id}">${ayuda}</p>`}${falla && html`<p class="error" id="error-${id}">${falla.mensaje}</p>`}
+${control(atributos, (suyo && borrador.valores[nombre]) || '')}</div>`
+}
+
+const campoDeDia = (
+  eleccion: Eleccion,
+  { desde, hasta }: NonNullable<DatosDeDecision['dias']>,
+  borrador: Draft,
+): Html =>
+  campo(eleccion, borrador, {
+    nombre: 'fecha',
+    etiqueta: '¿Qué día?',
+    control: (atributos, valor) =>
+      html`<select ${atributos}>${diasEntre(desde, hasta).map((dia) => html`<option value="${dia}"${dia === valor && html` selected`}>${dayInWords(dia)}</option>`)}</select>`,
+  })
+
+function diasEntre(desde: string, hasta: string): string[] {
+  const dias = []
+  for (let dia = desde; dia <= hasta; dia = addDays(dia, 1)) dias.push(dia)
+  return dias
+}
+
+const campoDeEnlace = (borrador: Draft): Html =>
+  campo('otro_lugar', borrador, {
+    nombre: 'enlace',
+    etiqueta: 'Enlace del mapa, si tiene',
+    ayuda: 'En Google Maps o Waze, busque el lugar, toque «Compartir» y «Copiar». Después péguelo aquí.',
+    control: (atributos, valor) =>
+      html`<input ${atributos} type="text" inputmode="url" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}">`,
+  })
+
+const campoDeReferencia = (borrador: Draft): Html =>
+  campo('otro_lugar', borrador, {
+    nombre: 'referencia',
+    etiqueta: '¿Cómo reconocemos el lugar?',
+    ayuda: 'Calle o colonia, qué hay cerca, de qué color es. Sin enlace, descríbalo bien.',
+    control: (atributos, valor) => html`<textarea ${atributos} rows="3" maxlength="200">
+${valor}</textarea>`,
+  })
+
+const camposDeVecino = (borrador: Draft): readonly Html[] => [
+  campo('vecino', borrador, {
+    nombre: 'nombre',
+    etiqueta: 'Nombre de su vecino',
+    ayuda: 'Lo verán la tienda y el repartidor.',
+    control: (atributos, valor) =>
+      html`<input ${atributos} type="text" maxlength="${MAXIMOS_DE_VECINO.nombre}" value="${valor}">`,
+  }),
+  campo('vecino', borrador, {
+    nombre: 'donde',
+    etiqueta: '¿Dónde vive?',
+    ayuda: 'Por ejemplo: casa verde de enfrente. Puede dejarlo vacío.',
+    control: (atributos, valor) =>
+      html`<input ${atributos} type="text" maxlength="${MAXIMOS_DE_VECINO.donde}" value="${valor}">`,
+  }),
+]
+
+const ocultos = (valores: Partial<AnswerForm>) =>
+  Object.entries(valores).map(([nombre, valor]) => html`<input type="hidden" name="${nombre}" value="${valor}">\n`)
+
+/** Returns the page that asks again before the parcel returns, which nobody can undo. */
+export const refusalPage = (datos: DatosDeDecision, token: string): PageContent => ({
+  titulo: '¿Seguro que no lo quiere?',
+  cuerpo: html`${paquete(datos)}
+<h1 tabindex="-1">¿Seguro que no lo quiere?</h1>
+<p>El paquete vuelve a la tienda. Después ya no se puede cambiar aquí.</p>
+<form method="post">
+${ocultos({ eleccion: 'rechazo', seguro: '1' })}
+<p><a class="boton principal" href="${token}">No, sí lo quiero</a></p>
+<button type="submit">Sí, que vuelva a la tienda</button>
+</form>`,
+})
+
+/**
+ * Returns the page that asks for confirmation of a place far from the declared municipality.
+ * @param distanciaKm distance from that municipality, in kilometres
+ */
+export function farPlacePage(datos: DatosDeDecision, valores: Partial<AnswerForm>, distanciaKm: number): PageContent {
+  const { fecha = '', enlace = '', referencia = '' } = valores
+  const km = distanciaKm.toLocaleString('es-GT')
+  return {
+    titulo: '¿Seguro que es ahí?',
+    cuerpo: html`${paquete(datos)}
+<h1 tabindex="-1">¿Seguro que es ahí?</h1>
+<p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${zonaDelDestino(datos)}</strong>, que es la dirección del paquete.</p>
+<form method="post">
+${ocultos({ eleccion: 'otro_lugar', fecha, enlace, referencia })}
+<button type="submit" class="principal" name="seguro" value="no">No, quiero corregirlo</button>
+<button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
+</form>`,
+  }
+}
+
+const QUIEN: Readonly<Record<QuienResuelve, string>> = {
+  comercio: 'La tienda',
+  operador: 'El servicio de mensajería',
+  destinatario: 'Usted',
+  politica: 'Nadie decidió a tiempo',
+}
+
+const PEDIDO: Readonly<Record<Exclude<Eleccion, 'rechazo'>, string>> = {
+  otro_dia: 'Se lo llevamos otro día',
+  otro_lugar: 'Lo llevamos al lugar que nos dio',
+  vecino: 'Lo dejamos con su vecino',
+}
+
+/**
+ * Returns the page that says what was decided, and which side decided. It names no person.
+ * @param raiz relative path from the page to the service root, such as `../`
+ * @param tarde true if the recipient wanted to decide after that
+ */
+export function decidedPage(datos: DatosDeDecision, raiz: string, tarde: boolean): PageContent {
+  const { accion, por, fecha, franja, eleccion } = datos.decidido!
+  const titulo = tarde ? 'Ya se había decidido' : por === 'destinatario' ? 'Gracias, ya quedó' : 'Ya se decidió'
+  const pedido = eleccion && eleccion !== 'rechazo' ? PEDIDO[eleccion] : 'Se lo llevamos otra vez'
+  const sigue = accion === 'devolver' ? 'El paquete vuelve a la tienda' : pedido
+  return {
+    titulo,
+    cuerpo: html`${paquete({ ...datos, contenido: null })}
+<h1 tabindex="-1">${titulo}</h1>
+<dl>
+<dt>Qué sigue</dt><dd>${sigue}</dd>
+${accion !== 'devolver' && fecha && html`<dt>Cuándo</dt><dd>El ${dayInWords(fecha)}${franja && `, de ${franja.desde} a ${franja.hasta}`}</dd>`}
+<dt>Quién decidió</dt><dd>${QUIEN[por as keyof typeof QUIEN] ?? 'El servicio de mensajería'}</dd>
+</dl>
+<p><a class="boton principal" href="${raiz}r/${datos.guia}">Seguir mi paquete</a></p>
+<p>Si algo no está bien, escríbale a ${conPunto(datos.comercio)}</p>`,
+  }
+}
+
+/** Returns the page about a decision that facts have overtaken. */
+export const supersededPage = ({ guia }: DatosDeDecision, raiz: string): PageContent =>
+  messagePage(
+    'Ya no hace falta decidir',
+    html`El paquete siguió su camino. No tiene que hacer nada aquí.`,
+    html`<a class="boton principal" href="${raiz}r/${guia}">Seguir mi paquete</a>`,
+  )
+
+/** Returns the page about a parcel that must be found before anybody decides. */
+export const searchingPage = ({ guia }: DatosDeDecision, raiz: string): PageContent =>
+  messagePage(
+    'Estamos buscando su paquete',
+    html`Cuando aparezca, podrá decidir aquí mismo, si el plazo no ha vencido.`,
+    html`<a class="boton principal" href="${raiz}r/${guia}">Seguir mi paquete</a>`,
+  )
+
+// The pages below reveal nothing about any parcel: the reader may have guessed the link, or found an old link.
+
+export const UNKNOWN_DECISION = messagePage(
+  'No encontramos este enlace',
+  html`Puede que se haya cortado al copiarlo. Ábralo otra vez desde el mensaje que recibió.`,
+  html`Si sigue sin abrir, escríbale a la tienda donde compró.`,
+)
+
+export const EXPIRED_DECISION = messagePage(
+  'Este enlace ya venció',
+  html`El plazo para decidir terminó.`,
+  html`Escríbale a la tienda donde compró: ella sabe qué pasa con el paquete.`,
+)
+
+export const NOT_POSSIBLE = messagePage(
+  'Eso ya no se puede pedir aquí',
+  html`Abra otra vez el enlace para ver qué se puede pedir ahora.`,
+  html`Si no encuentra lo que necesita, escríbale a la tienda donde compró.`,
+)
+
+export const UNREADABLE = messagePage(
+  'No pudimos leer eso',
+  html`Abra otra vez el enlace desde el mensaje que recibió y vuelva a intentarlo.`,
+)
+
+export const DECISION_FAILED = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`

@@ -1,0 +1,338 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { addDays, dayInWords } from '../../server/platform/time/day.ts'
+import { entregar } from '../archivos/imagenes.ts'
+import { usarEntorno } from '../entorno.ts'
+import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
+import { fallaDeApi } from '../webhooks/webhooks.ts'
+import { usarIntentos } from './mover.ts'
+import { CON_ROSA, NEGARSE, OTRO_DIA, usarPreguntas } from './preguntas.ts'
+
+const entorno = usarEntorno()
+const nuevoReceptor = usarReceptores()
+const { tienda, politica, preguntada, mensajes, enlaceDe, ver, enviar } = usarPreguntas(entorno)
+const { nueva } = usarIntentos(entorno)
+// The day does not change while the tests run.
+beforeAll(() => entorno.detenerReloj())
+const DIA = 24 * 3_600_000
+const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
+/** The last events of a guide, without `guia.`. */
+const ultimos = async ({ leer }: Pick<Awaited<ReturnType<typeof preguntada>>, 'leer'>, cuantos: number) =>
+  (await leer()).eventos.datos.slice(-cuantos)
+
+describe('a recipient who decides', () => {
+  it('asks for another day', async () => {
+    const guia = await preguntada()
+    const { fecha_desde } = (await guia.leer()).resolucion!
+    const fecha = addDays(fecha_desde!, 2)
+    const { html } = await ver(guia.enlace)
+    expect(html).toContain(`<option value="${fecha}">${dayInWords(fecha)}</option>`)
+    expect((await enviar(guia.enlace, { ...OTRO_DIA, fecha })).status).toBe(303)
+    expect(await guia.leer()).toMatchObject({
+      estado: 'intento_fallido',
+      resolucion: { ...POR_EL, fecha, franja: null },
+    })
+    const [tomada] = await ultimos(guia, 1)
+    expect(tomada).toMatchObject({
+      ...{ tipo: 'guia.resolucion_tomada', descripcion: 'El destinatario pidió otro día', resolucion: POR_EL },
+    })
+    const despues = await ver(guia.enlace)
+    for (const dicho of ['Gracias, ya quedó', 'Se lo llevamos otro día', `El ${dayInWords(fecha)}`, 'Usted'])
+      expect(despues.html).toContain(dicho)
+  })
+
+  it('asks for another place, by a link or by words, in one transaction', async () => {
+    const guia = await preguntada()
+    const enlace = 'https://www.google.com/maps?q=14.6301,-90.6071'
+    const lugar = { eleccion: 'otro_lugar', enlace: `Mi trabajo ${enlace}`, referencia: 'portón negro' }
+    expect((await enviar(guia.enlace, lugar)).status).toBe(303)
+    const leida = await guia.leer()
+    expect(leida).toMatchObject({
+      resolucion: { ...POR_EL, fecha: leida.resolucion!.fecha_desde },
+      ubicacion: {
+        estado: 'confirmada',
+        origen: 'destinatario',
+        lat: 14.6301,
+        lng: -90.6071,
+        referencia: 'portón negro',
+      },
+    })
+    expect((await ultimos(guia, 2)).map(({ tipo, registrado_en }) => [tipo, registrado_en])).toEqual([
+      ['ubicacion.confirmada', leida.actualizado_en],
+      ['guia.resolucion_tomada', leida.actualizado_en],
+    ])
+    const descrita = await preguntada()
+    const palabras = { eleccion: 'otro_lugar', referencia: 'Aldea El Carmen, casa azul tras la escuela' }
+    expect((await enviar(descrita.enlace, palabras)).status).toBe(303)
+    expect(await descrita.leer()).toMatchObject({
+      ...{ resolucion: POR_EL, ubicacion: { lat: null, referencia: palabras.referencia } },
+    })
+    expect((await ver(descrita.enlace)).html).toContain('Lo llevamos al lugar que nos dio')
+  })
+
+  it('is asked again about a place that is far away', async () => {
+    const guia = await preguntada()
+    const lejos = { eleccion: 'otro_lugar', enlace: 'https://www.google.com/maps?q=16.93,-89.89' }
+    const { status, html } = await enviar(guia.enlace, lejos)
+    expect([status, html.includes('¿Seguro que es ahí?')]).toEqual([422, true])
+    const corregir = await enviar(guia.enlace, { ...lejos, seguro: 'no' })
+    expect([corregir.status, corregir.html.includes(`value="${lejos.enlace}"`)]).toEqual([200, true])
+    expect((await guia.leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    expect((await enviar(guia.enlace, { ...lejos, seguro: '1' })).status).toBe(303)
+    expect((await guia.leer()).resolucion).toMatchObject(POR_EL)
+  })
+
+  it('names a neighbour, who becomes indications for the courier', async () => {
+    const guia = await preguntada()
+    await guia.api.guias.corregir(guia.guia, { indicaciones: 'Tocar el timbre' })
+    expect((await enviar(guia.enlace, CON_ROSA)).status).toBe(303)
+    expect(await guia.leer()).toMatchObject({
+      indicaciones: 'Dejar con un vecino: Rosa Caal, casa verde de enfrente\nTocar el timbre',
+      resolucion: POR_EL,
+    })
+    const [corregida, tomada] = await ultimos(guia, 2)
+    expect(corregida).toMatchObject({ tipo: 'guia.corregida', campos: ['/indicaciones'] })
+    for (const { descripcion } of [corregida!, tomada!])
+      expect(descripcion).toBe('El destinatario pidió que se deje con un vecino')
+    const { html } = await ver(guia.enlace)
+    expect(html).toContain('Lo dejamos con su vecino')
+    expect(html).not.toMatch(/Rosa|verde/)
+    // The next attempt fails, too, and the recipient wants the parcel at his own door.
+    await guia.escanear('en_ruta', 'intento_fallido')
+    await entorno.quietud()
+    expect((await enviar(await enlaceDe(guia.guia), OTRO_DIA)).status).toBe(303)
+    expect(await guia.leer()).toMatchObject({ indicaciones: 'Tocar el timbre', resolucion: POR_EL })
+  })
+
+  it('refuses, after a second question, and the parcel returns for that reason', async () => {
+    const guia = await preguntada()
+    const seguro = await enviar(guia.enlace, { eleccion: 'rechazo' })
+    expect([seguro.status, seguro.html.includes('¿Seguro que no lo quiere?')]).toEqual([200, true])
+    expect((await guia.leer()).estado).toBe('intento_fallido')
+    expect((await enviar(guia.enlace, NEGARSE)).status).toBe(303)
+    expect(await guia.leer()).toMatchObject({
+      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' } },
+    })
+    const [tomada, vuelve] = await ultimos(guia, 2)
+    expect([tomada!.descripcion, vuelve!.tipo, vuelve!.motivo]).toEqual([
+      ...['El destinatario no lo quiere', 'guia.en_devolucion', 'destinatario_rechaza'],
+    ])
+    expect((await ver(guia.enlace)).html).toContain('El paquete vuelve a la tienda')
+  })
+
+  it('is in the webhooks, whose bodies stay the same', async () => {
+    const comercio = await tienda()
+    const receptor = await nuevoReceptor(contestarCon(204))
+    const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.resolucion_tomada'] })
+    const { guia, enlace, leer } = await preguntada(comercio)
+    await enviar(enlace, CON_ROSA)
+    await entorno.quietud()
+    const entrega = `ent_${webhook.slice(3)}_${guia}_${(await leer()).secuencia}`
+    const antes = (await comercio.api.webhooks.obtenerEntrega(webhook, entrega)).cuerpo!
+    expect(JSON.parse(antes).datos).toMatchObject({ guia: { resolucion: POR_EL }, evento: { resolucion: POR_EL } })
+    await comercio.api.guias.corregir(guia, { indicaciones: null })
+    expect((await comercio.api.webhooks.obtenerEntrega(webhook, entrega)).cuerpo).toBe(antes)
+  })
+})
+
+describe('the page', () => {
+  it('says who asks, what happened, which choices there are, and until when', async () => {
+    const comercio = await tienda()
+    const { enlace, leer, guia } = await preguntada(comercio)
+    const { status, html } = await ver(enlace)
+    expect(status).toBe(200)
+    for (const dicho of [
+      ...['<strong>Tienda La Ceiba</strong>', 'Hola, Ana.', 'otro día', 'otro lugar', 'un vecino', 'No lo quiero'],
+      ...['(hora de Guatemala)', 'Después, vuelve a la tienda.', `${guia.slice(0, 4)}-${guia.slice(4, 8)}`],
+      dayInWords((await leer()).resolucion!.vence_en!.slice(0, 10)).split(' ')[0]!,
+    ])
+      expect(html).toContain(dicho)
+    expect(html).not.toMatch(/Pérez|<script/)
+    expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('¿Qué hacemos con su paquete?')
+  })
+
+  it('shows faults beside their fields, keeps what was written, and changes nothing', async () => {
+    const guia = await preguntada()
+    for (const [campos, mensaje] of [
+      [{ eleccion: 'vecino', donde: 'la esquina' }, 'Falta el nombre de su vecino.'],
+      [{ eleccion: 'vecino', nombre: 'R'.repeat(81) }, 'use 80 letras o menos'],
+      [{ eleccion: 'otro_lugar' }, 'pegue un enlace de mapa o descríbalo'],
+      [{ eleccion: 'otro_lugar', referencia: 'aquí' }, 'con más detalle'],
+      [{ eleccion: 'otro_lugar', enlace: 'https://example.com/' }, 'no es un mapa admitido'],
+      [{ eleccion: 'otro_dia', fecha: '2020-01-01' }, 'Ese día ya no se puede'],
+      [{ eleccion: 'otro_dia', fecha: '2026-13-45' }, 'Ese día ya no se puede'],
+    ] as const) {
+      const { status, html } = await enviar(guia.enlace, campos)
+      expect([campos, status]).toEqual([campos, 422])
+      expect(html).toContain(mensaje)
+      expect(html).toMatch(/<details name="eleccion" open>/)
+      if ('donde' in campos) expect(html).toContain('value="la esquina"')
+    }
+    expect((await enviar(guia.enlace, {})).status).toBe(400)
+    expect((await enviar(guia.enlace, { ...OTRO_DIA, otro: '1' })).status).toBe(400)
+    expect((await guia.leer()).secuencia).toBe(5)
+  })
+
+  it('after the last attempt leaves refusing alone', async () => {
+    const comercio = await tienda({ maximos: 1, al_vencer: 'esperar' })
+    const { enlace, leer } = await preguntada(comercio)
+    const { html } = await ver(enlace)
+    expect(html).toContain('Ya se hicieron todos los intentos')
+    expect(html).not.toContain('un vecino')
+    expect((await enviar(enlace, OTRO_DIA)).status).toBe(409)
+    expect((await enviar(enlace, NEGARSE)).status).toBe(303)
+    expect((await leer()).estado).toBe('en_devolucion')
+  })
+
+  it('opens for nobody who has the code alone, another kind of link, or a broken one', async () => {
+    const { guia, enlace } = await preguntada()
+    for (const ruta of [`/d/${guia}`, '/d/', `${enlace}x`, `${enlace.slice(0, -1)}-`, `/d/${'A'.repeat(22)}`]) {
+      expect([ruta, (await ver(ruta)).status]).toEqual([ruta, 404])
+      expect((await enviar(ruta, NEGARSE)).status).toBe(404)
+    }
+    expect((await ver(enlace.replace('/d/', '/u/'))).status).toBe(404)
+    expect((await ver(`/r/${guia}`)).html).not.toContain('/d/')
+    const otra = await preguntada()
+    await enviar(otra.enlace, NEGARSE)
+    expect((await ver(enlace)).status).toBe(200)
+  })
+
+  it('is limited like the links to a place', async () => {
+    const { enlace } = await preguntada()
+    const mal = () => enviar(enlace, { eleccion: 'vecino' })
+    const estados = (await Promise.all(Array.from({ length: 11 }, mal))).map(({ status }) => status)
+    expect(estados.filter((status) => status === 429)).toHaveLength(1)
+  })
+})
+
+describe('a link', () => {
+  it('shows who decided before, in general terms, and changes nothing', async () => {
+    const deLaTienda = await preguntada()
+    await deLaTienda.api.guias.reintentar(deLaTienda.guia, { franja: { desde: '14:00', hasta: '18:00' } })
+    for (const { html, status } of [await ver(deLaTienda.enlace), await enviar(deLaTienda.enlace, NEGARSE)]) {
+      expect([200, 409]).toContain(status)
+      for (const dicho of ['<dd>La tienda</dd>', 'Se lo llevamos otra vez', 'de 14:00 a 18:00'])
+        expect(html).toContain(dicho)
+      expect(html).not.toMatch(/Ana|Pérez/)
+    }
+    const deLaEmpresa = await preguntada()
+    await entorno.operar('POST', `/guias/${deLaEmpresa.guia}/devolver`, { razon: 'Doña Ana llamó' })
+    const { html, status } = await enviar(deLaEmpresa.enlace, OTRO_DIA)
+    expect([status, html.includes('Ya se había decidido')]).toEqual([409, true])
+    expect(html).toContain('<dd>El servicio de mensajería</dd>')
+    expect(html).not.toMatch(/Ana|op_/)
+  })
+
+  it('shows the merchant that the recipient was first', async () => {
+    const { enlace, api, guia } = await preguntada()
+    await enviar(enlace, OTRO_DIA)
+    expect(await fallaDeApi(api.guias.devolver(guia, { razon: 'Ya no' }))).toMatchObject({
+      ...{ codigo: 'decision_tomada', resolucion: { por: 'destinatario' } },
+      message: expect.stringContaining('El destinatario ya decidió: reintentar'),
+    })
+  })
+
+  it('ends when facts come first, and with the next failed attempt', async () => {
+    const guia = await preguntada()
+    await guia.escanear('en_ruta')
+    const primero = guia.enlace
+    const { html, status } = await enviar(primero, NEGARSE)
+    expect([status, html.includes('Ya no hace falta decidir')]).toEqual([409, true])
+    await guia.escanear('intento_fallido')
+    await entorno.quietud()
+    expect(await mensajes(guia.guia)).toHaveLength(2)
+    expect((await enviar(primero, NEGARSE)).status).toBe(409)
+    expect((await guia.leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    await guia.escanear('en_bodega')
+    await entregar(entorno, guia.guia)
+    expect((await ver(await enlaceDe(guia.guia))).html).toContain('Ya no hace falta decidir')
+  })
+
+  it('ends with the deadline, whatever the policy does then', async () => {
+    const espera = await preguntada(await tienda({ al_vencer: 'esperar' }))
+    const vuelve = await preguntada()
+    entorno.adelantar(5 * DIA)
+    for (const { enlace } of [espera, vuelve]) expect([410, 409]).toContain((await enviar(enlace, OTRO_DIA)).status)
+    await entorno.quietud()
+    const { status, html } = await ver(espera.enlace)
+    expect([status, html.includes('Este enlace ya venció')]).toEqual([410, true])
+    expect(html).not.toMatch(/Ceiba|Ana/)
+    expect((await espera.leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    expect((await ver(vuelve.enlace)).html).toContain('Nadie decidió a tiempo')
+  })
+
+  it('ends with the telephone that got it, and the new one gets no second message', async () => {
+    const { api, guia, enlace } = await preguntada()
+    await api.guias.corregir(guia, { telefono: '+50259871234' })
+    await entorno.quietud()
+    expect((await ver(enlace)).status).toBe(404)
+    expect((await enviar(enlace, NEGARSE)).status).toBe(404)
+    expect(await mensajes(guia)).toHaveLength(1)
+  })
+
+  it('waits while the parcel is lost', async () => {
+    const { enlace, escanear } = await preguntada()
+    await escanear('extraviado')
+    const { status, html } = await enviar(enlace, OTRO_DIA)
+    expect([status, html.includes('Estamos buscando su paquete')]).toEqual([409, true])
+    await escanear('en_bodega')
+    expect((await enviar(enlace, OTRO_DIA)).status).toBe(303)
+  })
+})
+
+describe('of decisions that come at once', () => {
+  it('the first wins, among the recipient’s own and against the merchant', async () => {
+    const comercio = await tienda()
+    for (let vuelta = 0; vuelta < 3; vuelta++) {
+      const { enlace, api, guia, tipos, leer } = await preguntada(comercio)
+      const respuestas = await Promise.all([
+        enviar(enlace, OTRO_DIA),
+        enviar(enlace, CON_ROSA),
+        enviar(enlace, NEGARSE),
+        api.guias.reintentar(guia).then(
+          () => ({ status: 303 }),
+          () => ({ status: 409 }),
+        ),
+      ])
+      expect(respuestas.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409])
+      expect((await tipos()).filter((tipo) => tipo === 'resolucion_tomada')).toHaveLength(1)
+      const { eventos, secuencia } = await leer()
+      expect(eventos.datos.map((evento) => evento.secuencia)).toEqual(
+        Array.from({ length: secuencia }, (_, i) => i + 1),
+      )
+    }
+  })
+
+  it('a scan keeps a decision that came before it, and supersedes one that did not', async () => {
+    const comercio = await tienda()
+    for (let vuelta = 0; vuelta < 3; vuelta++) {
+      const { enlace, escanear, leer, tipos } = await preguntada(comercio)
+      const [{ status }] = await Promise.all([enviar(enlace, CON_ROSA), escanear('en_ruta')])
+      const { resolucion, indicaciones } = await leer()
+      if (status === 303) expect([resolucion!.estado, resolucion!.por]).toEqual(['aplicada', 'destinatario'])
+      else expect([status, resolucion!.estado, indicaciones]).toEqual([409, 'superada', null])
+      expect((await tipos()).at(-1)).toBe('en_ruta')
+    }
+  })
+})
+
+describe('nobody is asked', () => {
+  it('by default, and after the setting is off again', async () => {
+    const comercio = await entorno.nuevoComercio()
+    expect((await comercio.api.cuenta.obtener()).intentos.destinatario_decide).toBe(false)
+    const { guia, escanear } = await nueva(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
+    expect(await mensajes(guia)).toEqual([])
+    await politica(comercio, { destinatario_decide: true })
+    expect((await comercio.api.cuenta.obtener()).intentos.destinatario_decide).toBe(true)
+    await escanear('en_ruta', 'intento_fallido')
+    expect(await mensajes(guia)).toHaveLength(1)
+    await politica(comercio, { destinatario_decide: false, maximos: 4 })
+    await escanear('en_ruta', 'intento_fallido')
+    expect(await mensajes(guia)).toHaveLength(1)
+  })
+
+  it('if the policy returns the parcel at once', async () => {
+    const { guia, leer } = await nueva(await tienda({ maximos: 1 }), 'recolectado', 'en_ruta', 'intento_fallido')
+    await entorno.quietud()
+    expect([(await leer()).estado, await mensajes(guia)]).toEqual(['en_devolucion', []])
+  })
+})
