@@ -1,0 +1,70 @@
+// Personal data of a recipient's decision: export, erasure, and what is left of an event from before the migration.
+
+import { describe, expect, it } from 'vitest'
+import { entregar } from '../archivos/imagenes.ts'
+import { correrAqui } from '../consola.ts'
+import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { tablasCon } from '../personas/tablas.ts'
+import { CON_ROSA, OTRO_DIA, usarPreguntas } from './preguntas.ts'
+
+const entorno = usarEntorno()
+const { tienda, preguntada, ver, enviar, mensajes } = usarPreguntas(entorno)
+const SUYO = /Rosa Caal|casa verde/
+
+const persona = async (que: string, telefono: string, ...mas: string[]) => {
+  const { salida } = await correrAqui(['persona', que, '--telefono', telefono, '--json', ...mas], {
+    DATABASE_URL: entorno.databaseUrl,
+    MASTER_KEYS: MASTER_KEY,
+    DATA_DIR: entorno.dataDir,
+  })
+  return JSON.parse(salida)
+}
+
+describe('a decision of a recipient', () => {
+  it('is exported with its message, and forgotten with the neighbour and the link', async () => {
+    const { guia, api, enlace, escanear } = await preguntada()
+    await enviar(enlace, CON_ROSA)
+    const { telefono } = await api.guias.obtener(guia)
+    expect(await tablasCon(entorno.db, SUYO)).toEqual(['public.guia'])
+    const texto = JSON.stringify(await persona('exportar', telefono!))
+    for (const dicho of ['Rosa Caal', 'casa verde de enfrente', 'solicitud_decision']) expect(texto).toContain(dicho)
+    await escanear('en_ruta')
+    await entregar(entorno, guia)
+    await persona('olvidar', telefono!, '--si')
+    expect(await tablasCon(entorno.db, SUYO)).toEqual([])
+    expect(await tablasCon(entorno.db, new RegExp(telefono!.slice(1)))).toEqual([])
+    expect((await mensajes(guia))[0]).toMatchObject({ telefono: null, estado: 'enviado', proveedor_id: null })
+    expect((await ver(enlace)).status).toBe(404)
+    const { rows } = await entorno.db.pool.query('select cambios from evento where guia = $1 and cambios is not null', [
+      guia,
+    ])
+    expect(rows).toEqual([])
+  })
+
+  it('of a former telephone goes with it, and the present recipient’s stays', async () => {
+    const { guia, api, enlace } = await preguntada()
+    const { telefono } = await api.guias.obtener(guia)
+    await enviar(enlace, CON_ROSA)
+    await api.guias.corregir(guia, { telefono: '+50259871234', indicaciones: 'Tocar dos veces' })
+    expect(JSON.stringify((await persona('exportar', telefono!)).anteriores)).toMatch(SUYO)
+    await persona('olvidar', telefono!, '--si')
+    expect(JSON.stringify((await persona('exportar', telefono!)).anteriores)).not.toMatch(SUYO)
+    expect((await api.guias.obtener(guia)).indicaciones).toBe('Tocar dos veces')
+  })
+
+  it('that a process of the version before opened is taken by the merchant, and nobody is asked', async () => {
+    const comercio = await tienda()
+    const { guia, api, enlace, leer } = await preguntada(comercio)
+    // The version before writes the event and no message.
+    await entorno.db.pool.query(
+      'delete from enlace_ubicacion l using mensaje m where m.guia = $1 and m.guia_id = l.guia_id',
+      [guia],
+    )
+    await entorno.db.pool.query('delete from mensaje where guia = $1', [guia])
+    await entorno.quietud()
+    expect([(await ver(enlace)).status, (await enviar(enlace, OTRO_DIA)).status]).toEqual([404, 404])
+    await api.guias.reintentar(guia)
+    expect((await leer()).resolucion).toMatchObject({ estado: 'tomada', por: 'comercio' })
+    expect(await mensajes(guia)).toEqual([])
+  })
+})
