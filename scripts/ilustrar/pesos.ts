@@ -5,7 +5,7 @@
 import { Guias } from '@guias/sdk'
 import type { Page } from 'playwright-core'
 import { conUnTelefono } from '../demo/navegador.ts'
-import { enlacesDelBuzon, esperarMensaje, type Fresco } from './servicio.ts'
+import { comoOperador, enlacesDelBuzon, esperarMensaje, type Fresco } from './servicio.ts'
 
 /** Slow 3G as Lighthouse simulates it: kilobits per second, round trip in milliseconds, and a CPU four times slower. */
 const LENTO = { bajada: 400, subida: 400, vuelta: 400, freno: 4 }
@@ -39,21 +39,36 @@ async function medir({ direccion, util }: Pagina): Promise<{ bytes: number; segu
   })
 }
 
+/** Makes a guide whose delivery fails, and returns the link with which its recipient decides. */
+async function pedirDecision(fresco: Fresco, api: Guias, vistos: readonly string[]): Promise<string> {
+  const { comercio } = await api.cuenta.obtener()
+  await comoOperador(fresco, `/comercios/${comercio}`, { intentos: { destinatario_decide: true } }, 'PATCH')
+  const lugar = { lat: 14.63077, lng: -90.60711, recogida: { lat: 14.583611, lng: -90.548611 } }
+  const destino = { telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco' }
+  const { guia } = await api.guias.crear({ ...destino, ...lugar })
+  for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
+    await api.simulador.avanzar(guia, { estado })
+  return esperarMensaje(fresco.url, vistos)
+}
+
 /**
  * Prints a table row for each page: the bytes of its first load, headers included, and the median of three times until
  * the page is usable.
  */
-export async function pesarPaginas({ url, demo }: Fresco): Promise<void> {
+export async function pesarPaginas(fresco: Fresco): Promise<void> {
+  const { url, demo } = fresco
   const api = new Guias({ llave: demo.llave, baseUrl: url })
   const destino = { telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco' }
   const recogida = { lat: 14.583611, lng: -90.548611 }
   const vistos = await enlacesDelBuzon(url)
   const { guia } = await api.guias.crear({ ...destino, recogida })
   const enlace = await esperarMensaje(url, vistos)
+  const decision = await pedirDecision(fresco, api, [...vistos, enlace])
   const boton = (name: string) => (pagina: Page) => pagina.getByRole('button', { name }).waitFor()
   const paginas: Readonly<Record<string, Pagina>> = {
     '`/`': { direccion: url, util: boton('Seguir el envío') },
     '`/u/{token}`': { direccion: enlace, util: boton('Usar mi ubicación') },
+    '`/d/{token}`': { direccion: decision, util: (pagina) => pagina.locator('h1').waitFor() },
     '`/r/{guia}`': { direccion: `${url}/r/${guia}`, util: (pagina) => pagina.locator('h1').waitFor() },
     '`/repartidor`': { direccion: `${url}/repartidor`, util: boton('Entrar') },
     '`/verificar/{guia}`': { direccion: `${url}/verificar/${guia}`, util: (pagina) => pagina.locator('h1').waitFor() },

@@ -82,12 +82,17 @@ export async function conServicioFresco<T>(
 }
 
 /**
- * Calls an operation with the operator's key: POST with a body, GET without.
+ * Calls an operation with the operator's key: POST with a body, GET without, or another method.
  * @throws if the status is not 2xx
  */
-export async function comoOperador<T>({ url, demo }: Fresco, ruta: string, cuerpo?: object): Promise<T> {
+export async function comoOperador<T>(
+  { url, demo }: Fresco,
+  ruta: string,
+  cuerpo?: object,
+  method = cuerpo ? 'POST' : 'GET',
+): Promise<T> {
   const respuesta = await fetch(`${url}/operaciones/v1${ruta}`, {
-    method: cuerpo ? 'POST' : 'GET',
+    method,
     headers: { Authorization: `Bearer ${demo.llave_operaciones}`, 'Content-Type': 'application/json' },
     ...(cuerpo ? { body: JSON.stringify(cuerpo) } : {}),
   })
@@ -102,10 +107,10 @@ export const conMosaicos = async (pagina: Page) => {
   await pagina.route(/tile\.openstreetmap\.org/, (ruta) => ruta.fulfill({ contentType: 'image/png', body }))
 }
 
-/** Returns the recipients' links from the messages in the mailbox. */
+/** Returns the recipients' links from the messages in the mailbox, to a place or to a decision. */
 export async function enlacesDelBuzon(url: string): Promise<string[]> {
   const buzon = await (await fetch(`${url}/buzon`)).text()
-  return [...buzon.matchAll(/href="([^"]*\bu\/[^"]+)"/g)].map(([, enlace]) => new URL(enlace!, `${url}/buzon`).href)
+  return [...buzon.matchAll(/href="([^"]*\b[ud]\/[^"]+)"/g)].map(([, enlace]) => new URL(enlace!, `${url}/buzon`).href)
 }
 
 /**

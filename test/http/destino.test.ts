@@ -44,7 +44,7 @@ describe('a target that stands for no text', () => {
   )
 
   it('is refused in Spanish by pages and unknown paths, too, and a lone % is none', async () => {
-    for (const ruta of ['/r/', '/u/', '/verificar/', '/nada/', '/docs/', '/repartidor/']) {
+    for (const ruta of ['/r/', '/u/', '/d/', '/verificar/', '/nada/', '/docs/', '/repartidor/']) {
       const { status, cuerpo } = await entorno.pedir('GET', `${ruta}%00`)
       expect([ruta, status, cuerpo.mensaje]).toEqual([ruta, 400, 'Corrija 1 parámetro y vuelva a enviar: ruta.'])
     }

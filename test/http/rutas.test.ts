@@ -27,7 +27,7 @@ beforeAll(async () => {
   enlaces.archivos = cuerpo.fotos[0].url.slice(entorno.url.length)
   paginas.push(`/r/${guia}`, `/verificar/${guia}`, '/docs', '/docs/consola', '/docs/marca.css', '/repartidor')
   paginas.push('/repartidor/manifiesto.webmanifest', '/llms.txt', '/openapi.json', '/coleccion.json')
-  paginas.push('/buzon', '/.well-known/security.txt', `/u/${'A'.repeat(22)}`)
+  paginas.push('/buzon', '/.well-known/security.txt', `/u/${'A'.repeat(22)}`, `/d/${'A'.repeat(22)}`)
   const html = await (await fetch(`${entorno.url}/repartidor`)).text()
   paginas.push(`/${/repartidor\/recursos\/estilo\.\w+\.css/.exec(html)![0]}`)
 })

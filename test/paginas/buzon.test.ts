@@ -14,7 +14,7 @@ import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
 import { compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
+import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 
 const HOSTIL = `<img src=x onerror="document.title='roto'"> "S. A." & 'Cía' </li><script>document.title='roto'</script>`
@@ -82,6 +82,20 @@ describe('/buzon', () => {
     expect(html).not.toMatch(/<img|<script|<b>/)
     expect(html).toContain('&lt;b&gt;Mixco&lt;/b&gt;')
     expect(html.match(/<li>/g)).toHaveLength(1)
+  })
+
+  it('has the link with which a recipient decides after a failed attempt', async () => {
+    const api = await nuevoComercio('Tienda que pregunta')
+    await db.pool.query(`update comercio set intentos_destinatario_decide = true where nombre = 'Tienda que pregunta'`)
+    const { guia } = await api.guias.crear(unaGuia())
+    for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
+      await api.simulador.avanzar(guia, { estado })
+    await hasta(async () => / href="[^"]*\bd\/[\w-]{22}"/.test(await leerBuzon()))
+    const html = await leerBuzon()
+    expect(html).toContain('No pudimos entregarle su paquete de <strong>Tienda que pregunta</strong>')
+    const [, ruta] = /href="([^"]*\bd\/[\w-]{22})">Decidir/.exec(html)!
+    const pagina = await fetch(new URL(ruta!, `${servicio.url}/buzon`))
+    expect([pagina.status, (await pagina.text()).includes('¿Qué hacemos con su paquete?')]).toEqual([200, true])
   })
 
   it('leaves out a message that its guide no longer needed', async () => {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { entregada } from '../archivos/imagenes.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { usarPreguntas } from '../resoluciones/preguntas.ts'
 import { noDicho, type Recorrido, revisarSinVer } from './lector.ts'
 import {
   abrirGuia,
@@ -27,6 +28,7 @@ import { AQUI } from './ubicacion/telefono.ts'
 
 usarTelefono()
 usarServicio()
+const { preguntada } = usarPreguntas(entorno)
 
 const PANTALLA = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
 /** The table of the pages without a mouse and without seeing them, as the documentation has it. */
@@ -122,6 +124,22 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
     await pagina.getByRole('heading', { name: /Gracias/ }).waitFor()
     const gracias = await revisarSinVer(pagina, 'Seguir mi paquete')
     comprobar('`/u/{token}`, afterwards', 'Seguir mi paquete', gracias)
+    await pagina.context().close()
+  })
+
+  it('the page of a decision', async () => {
+    const { enlace: suyo } = await preguntada()
+    const pagina = await abrirAqui(entorno.url + suyo)
+    const elegir = await revisarSinVer(pagina, 'Que lo lleven otro día')
+    comprobar('`/d/{token}`, choosing', 'Que lo lleven otro día', elegir)
+    await pagina.getByText('Que lo dejen con un vecino').press('Enter')
+    const vecino = await revisarSinVer(pagina, 'Dejarlo con mi vecino')
+    comprobar('`/d/{token}`, a neighbour', 'Dejarlo con mi vecino', vecino)
+    await pagina.getByLabel('Nombre de su vecino').fill('Rosa Caal')
+    await pagina.getByRole('button', { name: 'Dejarlo con mi vecino' }).press('Enter')
+    await pagina.getByRole('heading', { name: /Gracias/ }).waitFor()
+    const gracias = await revisarSinVer(pagina, 'Seguir mi paquete')
+    comprobar('`/d/{token}`, afterwards', 'Seguir mi paquete', gracias)
     await pagina.context().close()
   })
 

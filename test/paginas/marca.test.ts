@@ -27,7 +27,16 @@ beforeAll(async () => {
   token = /u\/([\w-]{22})/.exec(buzon)![1]!
 })
 const leer = async (ruta: string) => (await fetch(entorno.url + ruta)).text()
-const RUTAS = () => ['/', `/r/${guia}`, '/r/nada', '/repartidor', '/docs/consola', `/verificar/${guia}`, `/u/${token}`]
+const RUTAS = () => [
+  '/',
+  `/r/${guia}`,
+  '/r/nada',
+  '/repartidor',
+  '/docs/consola',
+  `/verificar/${guia}`,
+  `/u/${token}`,
+  '/d/nada',
+]
 const deLaPrevia = (pagina: string) =>
   Object.fromEntries([...pagina.matchAll(/<meta property="og:(\w+)" content="([^"]*)">/g)].map(([, a, b]) => [a, b]))
 

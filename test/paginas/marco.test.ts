@@ -33,6 +33,7 @@ describe('every page', () => {
     ['verification', '/verificar/{guia}', 200],
     ['verification of nothing', '/verificar/nada', 404],
     ['a recipient’s', '/u/nada', 404],
+    ['a recipient’s decision', '/d/nada', 404],
     ['the courier’s', '/repartidor', 200],
     ['the console', '/docs/consola', 200],
   ])('(%s) stands in one frame and is served one way', async (_cual, patron, status) => {
@@ -100,7 +101,7 @@ describe('the tokens', () => {
   const propias = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter((una) => una.endsWith('style.css'))
 
   it('stand once: style sheets of pages name colours of their own only where no token fits', () => {
-    expect(propias.length).toBe(7)
+    expect(propias.length).toBe(8)
     const colores = propias.flatMap((una) =>
       [...leer(una).matchAll(/([^{}]+)\{([^{}]*)\}/g)]
         .filter(([, , reglas]) => /#[0-9a-f]{3,8}\b|\brgb/i.test(reglas!))

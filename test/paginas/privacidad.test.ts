@@ -18,5 +18,7 @@ it('says for how long in words, by what is configured', () => {
 it('stands where data are asked for', async () => {
   const leer = async (ruta: string) => (await fetch(entorno.url + ruta)).text()
   expect(await leer('/u/nada')).toContain(`<footer><p>${privacidadDelLugar(90)}</p></footer>`)
+  // The neighbour is a person's datum, which is kept for a year.
+  expect(await leer('/d/nada')).toContain(`<footer><p>${privacidadDelLugar(365)}</p></footer>`)
   expect(await leer('/repartidor')).toContain(`data-privacidad="${privacidadDeLaPrueba(1_095)}"`)
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addDays, dayInWords } from '../../server/platform/time/day.ts'
+import { addDays, dayInWords, shortDay } from '../../server/platform/time/day.ts'
 import { entregar } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
@@ -25,7 +25,7 @@ describe('a recipient who decides', () => {
     const { fecha_desde } = (await guia.leer()).resolucion!
     const fecha = addDays(fecha_desde!, 2)
     const { html } = await ver(guia.enlace)
-    expect(html).toContain(`<option value="${fecha}">${dayInWords(fecha)}</option>`)
+    expect(html).toContain(`<option value="${fecha}">${shortDay(fecha)}</option>`)
     expect((await enviar(guia.enlace, { ...OTRO_DIA, fecha })).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       estado: 'intento_fallido',

@@ -3,7 +3,7 @@ import { MAXIMOS_DE_VECINO } from '../../domain/resoluciones/decidir.ts'
 import type { QuienResuelve } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO } from '../../generado/contrato/vocabulario.ts'
 import { createClock } from '../../platform/time/clock.ts'
-import { addDays, dayInWords } from '../../platform/time/day.ts'
+import { addDays, dayInWords, shortDay } from '../../platform/time/day.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { conPunto, paquete, soloNombre, zonaDelDestino } from '../ubicacion/partes.ts'
@@ -95,7 +95,7 @@ const campoDeDia = (
     nombre: 'fecha',
     etiqueta: '¿Qué día?',
     control: (atributos, valor) =>
-      html`<select ${atributos}>${diasEntre(desde, hasta).map((dia) => html`<option value="${dia}"${dia === valor && html` selected`}>${dayInWords(dia)}</option>`)}</select>`,
+      html`<select ${atributos}>${diasEntre(desde, hasta).map((dia) => html`<option value="${dia}"${dia === valor && html` selected`}>${shortDay(dia)}</option>`)}</select>`,
   })
 
 function diasEntre(desde: string, hasta: string): string[] {

@@ -10,6 +10,9 @@ export const isDay = (texto: string): boolean =>
 /** Returns the day of an instant in an IANA time zone. */
 export const dayIn = (instante: Date, zona: string): string => createClock(zona).dia(instante.toISOString())
 
+/** Returns a day in short, in Spanish and without the year: «mié 25 nov». It fits a narrow field with large letters. */
+export const shortDay = (dia: string): string => dayInWords(dia).replace(/^(...)\S* (\d+) de (...).*$/, '$1 $2 $3')
+
 const SEMANA = ['domingo', 'lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado']
 
 /** Returns a day in words, in Spanish and without the year: «miércoles 25 de noviembre». */

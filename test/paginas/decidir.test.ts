@@ -1,0 +1,135 @@
+import type { Page } from 'playwright-core'
+import { afterEach, describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { usarPreguntas } from '../resoluciones/preguntas.ts'
+import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+
+const entorno = usarEntorno()
+const { tienda, preguntada, enviar } = usarPreguntas(entorno)
+
+describe('the page of a decision', () => {
+  it('is private, loads nothing, and says nothing in its preview', async () => {
+    const { enlace } = await preguntada()
+    const respuesta = await fetch(entorno.url + enlace, { method: 'HEAD' })
+    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'sha256-(?!.*script-src)/),
+    })
+    const previa = /<meta property="og:[\s\S]*?<meta name="description"[^>]*>/
+    const leer = async (ruta: string) => previa.exec(await (await fetch(entorno.url + ruta)).text())?.[0]
+    expect(await leer(enlace)).toBeDefined()
+    expect(await leer(enlace)).toBe(await leer('/d/nada'))
+    for (const method of ['PUT', 'DELETE', 'PATCH'])
+      expect((await fetch(entorno.url + enlace, { method })).headers.get('allow')).toBe('GET, HEAD, POST')
+  })
+
+  it('escapes whatever it shows', async () => {
+    const malo = `"><script>alert(1)</script>'&`
+    const { enlace, api, guia } = await preguntada()
+    await api.guias.corregir(guia, { direccion: malo, contenido: malo, destinatario: malo })
+    const { html } = await enviar(enlace, { eleccion: 'vecino', nombre: `1${'<b>'.repeat(40)}`, donde: malo })
+    expect(html).not.toMatch(/<script|<b>/)
+    expect(html.match(/&lt;script&gt;/g)!.length).toBeGreaterThanOrEqual(3)
+  })
+})
+
+describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
+  let pagina: Page
+  const abrir = async (enlace: string, javaScriptEnabled = false) => {
+    const contexto = await abrirContexto({
+      ...{ viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
+      javaScriptEnabled,
+    })
+    pagina = await contexto.newPage()
+    await pagina.goto(entorno.url + enlace)
+  }
+  afterEach(() => pagina?.context().close())
+  const opcion = (nombre: string) => pagina.locator('summary', { hasText: nombre })
+  const boton = (name: string) => pagina.getByRole('button', { name })
+  const titulo = (name: string) => pagina.getByRole('heading', { name }).waitFor()
+
+  it('a neighbour is named, and a fault keeps the words', async () => {
+    const guia = await preguntada()
+    await abrir(guia.enlace)
+    await opcion('un vecino').tap()
+    await pagina.getByLabel('¿Dónde vive?').fill('Casa verde de enfrente')
+    await boton('Dejarlo con mi vecino').tap()
+    await pagina.getByRole('alert').getByText('Falta el nombre de su vecino.').waitFor()
+    expect(await pagina.getByLabel('¿Dónde vive?').inputValue()).toBe('Casa verde de enfrente')
+    await pagina.getByLabel('Nombre de su vecino').fill('Rosa Caal')
+    await boton('Dejarlo con mi vecino').tap()
+    await titulo('Gracias, ya quedó')
+    expect((await guia.leer()).indicaciones).toBe('Dejar con un vecino: Rosa Caal, Casa verde de enfrente')
+    expect(pagina.url()).toBe(entorno.url + guia.enlace)
+  })
+
+  it('another day, another place and a refusal are sent', async () => {
+    const comercio = await tienda()
+    const otroDia = await preguntada(comercio)
+    await abrir(otroDia.enlace)
+    await opcion('otro día').tap()
+    await pagina.getByLabel('¿Qué día?').first().selectOption({ index: 3 })
+    await boton('Pedir ese día').tap()
+    await titulo('Gracias, ya quedó')
+    await pagina.context().close()
+    const otroLugar = await preguntada(comercio)
+    await abrir(otroLugar.enlace)
+    await opcion('otro lugar').tap()
+    await pagina.getByLabel('¿Cómo reconocemos el lugar?').fill('Aldea El Carmen, casa azul tras la escuela')
+    await boton('Pedir ese lugar').tap()
+    await titulo('Gracias, ya quedó')
+    await pagina.context().close()
+    const rechazo = await preguntada(comercio)
+    await abrir(rechazo.enlace)
+    await opcion('No lo quiero').tap()
+    await boton('No lo quiero').tap()
+    await titulo('¿Seguro que no lo quiere?')
+    await pagina.getByRole('link', { name: 'No, sí lo quiero' }).tap()
+    await titulo('¿Qué hacemos con su paquete?')
+    await opcion('No lo quiero').tap()
+    await boton('No lo quiero').tap()
+    await boton('Sí, que vuelva a la tienda').tap()
+    await titulo('Gracias, ya quedó')
+    const decididas = await Promise.all([otroDia, otroLugar, rechazo].map(({ leer }) => leer()))
+    expect(decididas.map(({ resolucion }) => [resolucion!.accion, resolucion!.por])).toEqual([
+      ...[
+        ['reintentar', 'destinatario'],
+        ['reintentar', 'destinatario'],
+        ['devolver', 'destinatario'],
+      ],
+    ])
+  })
+
+  it('has no fault that axe finds, in light and dark and with letters twice as large', async () => {
+    const guia = await preguntada()
+    const blancos = 'button, a.boton, input:not([type=hidden]), select, textarea, summary, .errores a'
+    const revisar = (nombre: string) => revisarPagina({ pagina, nombre: `decidir-${nombre}`, blancos })
+    await abrir(guia.enlace, true)
+    await revisar('pregunta')
+    await opcion('otro lugar').tap()
+    await revisar('lugar')
+    await opcion('un vecino').tap()
+    expect(await pagina.locator('details[open]').count()).toBe(1)
+    await boton('Dejarlo con mi vecino').tap()
+    await pagina.getByRole('alert').waitFor()
+    await revisar('falta')
+    await revisarLetrasGrandes(pagina)
+    await pagina.screenshot({ path: '/tmp/decidir-falta-200.png', fullPage: true })
+    await pagina.context().close()
+    await abrir(guia.enlace, true)
+    await revisarLetrasGrandes(pagina)
+    await pagina.screenshot({ path: '/tmp/decidir-pregunta-200.png', fullPage: true })
+    await pagina.context().close()
+    await abrir(guia.enlace, true)
+    await opcion('No lo quiero').tap()
+    await boton('No lo quiero').tap()
+    await titulo('¿Seguro que no lo quiere?')
+    await revisar('seguro')
+    await enviar(guia.enlace, { eleccion: 'otro_dia' })
+    await pagina.goto(entorno.url + guia.enlace)
+    await revisar('decidida')
+  })
+})
