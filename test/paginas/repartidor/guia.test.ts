@@ -3,6 +3,7 @@ import { createClock } from '../../../server/platform/time/clock.ts'
 import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, sinDestino, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
+import { CON_ROSA, usarPreguntas } from '../../resoluciones/preguntas.ts'
 import {
   abrirGuia,
   abrirTelefono,
@@ -57,6 +58,22 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await inicio()
     await abrirGuia(conEtiqueta)
     await pagina.getByText('La etiqueta puede ser vieja').waitFor()
+  })
+
+  it('says with which neighbour the recipient wants it left, and on which day', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const { tienda, enlaceDe, enviar } = usarPreguntas(entorno)
+    const guia = await enRuta(entorno, await tienda(), repartidor)
+    await registrarComoOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await entorno.quietud()
+    expect((await enviar(await enlaceDe(guia), CON_ROSA)).status).toBe(303)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
+    await pagina.getByText(/Intento fallido · Otro intento el \d\d\/\d\d\/\d{4}/).waitFor()
+    await abrirGuia(guia)
+    await pagina.getByText(/^Otro intento el/).waitFor()
+    await pagina.getByText('Dejar con un vecino: Rosa Caal, casa verde de enfrente').waitFor()
+    await revisarVentana('vecino')
   })
 
   it('opens a guide that is typed, and offers what may be done to it alone', COMPLETO, async () => {
