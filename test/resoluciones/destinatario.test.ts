@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays, dayInWords, shortDay } from '../../server/platform/time/day.ts'
 import { entregar } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
+import { sinDestino } from '../fabricas.ts'
+import { usarSolicitudes } from '../ubicacion/solicitudes.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 import { usarIntentos } from './mover.ts'
@@ -82,7 +84,7 @@ describe('a recipient who decides', () => {
   })
 
   it('names a neighbour, who becomes indications for the courier', async () => {
-    const guia = await preguntada()
+    const guia = await preguntada(await tienda({ maximos: 5 }))
     await guia.api.guias.corregir(guia.guia, { indicaciones: 'Tocar el timbre' })
     expect((await enviar(guia.enlace, CON_ROSA)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
@@ -96,7 +98,19 @@ describe('a recipient who decides', () => {
     const { html } = await ver(guia.enlace)
     expect(html).toContain('Lo dejamos con su vecino')
     expect(html).not.toMatch(/Rosa|verde/)
-    // The next attempt fails, too, and the recipient wants the parcel at his own door.
+    // The next attempt fails, too, and another neighbour takes the place of the first.
+    await guia.escanear('en_ruta', 'intento_fallido')
+    await entorno.quietud()
+    await guia.api.guias.corregir(guia.guia, {
+      indicaciones: `${(await guia.leer()).indicaciones}\n${'x'.repeat(420)}`,
+    })
+    const largo = { eleccion: 'vecino', nombre: 'José Ajú', donde: 'd'.repeat(120) }
+    expect((await enviar(await enlaceDe(guia.guia), largo)).status).toBe(303)
+    const { indicaciones } = await guia.leer()
+    expect(indicaciones).toMatch(/^Dejar con un vecino: José Ajú, d{120}\nTocar el timbre\nx+…$/)
+    expect(indicaciones).toHaveLength(500)
+    await guia.api.guias.corregir(guia.guia, { indicaciones: 'Dejar con un vecino: José Ajú\nTocar el timbre' })
+    // The third attempt fails, and the recipient wants the parcel at his own door.
     await guia.escanear('en_ruta', 'intento_fallido')
     await entorno.quietud()
     expect((await enviar(await enlaceDe(guia.guia), OTRO_DIA)).status).toBe(303)
@@ -190,6 +204,10 @@ describe('the page', () => {
       expect((await enviar(ruta, NEGARSE)).status).toBe(404)
     }
     expect((await ver(enlace.replace('/d/', '/u/'))).status).toBe(404)
+    const sinLugar = await (await tienda()).api.guias.crear(sinDestino())
+    await entorno.quietud()
+    const deLugar = await usarSolicitudes(entorno).enlaceDe(sinLugar.guia)
+    expect([(await ver(deLugar)).status, (await ver(deLugar.replace('/u/', '/d/'))).status]).toEqual([200, 404])
     expect((await ver(`/r/${guia}`)).html).not.toContain('/d/')
     const otra = await preguntada()
     await enviar(otra.enlace, NEGARSE)
