@@ -30,7 +30,10 @@ datos que se dan. Vale la primera decisión.`,
     secuencia: { valor: '<número>', dice: 'solo si la guía aún va por esa secuencia' },
   },
   posicionales: [1, 1],
-  ejemplos: ["reintentar 7K3M9QX2A1B4 --fecha 2026-11-25 --franja 14:00-18:00 --telefono '5987 1234'"],
+  ejemplos: [
+    'reintentar 7K3M9QX2A1B4 --fecha 2026-11-25 --franja 14:00-18:00',
+    "reintentar 7K3M9QX2A1B4 --telefono '5987 1234'",
+  ],
   async ejecutar(contexto) {
     const [codigo = ''] = contexto.posicionales
     const [fecha, franja, secuencia] = ['fecha', 'franja', 'secuencia'].map((opcion) => contexto.texto(opcion))
