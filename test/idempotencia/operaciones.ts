@@ -39,8 +39,11 @@ export function casosDe(entorno: Entorno) {
       [webhook],
     )
   const todo = (cuerpo: Record<string, unknown>) => cuerpo
-  /** A guide without its tracking page, whose URL has another port after a restart of the service. */
-  const laGuia = ({ url_rastreo: _, ...cuerpo }: Record<string, unknown>) => cuerpo
+  /** A guide with the path of its tracking page, because the port is another one after a restart of the service. */
+  const laGuia = ({ url_rastreo, ...cuerpo }: Record<string, unknown>) => ({
+    ...cuerpo,
+    rastreo: new URL(String(url_rastreo)).pathname,
+  })
   const nuevaGuia = async ({ api }: Comercio, datos = unaGuia()) => (await api.guias.crear(datos)).guia
   /** A guide whose recipient is asked at a telephone of its own. */
   const preguntada = (comercio: Comercio) =>
