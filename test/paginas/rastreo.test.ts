@@ -115,6 +115,24 @@ describe('the page of a guide', () => {
     expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${inGroups(guia)}`)
   })
 
+  it('tells that somebody decided about the parcel, and what became of it, without their words', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(SECRETA)
+    await registrar(guia, { estado: 'recolectado' })
+    await registrar(guia, { estado: 'en_ruta' })
+    await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await api.guias.corregir(guia, { direccion: '7a avenida 14-88, casa rosada, portón' })
+    await api.guias.devolver(guia, { razon: 'Se arrepintió la vecina Marisol' })
+    const pagina = await html(guia)
+    expect(pagina).not.toMatch(LEJOS_DE_AQUI)
+    expect([...pagina.matchAll(/<li><span>(.*?)<\/span>/g)].map(([, que]) => que).slice(0, 4)).toEqual([
+      'De regreso a la tienda: a pedido del comercio',
+      'Se decidió qué hacer con el paquete',
+      'Datos de la guía corregidos',
+      'No se pudo entregar: no había quien recibiera',
+    ])
+  })
+
   it('tells times by the clock of the destination', async () => {
     const { api } = await entorno.nuevoComercio('live')
     const { guia, creado_en } = await api.guias.crear(

@@ -32,7 +32,7 @@ const EVENTOS = 60
 
 /**
  * Reads the parcel of a code. Of the recipient's name only the initial is read. Notes and late scans are left out,
- * because they concern only the courier and the merchant.
+ * because they concern only the courier and the merchant. So is the wait for a decision, because the page cannot decide.
  */
 const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
   'rastreo.leer',
