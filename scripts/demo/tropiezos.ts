@@ -1,0 +1,82 @@
+import type { Estado, Guia, Guias } from '@guias/sdk'
+
+/** Access and operations that this part of the demo needs. */
+export interface Tropiezos {
+  api: Guias
+  url: string
+  llaveDeOperaciones: string
+  /** Records a state change of a guide, as the courier company's own system does. */
+  operar: (guia: string, estado: Estado) => Promise<void>
+  /** Creates a guide, with a place or without. */
+  crear: (referencia: string, conLugar: boolean) => Promise<Guia>
+}
+
+/** Attempts before the parcel returns by itself. */
+const MAXIMOS = 2
+
+/**
+ * Reads until the value satisfies the condition, for 10 s at most.
+ * @returns the last value
+ */
+async function leerHasta<T>(leer: () => Promise<T>, listo: (valor: T) => boolean): Promise<T> {
+  const fin = Date.now() + 10_000
+  for (let valor = await leer(); ; valor = await leer()) {
+    if (listo(valor) || Date.now() > fin) return valor
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** Corrects the telephone of a guide whose recipient is asked for the place. Returns the guide's types of events. */
+export async function corregirTelefono({ api, crear }: Tropiezos): Promise<{ guia: string; tipos: string[] }> {
+  const { guia } = await crear('TEL-1', false)
+  const tipos = async () => (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)
+  await leerHasta(tipos, (unos) => unos.includes('ubicacion.solicitada'))
+  await api.guias.corregir(guia, { telefono: '+502 3148 1676' })
+  return { guia, tipos: await leerHasta(tipos, (unos) => unos.lastIndexOf('ubicacion.solicitada') === 3) }
+}
+
+/** Lets the merchant's recipients decide, and parcels return by themselves after two attempts. */
+export async function ajustarIntentos({ api, url, llaveDeOperaciones }: Tropiezos): Promise<void> {
+  const { comercio, intentos } = await api.cuenta.obtener()
+  const respuesta = await fetch(`${url}/operaciones/v1/comercios/${comercio}`, {
+    method: 'PATCH',
+    headers: { Authorization: `Bearer ${llaveDeOperaciones}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      intentos: { ...intentos, maximos: MAXIMOS, al_vencer: 'devolver', destinatario_decide: true },
+    }),
+  })
+  if (!respuesta.ok) throw new Error(`intentos: ${await respuesta.text()}`)
+}
+
+/**
+ * Lets a delivery fail, chooses another day as the recipient, with the link in his message, and delivers.
+ * @returns the guide after the choice, and after the delivery
+ */
+export async function escogerOtroDia(tropiezos: Tropiezos): Promise<{ decidida: Guia; entregada: Guia }> {
+  const { api, url, operar, crear } = tropiezos
+  const { guia } = await crear('DIA-1', true)
+  for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
+  const buzon = async () => (await fetch(`${url}/buzon`)).text()
+  const enlaceDe = (pagina: string) => /href="(d\/[^"]+)"/.exec(pagina)?.[1]
+  const enlace = enlaceDe(await leerHasta(buzon, (pagina) => enlaceDe(pagina) !== undefined))
+  const { resolucion } = await api.guias.obtener(guia)
+  const body = new URLSearchParams({ eleccion: 'otro_dia', fecha: resolucion?.fecha_desde ?? '' })
+  await fetch(`${url}/${enlace}`, { method: 'POST', redirect: 'manual', body })
+  const decidida = await api.guias.obtener(guia)
+  await operar(guia, 'en_ruta')
+  await api.simulador.avanzar(guia, { estado: 'entregado' })
+  return { decidida, entregada: await api.guias.obtener(guia) }
+}
+
+/** Lets the delivery of a guide fail as often as the policy permits. Returns the guide when it returns by itself. */
+export async function agotarIntentos({ api, operar, crear }: Tropiezos): Promise<Guia & { motivo: unknown }> {
+  const { guia } = await crear('VUELVE-1', true)
+  await operar(guia, 'recolectado')
+  for (let intento = 0; intento < MAXIMOS; intento++)
+    for (const estado of ['en_ruta', 'intento_fallido'] as const) await operar(guia, estado)
+  const vuelta = await leerHasta(
+    () => api.guias.obtener(guia, { limite: 100 }),
+    ({ estado }) => estado === 'en_devolucion',
+  )
+  return { ...vuelta, motivo: vuelta.eventos.datos.at(-1)?.motivo }
+}
