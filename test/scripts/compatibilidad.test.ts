@@ -116,7 +116,7 @@ describe('since the last release', COMPLETO, () => {
         `${ESQUEMAS}/guias.yaml`,
         /^ {4}intentos:\n(?: {6}.*\n)+/m,
         '',
-        'Property `intentos` of `Guia` was removed',
+        'Property `intentos` of `GuiaDeAviso` was removed',
       ],
       ['an enum narrowed', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO]', "lost values: 'MX'"],
       [
@@ -150,7 +150,7 @@ describe('since the last release', COMPLETO, () => {
       [
         'a field of an answer, always there',
         `${ESQUEMAS}/guias.yaml`,
-        /^(Guia:\n[\s\S]*?\n {4}- guia\n[\s\S]*?\n {2}properties:\n)/m,
+        /^(GuiaDeAviso:\n[\s\S]*?\n {4}- guia\n[\s\S]*?\n {2}properties:\n)/m,
         '$1    nuevo: { type: string }\n',
       ],
       ['a value of a vocabulary that may grow', `${ESQUEMAS}/catalogo.yaml`, 'CO, MX]', 'CO, MX, BZ]'],

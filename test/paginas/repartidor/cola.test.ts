@@ -33,6 +33,9 @@ import {
   usarTelefono,
 } from './telefono.ts'
 
+/** Events of a failed attempt, which opens a decision. */
+const INTENTO = ['intento_fallido', 'resolucion_pendiente']
+
 usarTelefono()
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
@@ -72,7 +75,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       expect(datos).toMatchObject([{ numero_intento: 1, motivo: 'destinatario_ausente' }])
       expect(datos[0]!.fotos.map(({ ancho }) => ancho)).toEqual([640, 640])
       expect(puente.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
-      expect(await tiposDeEventos(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
+      expect(await tiposDeEventos(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
     },
   )
 
@@ -145,30 +148,25 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       'recolectado',
       'en_ruta',
       'intento_fallido',
+      'resolucion_pendiente',
       'en_ruta',
       'entregado',
     ])
     const eventos = (await eventosDe(una)).slice(3)
     ocurrioEntre(eventos[0]!.ocurrido_en, primero, trasPrimero)
-    ocurrioEntre(eventos[2]!.ocurrido_en, antesDeEntregar, entregado)
+    ocurrioEntre(eventos[3]!.ocurrido_en, antesDeEntregar, entregado)
     const prueba = (await pruebaDe(una)).cuerpo
     expect(prueba.fotos).toHaveLength(2)
     expect(prueba.firma).not.toBeNull()
     // Photos that had arrived were not sent again, unless the first reload took the answer.
     const subidas = puente.pasados.filter((que) => que.includes('tipo=foto')).length
     expect([2, 3]).toContain(subidas)
-    expect(await tiposDeEventos(otra)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
-    expect(await tiposDeEventos(sinDatos)).toEqual([
-      'aceptado',
-      'recolectado',
-      'en_bodega',
-      'en_ruta',
-      'intento_fallido',
-    ])
+    expect(await tiposDeEventos(otra)).toEqual(['aceptado', 'recolectado', 'en_ruta', ...INTENTO])
+    expect(await tiposDeEventos(sinDatos)).toEqual(['aceptado', 'recolectado', 'en_bodega', 'en_ruta', ...INTENTO])
     const { rows } = await entorno.db.pool.query('select count(*)::int as n from evento where guia = any($1)', [
       [una, otra, sinDatos],
     ])
-    expect(rows).toEqual([{ n: 6 + 4 + 5 }])
+    expect(rows).toEqual([{ n: 7 + 5 + 6 }])
   })
 
   it('shows what the service refused, and goes on with the rest', COMPLETO, async () => {
