@@ -2,7 +2,7 @@ import type { GuiaParaCrear, Metadatos, Recogida } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
 import type { Opcion, Opciones } from './orden.ts'
 
-/** Options of a guide's members. A member that the contract gets and this list lacks does not compile. */
+/** Options of a guide's members. The list does not compile if it lacks a member of the contract. */
 const DE_GUIA = {
   telefono: { valor: '<número>', dice: 'teléfono del destinatario, como 3148 1676 o +50231481676' },
   departamento: { valor: '<nombre>', dice: 'departamento de destino' },

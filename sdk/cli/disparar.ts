@@ -88,8 +88,8 @@ async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): P
 async function llevar(api: Guias, desde: Guia, estado: string, contexto: Contexto): Promise<Guia> {
   const camino = CAMINOS[estado] ?? []
   const aqui = camino.indexOf(desde.estado as Conocido<Estado>)
-  // A guide outside this path goes straight to the requested state. The service refuses the change if the rules forbid
-  // it.
+  // A guide whose state is not on the usual path goes straight to the requested state. The service refuses a change that
+  // the rules forbid.
   const pasos = aqui >= 0 ? camino.slice(aqui + 1) : desde.estado === 'aceptado' ? camino : camino.slice(-1)
   let guia = desde
   for (const paso of pasos) {

@@ -74,7 +74,7 @@ const TURNOS = 2
 
 const nombres = new Map<string, string>()
 
-/** Returns the name of a statement that has none: the digest of its text. */
+/** Returns a name for a prepared statement that was declared without one: the digest of its text. */
 export function statementName(text: string): string {
   const nombre = nombres.get(text) ?? hash('sha1', text)
   nombres.set(text, nombre)

@@ -136,8 +136,8 @@ export class ScopedQuery extends Consulta {
 }
 
 /**
- * Scope of a query ({@link RowScope}), and the merchant or part whose database it uses. Without a scope the session's
- * own role applies. Without a place the query runs where the rows of all merchants are.
+ * Rows that a query may see (`ambito`), and the database on which it runs (`lugar`). Without `ambito` the session's own
+ * role applies. Without `lugar` the query runs on the database that has the rows of all merchants.
  */
 export interface QueryOrigin {
   readonly ambito?: RowScope | undefined

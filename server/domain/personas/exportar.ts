@@ -112,7 +112,7 @@ function presentarExportada({ ajustes }: Pick<Deps, 'ajustes'>, leida: Exportada
     guia,
     comercio: { comercio, nombre },
     modo,
-    // Null if the guide has not ended, or if it has no proof.
+    // Each date is null while its retention has not begun: the guide has not ended, or it has no proof.
     hasta: {
       personas: tras(fin, ajustes.retencionDePersonas),
       ubicaciones: tras(fin, ajustes.retencionDeUbicaciones),

@@ -40,7 +40,10 @@ export class MerchantShare {
   /** Places reserved for deliveries that are being read. */
   reservados = 0
   lineas = 0
-  /** Lines that only this share holds back. The first of them continues when an exchange of the merchant ends. */
+  /**
+   * Endpoints with due deliveries that wait only because the merchant uses its whole share. The first of them continues
+   * when a request to one of the merchant's endpoints ends.
+   */
   readonly detenidas = new Set<DeliveryLine>()
 
   constructor(comercio: string) {

@@ -5,7 +5,7 @@ import type { webhook } from '../../generado/contrato/prisma/client.ts'
 interface CampoDeWebhook {
   /** True if the merchant sets it. The audit record names it when it changes. */
   readonly decidido?: true
-  /** True if the audit record also contains its values. */
+  /** True if the audit record contains the field's old and new values, not only its name. */
   readonly decible?: true
   /** True if answers need it. */
   readonly mostrado?: true

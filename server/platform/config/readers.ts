@@ -54,13 +54,16 @@ const esPostgres = (url: string) => ['postgres:', 'postgresql:'].includes(URL.pa
 /** Reads the address of a PostgreSQL database. */
 export const postgresUrl = segun(ES_POSTGRES, (url) => (esPostgres(url) ? url : undefined))
 
-/** Makes a reader for the address of an external PostgreSQL, together with the variables of `tabla`. */
+/**
+ * Makes a reader for the address of an external PostgreSQL. If the address is set, it also reads the configuration
+ * variables of `tabla`, which have no meaning without it.
+ */
 export const postgres = <T extends ConfigTable>(tabla: T) =>
   segun(ES_POSTGRES, (url, entorno) =>
     esPostgres(url) ? { tipo: 'externa' as const, url, ...readTable(tabla, entorno) } : undefined,
   )
 
-/** Makes a reader for the address of a pooler before the database, together with the variables of `tabla`. */
+/** Makes a reader for the address of a pooler. If the address is set, it also reads the variables of `tabla`. */
 export const pooler = <T extends ConfigTable>(tabla: T) =>
   segun(ES_POSTGRES, (url, entorno) => (esPostgres(url) ? { url, pooler: readTable(tabla, entorno) } : undefined))
 
@@ -83,8 +86,8 @@ export const server = segun('debe ser una dirección http(s)://servidor[:puerto]
 })
 
 /**
- * Makes a reader for the address of map tiles, together with the variables of `tabla`. The text `none` gives null: no
- * map.
+ * Makes a reader for the address of map tiles. If the address is set, it also reads the variables of `tabla`. The text
+ * `none` gives null: no map.
  */
 export const mapTiles = <T extends ConfigTable>(tabla: T) =>
   segun('debe ser una dirección https con {z}, {x} y {y}, o none', (texto, entorno) => {
