@@ -57,7 +57,7 @@ describe('a decision of a recipient', () => {
     const { guia, api, enlace, leer } = await preguntada(comercio)
     // The version before writes the event and no message.
     await entorno.db.pool.query(
-      'delete from enlace_ubicacion l using mensaje m where m.guia = $1 and m.guia_id = l.guia_id',
+      'delete from enlace_ubicacion l using mensaje m where m.comercio_id = l.comercio_id and m.guia = $1 and m.guia_id = l.guia_id',
       [guia],
     )
     await entorno.db.pool.query('delete from mensaje where guia = $1', [guia])

@@ -74,15 +74,16 @@ export const presentarIntentos = (fila: ColumnasDeIntentos): PoliticaDeIntentos 
   destinatario_decide: fila.intentos_destinatario_decide,
 })
 
-const INTENTOS = statement<Pick<comercio, 'id'>, ColumnasDeIntentos>(
+// The parameter's name lets the statement run in a transaction on the merchant's part of a cluster.
+const INTENTOS = statement<{ comercio_id: string }, ColumnasDeIntentos>(
   'comercios.intentos',
   `select intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir, intentos_al_vencer,
-     intentos_destinatario_decide from comercio where id = :id`,
+     intentos_destinatario_decide from comercio where id = :comercio_id`,
 )
 
 /** Reads what follows a failed attempt of a merchant's guides now. */
 export async function leerIntentos(db: Pick<Db, 'consultar'>, id: string): Promise<PoliticaDeIntentos> {
-  const [fila] = await db.consultar(INTENTOS, { id })
+  const [fila] = await db.consultar(INTENTOS, { comercio_id: id })
   return presentarIntentos(fila!)
 }
 
