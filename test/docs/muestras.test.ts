@@ -208,7 +208,7 @@ describe('what is sent to a webhook', () => {
     await api.simulador.avanzar(guia, { estado: 'en_devolucion', motivo: 'intentos_agotados' })
     await api.simulador.avanzar(guia, { estado: 'devuelto' })
     await api.webhooks.probar(webhook)
-    const CUANTOS = 10
+    const CUANTOS = 11
     await hasta(async () => propio.recibidos.length >= CUANTOS)
     const vistos = propio.recibidos.map(({ json }) => [json.tipo, diferencia(ejemplos.get(json.tipo) ?? {}, json)])
     expect(new Set(vistos.map(([tipo]) => tipo)).size).toBe(CUANTOS)
