@@ -43,9 +43,13 @@ const abreviar = (css: string) =>
     .replaceAll(';}', '}')
     .trim()
 
-/** Writes a page's style sheet: the rules for all pages, followed by the page's own. */
+/** Pages that a link in a recipient's message opens. They share `recipient.css`. */
+const DE_DESTINATARIO = ['ubicacion', 'decidir']
+
+/** Writes a page's style sheet: the rules for all pages, those for pages of its kind, and the page's own. */
 async function escribirEstilo(pagina: string, salida: URL) {
-  const hojas = ['base.css', `${pagina}/style.css`].map((hoja) => readFile(new URL(hoja, origen), 'utf8'))
+  const comunes = DE_DESTINATARIO.includes(pagina) ? ['base.css', 'recipient.css'] : ['base.css']
+  const hojas = [...comunes, `${pagina}/style.css`].map((hoja) => readFile(new URL(hoja, origen), 'utf8'))
   await writeFile(new URL('estilo.css', salida), abreviar((await Promise.all(hojas)).join('\n')))
 }
 

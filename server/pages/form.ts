@@ -15,8 +15,8 @@ export class FormError extends Error {
 }
 
 /**
- * Reads a posted form; fields that it lacks are empty. Accepts only the form's own fields, each at most once, in well-formed UTF-8. The size limit
- * applies while the body arrives.
+ * Reads a posted form; fields that it lacks are empty. Accepts only the form's own fields, each at most once, in
+ * well-formed UTF-8. The size limit applies while the body arrives.
  * @throws FormError
  */
 export async function readForm<Campo extends string>(

@@ -1,6 +1,4 @@
 import type { Express } from 'express'
-import { createLimit, perMinute } from '../../api/limits/buckets.ts'
-import { NetworkLimit } from '../../api/limits/networkLimit.ts'
 import type { DatosDeDecision, Decisiones } from '../../domain/resoluciones/decidir.ts'
 import { readGenerated } from '../assets.ts'
 import { FormError } from '../form.ts'
@@ -10,7 +8,7 @@ import { Html } from '../html.ts'
 import { type Sheet, servePage } from '../page.ts'
 import { privacidadDelLugar } from '../privacidad.ts'
 import { byDigest } from '../response.ts'
-import { LINK_LIMITS, LINK_TOKEN } from '../ubicacion/enlace.ts'
+import { createLinkLimits, LINK_TOKEN } from '../ubicacion/enlace.ts'
 import { type AnswerFault, type AnswerForm, interpretAnswer, readAnswer } from './formulario.ts'
 import {
   DECISION_FAILED,
@@ -56,10 +54,6 @@ interface Opened {
 export function servirDecision(app: Express, { fachada, decisiones, retencion, reloj }: DecisionPageOptions) {
   const estilo = readGenerated('paginas/decidir/estilo.css').toString()
   const cabeza = ownHead(new Html(estilo))
-  const conReloj = reloj ? { reloj } : {}
-  const porRed = new NetworkLimit(perMinute(LINK_LIMITS.red), conReloj)
-  const porLectura = createLimit(LINK_LIMITS.get, conReloj)
-  const porEnvio = createLimit(LINK_LIMITS.post, conReloj)
   const { ver, recibir } = createSheets(decisiones)
   servePage(app, '/d', {
     metodos: ['POST'],
@@ -69,10 +63,7 @@ export function servirDecision(app: Express, { fachada, decisiones, retencion, r
     previa: PREVIEW,
     nota: privacidadDelLugar(retencion),
     fallo: DECISION_FAILED,
-    esperar({ red, resto, leyendo }) {
-      const deEnlace = leyendo ? porLectura : porEnvio
-      return porRed.take(red) || (LINK_TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
-    },
+    esperar: createLinkLimits(reloj),
     async atender({ req, resto: token, raiz, leyendo }) {
       if (!LINK_TOKEN.test(token)) return { status: 404, ...UNKNOWN_DECISION }
       if (leyendo) return ver({ token, raiz })

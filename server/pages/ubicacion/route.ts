@@ -1,5 +1,4 @@
 import type { Express } from 'express'
-import { createLimit, perMinute } from '../../api/limits/buckets.ts'
 import { NetworkLimit } from '../../api/limits/networkLimit.ts'
 import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
 import { readAssets, serveAssets } from '../assets.ts'
@@ -8,7 +7,7 @@ import type { Front } from '../front.ts'
 import { servePage } from '../page.ts'
 import { privacidadDelLugar } from '../privacidad.ts'
 import { FALLO_DE_UBICACION, MAL_PEDIDA, SOLICITUD_DESCONOCIDA } from './despues.ts'
-import { LINK_LIMITS, LINK_TOKEN } from './enlace.ts'
+import { createLinkLimits, LINK_TOKEN } from './enlace.ts'
 import { leerFormulario } from './formulario.ts'
 import { crearHojas } from './hojas.ts'
 import { PREGUNTA } from './partes.ts'
@@ -51,11 +50,7 @@ export function servirUbicacion(
   { fachada, solicitudes, mosaicos, retencion, reloj }: OpcionesDeUbicacion,
 ) {
   const recursos = readAssets('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
-  const conReloj = reloj ? { reloj } : {}
-  const porRed = new NetworkLimit(perMinute(LINK_LIMITS.red), conReloj)
-  const porLectura = createLimit(LINK_LIMITS.get, conReloj)
-  const porEnvio = createLimit(LINK_LIMITS.post, conReloj)
-  const otros = new NetworkLimit(OTROS, conReloj)
+  const otros = new NetworkLimit(OTROS, reloj ? { reloj } : {})
   const { ver, recibir } = crearHojas(solicitudes, {
     mapaDe: (raiz) =>
       mosaicos && {
@@ -74,10 +69,7 @@ export function servirUbicacion(
     previa: VISTA_PREVIA,
     nota: privacidadDelLugar(retencion),
     fallo: FALLO_DE_UBICACION,
-    esperar({ red, resto, leyendo }) {
-      const deEnlace = leyendo ? porLectura : porEnvio
-      return porRed.take(red) || (LINK_TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
-    },
+    esperar: createLinkLimits(reloj),
     async atender({ req, resto: token, raiz, red, leyendo }) {
       if (!LINK_TOKEN.test(token)) return { status: 404, ...SOLICITUD_DESCONOCIDA }
       const abierto = { token, raiz, red }
