@@ -18,6 +18,7 @@ import { readConfig } from '../server/platform/config/config.ts'
 import { createLog } from '../server/platform/log.ts'
 import { type Service, startService } from '../server/startup/service.ts'
 import { confirmarComoDestinatario } from './demo/destinatario.ts'
+import { leerHasta } from './demo/esperar.ts'
 import { entregarComoRepartidor } from './demo/repartidor.ts'
 import { agotarIntentos, ajustarIntentos, corregirTelefono, escogerOtroDia, type Tropiezos } from './demo/tropiezos.ts'
 
@@ -259,9 +260,10 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
   console.log('  un servidor contestó 503 a 2 avisos; vuelve a estar en línea, y se espera el reintento…')
   const espera = await hasta(() => caido.avisos.size === 2, 20)
   // The service settles a delivery shortly after the merchant's server has received it.
-  let entregas = await Array.fromAsync(api.webhooks.entregas(webhook))
-  for (const fin = Date.now() + 5_000; Date.now() < fin && entregas.some((e) => e.estado === 'pendiente'); )
-    entregas = await Array.fromAsync(api.webhooks.entregas(webhook))
+  const entregas = await leerHasta(
+    () => Array.fromAsync(api.webhooks.entregas(webhook)),
+    (unas) => unas.every(({ estado }) => estado !== 'pendiente'),
+  )
   comprobar(
     `llegaron solos ${espera} s después, al segundo intento`,
     entregas.length === 2 && entregas.every((e) => e.estado === 'entregada' && e.intentos === 2),
@@ -321,10 +323,10 @@ async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
     lng: ubicacion.lng!,
     estado: async () => (await api.guias.obtener(guia)).estado,
   })
-  let prueba = await api.guias.pruebaEntrega(guia)
-  for (const fin = Date.now() + 10_000; Date.now() < fin && !prueba.pdf; prueba = await api.guias.pruebaEntrega(guia))
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  const { recibido_por, distancia_m, fotos, firma, pdf, manifiesto } = prueba
+  const { recibido_por, distancia_m, fotos, firma, pdf, manifiesto } = await leerHasta(
+    async () => api.guias.pruebaEntrega(guia),
+    ({ pdf }) => pdf !== null,
+  )
   comprobar(
     `${como}: recibió ${recibido_por.nombre}, a ${distancia_m} m`,
     mientras === 'en_ruta' && distancia_m === 11 && fotos.length === 1 && firma !== null,

@@ -1,4 +1,5 @@
 import type { Estado, Guia, Guias } from '@guias/sdk'
+import { leerHasta } from './esperar.ts'
 
 /** Access and operations that this part of the demo needs. */
 export interface Tropiezos {
@@ -13,18 +14,6 @@ export interface Tropiezos {
 
 /** Attempts before the parcel returns by itself. */
 const MAXIMOS = 2
-
-/**
- * Reads until the value satisfies the condition, for 10 s at most.
- * @returns the last value
- */
-async function leerHasta<T>(leer: () => Promise<T>, listo: (valor: T) => boolean): Promise<T> {
-  const fin = Date.now() + 10_000
-  for (let valor = await leer(); ; valor = await leer()) {
-    if (listo(valor) || Date.now() > fin) return valor
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
 
 /** Corrects the telephone of a guide whose recipient is asked for the place. Returns the guide's types of events. */
 export async function corregirTelefono({ api, crear }: Tropiezos): Promise<{ guia: string; tipos: string[] }> {
