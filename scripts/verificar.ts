@@ -23,11 +23,11 @@ const ENTRADAS: Record<string, readonly string[]> = {
   [SPECTRAL]: [...PUBLICADO, '.spectral.yaml', 'package-lock.json'],
 }
 
-/** Returns the file that remembers that a step passed with its present inputs; undefined for a step that always runs. */
-function recuerdoDe(paso: string): string | undefined {
+/** Returns the file that remembers that a step passed with its present command and inputs; undefined for a step that always runs. */
+function recuerdoDe(paso: string, orden: readonly string[]): string | undefined {
   const entradas = ENTRADAS[paso]
   if (!entradas) return undefined
-  const huella = createHash('sha256')
+  const huella = createHash('sha256').update(JSON.stringify(orden))
   for (const archivo of entradas) huella.update(readFileSync(join(raiz, archivo)))
   return join(raiz, 'node_modules/.cache/guias/pasos', huella.digest('hex'))
 }
@@ -79,7 +79,7 @@ const pendientes = Object.entries(PASOS)
 const turno = async () => {
   for (let paso = pendientes.shift(); paso; paso = pendientes.shift()) {
     const [nombre, orden] = paso
-    const recuerdo = recuerdoDe(nombre)
+    const recuerdo = recuerdoDe(nombre, orden)
     if (recuerdo && existsSync(recuerdo)) {
       console.log(`✔ ${nombre} (unchanged)`)
       continue
