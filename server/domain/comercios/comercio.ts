@@ -44,14 +44,16 @@ export const presentarPolitica = (fila: ColumnasDePolitica): PoliticaDeEvidencia
   documento: fila.evidencia_documento as PoliticaDeEvidencia['documento'],
 })
 
-const POLITICA = statement<Pick<comercio, 'id'>, ColumnasDePolitica>(
+// The parameter's name lets both policies be read on the merchant's part of a cluster, also in a transaction there.
+
+const POLITICA = statement<{ comercio_id: string }, ColumnasDePolitica>(
   'comercios.politica',
-  `select ${POLITICA_EN_SQL} from comercio c where c.id = :id`,
+  `select ${POLITICA_EN_SQL} from comercio c where c.id = :comercio_id`,
 )
 
 /** Reads the evidence that deliveries of a merchant need now. */
 export async function leerPolitica(db: Db, id: string): Promise<PoliticaDeEvidencia> {
-  const [fila] = await db.consultar(POLITICA, { id })
+  const [fila] = await db.consultar(POLITICA, { comercio_id: id })
   return presentarPolitica(fila!)
 }
 
@@ -74,7 +76,6 @@ export const presentarIntentos = (fila: ColumnasDeIntentos): PoliticaDeIntentos 
   destinatario_decide: fila.intentos_destinatario_decide,
 })
 
-// The parameter's name lets the statement run in a transaction on the merchant's part of a cluster.
 const INTENTOS = statement<{ comercio_id: string }, ColumnasDeIntentos>(
   'comercios.intentos',
   `select intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir, intentos_al_vencer,
