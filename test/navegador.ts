@@ -3,13 +3,20 @@ import { inject } from 'vitest'
 import { ARGUMENTOS } from '../scripts/navegador.ts'
 
 const ruta = inject('navegador')
+const rutaSinCamara = inject('navegadorSinCamara')
 
 /** Whether anything can be tested in a browser; `preparacion.ts` says once what is not tested without one. */
 export const hayNavegador = ruta !== undefined
 
+const lanzar = (executablePath: string, args: readonly string[]): Promise<Browser> =>
+  chromium.launch({ executablePath, args: [...ARGUMENTOS, ...args] })
+
 /** A browser that whoever asks for it closes. */
-export const abrirNavegador = (...args: string[]): Promise<Browser> =>
-  chromium.launch({ executablePath: ruta!, args: [...ARGUMENTOS, ...args] })
+export const abrirNavegador = (...args: string[]): Promise<Browser> => lanzar(rutaSinCamara!, args)
+
+/** A browser whose camera shows a film. Whoever asks for it closes it. */
+export const abrirNavegadorConCamara = (pelicula: string): Promise<Browser> =>
+  lanzar(ruta!, ['--use-fake-device-for-media-stream', `--use-file-for-fake-video-capture=${pelicula}`])
 
 let comun: Promise<Browser> | undefined
 

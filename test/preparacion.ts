@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
-import { buscarNavegador } from '../scripts/navegador.ts'
+import { buscarNavegador, buscarNavegadorSinPantalla } from '../scripts/navegador.ts'
 import { acquirePostgres } from '../server/data/embedded/embedded.ts'
 import { prepareDatabase } from '../server/startup/migrations.ts'
 import { createQueues } from '../server/startup/workers.ts'
@@ -24,6 +24,8 @@ declare module 'vitest' {
     pooler: string | undefined
     /** Program of a browser of Chromium's kind. */
     navegador: string | undefined
+    /** The same without a camera, where a build exists that needs less of the processor. */
+    navegadorSinCamara: string | undefined
   }
 }
 
@@ -51,6 +53,7 @@ export default async function preparar(proyecto: TestProject) {
     console.warn(`\n*** ${falta} ***\n`)
   }
   proyecto.provide('navegador', navegador)
+  proyecto.provide('navegadorSinCamara', buscarNavegadorSinPantalla() ?? navegador)
   const carpeta = await mkdtemp(join(await carpetaTemporal(), 'guias-test-'))
   await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'].flatMap(

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { barsOf, qrOf } from '../../../server/platform/pdf/barcodes.ts'
 import { enRuta, unaFoto } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
-import { abrirNavegador, hayNavegador } from '../../navegador.ts'
+import { abrirNavegadorConCamara, hayNavegador } from '../../navegador.ts'
 import {
   abrirTelefono,
   boton,
@@ -83,10 +83,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     carpeta = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
     enCamara = (await comercioDelTelefono.api.guias.crear(unaGuia({ contenido: 'Etiquetas' }))).guia
     await writeFile(join(carpeta, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
-    navegador = await abrirNavegador(
-      '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-video-capture=${join(carpeta, 'etiqueta.y4m')}`,
-    )
+    navegador = await abrirNavegadorConCamara(join(carpeta, 'etiqueta.y4m'))
   })
   afterAll(async () => {
     await navegador?.close()
