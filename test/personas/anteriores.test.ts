@@ -101,6 +101,25 @@ describe('a person whose telephone was corrected', () => {
     expect((await persona('olvidar', DE_LUIS.telefono, '--si')).anteriores).toBe(0)
   })
 
+  it('is forgotten if the telephone was corrected first, and his name and address later', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia({ ...DE_ANA, contenido: 'Blusas' }))
+    await api.guias.corregir(guia, { telefono: DE_LUIS.telefono })
+    await api.guias.corregir(guia, { destinatario: DE_LUIS.destinatario, direccion: DE_LUIS.direccion })
+    await api.guias.corregir(guia, { telefono: DE_EVA.telefono })
+    await api.guias.corregir(guia, { destinatario: DE_EVA.destinatario, direccion: DE_EVA.direccion })
+    const deAna = JSON.stringify((await persona('exportar', DE_ANA.telefono)).anteriores)
+    for (const dicho of ['Anacleta Uno', 'Calle Primera 1']) expect(deAna).toContain(dicho)
+    const deLuis = JSON.stringify((await persona('exportar', DE_LUIS.telefono)).anteriores)
+    expect(deLuis).not.toMatch(SUYO.ana)
+    await persona('olvidar', DE_ANA.telefono, '--si')
+    expect(await tablasCon(entorno.db, SUYO.ana)).toEqual([])
+    const correcciones = await correccionesDe(guia)
+    expect(correcciones).not.toMatch(SUYO.ana)
+    expect(correcciones).toMatch(/Ludovico Dos/)
+    expect(await api.guias.obtener(guia)).toMatchObject(DE_EVA)
+  })
+
   it('is forgotten with a place that was his alone; a place that is still the guide’s stays', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia({ ...DE_ANA, lat: 14.71111, lng: -90.61111 }))

@@ -51,7 +51,7 @@ interface Periodo {
 }
 
 /** Returns the periods in which a guide had a telephone that corrections have replaced. */
-export function periodosDe(
+function periodosDe(
   telefono: string,
   correcciones: readonly { secuencia: number; cambios: Cambios }[],
 ): Periodo[] {
@@ -69,24 +69,33 @@ const PERSONALES: readonly string[] = Object.entries(CAMPOS).flatMap(([columna, 
   'personal' in campo ? [columna] : [],
 )
 
+/** A guide's correction with its decrypted values. */
+type Corregida = { secuencia: number; registrado_en: Date; cambios: Cambios }
+
 /**
- * Splits the values of a correction: the person's own, and the others. An old value belongs to the person if the
- * telephone was this person's before the correction, a new value if it was afterwards. A pickup is the merchant's.
+ * Splits the values of each correction: the person's own, and the others. A value belongs to the person whose telephone
+ * the guide had when the value was set, also if it was replaced long after the telephone. A pickup is the merchant's.
  */
-function separar(secuencia: number, cambios: Cambios, periodos: readonly Periodo[]) {
-  const deAntes = periodos.some(({ desde, hasta }) => desde < secuencia && secuencia <= hasta)
-  const deDespues = periodos.some(({ desde, hasta }) => desde <= secuencia && secuencia < hasta)
-  const [suyos, quedan]: Record<string, object>[] = [{}, {}]
-  for (const [columna, valores] of Object.entries(cambios)) {
-    const [a, d] = [deAntes, deDespues].map((suyo) => suyo && PERSONALES.includes(columna))
-    if (a || d) suyos![columna] = { ...(a && { antes: valores.antes }), ...(d && { despues: valores.despues }) }
-    quedan![columna] = { antes: a ? null : valores.antes, despues: d ? null : valores.despues }
-  }
-  return { suyos: suyos!, quedan: quedan as Cambios }
+function separar(correcciones: readonly Corregida[], periodos: readonly Periodo[]) {
+  const esSuyo = (columna: string, puesto: number) =>
+    PERSONALES.includes(columna) && periodos.some(({ desde, hasta }) => desde <= puesto && puesto < hasta)
+  /** Event that set the present value of each column; absent for values of the creation. */
+  const puestos = new Map<string, number>()
+  return correcciones.map((correccion) => {
+    const [suyos, quedan]: Record<string, object>[] = [{}, {}]
+    for (const [columna, valores] of Object.entries(correccion.cambios)) {
+      const a = esSuyo(columna, puestos.get(columna) ?? 1)
+      const d = esSuyo(columna, correccion.secuencia)
+      puestos.set(columna, correccion.secuencia)
+      if (a || d) suyos![columna] = { ...(a && { antes: valores.antes }), ...(d && { despues: valores.despues }) }
+      quedan![columna] = { antes: a ? null : valores.antes, despues: d ? null : valores.despues }
+    }
+    return { ...correccion, suyos: suyos!, quedan: quedan as Cambios }
+  })
 }
 
 /** Decrypted corrections of a guide. A correction that no master key decrypts has no values. */
-async function leerCorrecciones(consultar: Query, secretos: Secrets, clave: ClaveDeGuia) {
+async function leerCorrecciones(consultar: Query, secretos: Secrets, clave: ClaveDeGuia): Promise<Corregida[]> {
   const filas = await consultar(CORRECCIONES, clave)
   return filas.map(({ secuencia, cambios, registrado_en }) => ({
     secuencia,
@@ -130,12 +139,9 @@ export async function exportarAnteriores({ db, secretos }: Pick<Deps, 'db' | 'se
         guia: guia.guia,
         comercio: { comercio: guia.comercio, nombre: guia.nombre },
         modo: guia.modo,
-        correcciones: correcciones.flatMap(({ secuencia, registrado_en, cambios }) => {
-          const { suyos } = separar(secuencia, cambios, periodos)
-          return Object.keys(suyos).length > 0
-            ? [{ secuencia, registrado_en: registrado_en.toISOString(), ...suyos }]
-            : []
-        }),
+        correcciones: separar(correcciones, periodos).flatMap(({ secuencia, registrado_en, suyos }) =>
+          Object.keys(suyos).length > 0 ? [{ secuencia, registrado_en: registrado_en.toISOString(), ...suyos }] : [],
+        ),
         mensajes: mensajes.map(({ mensaje }) => mensaje),
       })
     }
@@ -207,8 +213,7 @@ async function olvidarAnterior(
     await consultar(TOMAR, clave)
     const correcciones = await leerCorrecciones(consultar, secretos, clave)
     const periodos = periodosDe(telefono, correcciones)
-    for (const { secuencia, cambios } of correcciones) {
-      const { suyos, quedan } = separar(secuencia, cambios, periodos)
+    for (const { secuencia, suyos, quedan } of separar(correcciones, periodos)) {
       if (Object.keys(suyos).length === 0) continue
       const cifrados = cifrarCambios(secretos, { guia_id: clave.guia_id, secuencia }, quedan)
       await consultar(GUARDAR_CAMBIOS, { ...clave, secuencia, cambios: cifrados })
