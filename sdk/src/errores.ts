@@ -175,6 +175,8 @@ export class ErrorConflicto extends ErrorApi {
   declare readonly resolucion: Resolucion | null
   /** Qué se puede decidir. Lista vacía si nada o si el conflicto no es `decision_no_admitida`. */
   declare readonly opciones: AccionDeResolucion[]
+  /** Secuencia que tiene la guía. Solo viene en `carrera_perdida` si la solicitud envió otra; si no, es nula. */
+  declare readonly secuencia: number | null
 
   constructor(problema: Problema, origen?: OrigenDelError) {
     super(problema, origen)
@@ -184,6 +186,7 @@ export class ErrorConflicto extends ErrorApi {
     this.admitida_en = problema.admitida_en ?? []
     this.resolucion = problema.resolucion ?? null
     this.opciones = problema.opciones ?? []
+    this.secuencia = problema.secuencia ?? null
   }
 
   static {

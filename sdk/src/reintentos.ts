@@ -1,4 +1,4 @@
-import { ErrorAbortado, ErrorApi, ErrorConexion, ErrorRespuesta } from './errores.js'
+import { ErrorAbortado, ErrorApi, ErrorConexion, ErrorConflicto, ErrorRespuesta } from './errores.js'
 
 const BASE = 500
 const TOPE = 8_000
@@ -22,7 +22,8 @@ const SIN_CONEXION =
 export function pasara(error: unknown, repetible: boolean): boolean {
   if (error instanceof ErrorConexion) return repetible || !error.pudoLlegar
   if (!(error instanceof ErrorApi || error instanceof ErrorRespuesta)) return false
-  if (error.status === 429 || (error instanceof ErrorApi && error.codigo === 'carrera_perdida')) return true
+  if (error instanceof ErrorConflicto) return error.codigo === 'carrera_perdida' && !error.secuencia
+  if (error.status === 429) return true
   return repetible && (error.status === 408 || error.status >= 500)
 }
 

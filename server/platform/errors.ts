@@ -11,7 +11,7 @@ export const MAX_BATCH_FAULTS = 500
 export const MAX_WARNINGS = 50
 
 interface Detalles
-  extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones' | 'admitida_en' | 'resolucion' | 'opciones'> {
+  extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones' | 'admitida_en' | 'resolucion' | 'opciones' | 'secuencia'> {
   errores?: readonly Falla[]
   errores_omitidos?: number
   /** Response headers that the problem needs (`Allow`, `Retry-After`, `WWW-Authenticate`). */
@@ -48,6 +48,7 @@ export class Problema extends Error {
       admitida_en,
       resolucion,
       opciones,
+      secuencia,
     } = this.detalles
     const definido: { titulo: string; ajeno?: boolean } = PROBLEMAS[this.codigo]
     return {
@@ -65,6 +66,7 @@ export class Problema extends Error {
       ...(admitida_en ? { admitida_en } : {}),
       ...(resolucion ? { resolucion } : {}),
       ...(opciones ? { opciones } : {}),
+      ...(secuencia ? { secuencia } : {}),
     }
   }
 }

@@ -77,6 +77,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       ...{ lat: null, lng: null, maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042' },
       ubicacion: { estado: 'confirmada', lat: 14.70811, lng: -90.50042 },
     })
+    expect((await eventos()).filter(({ tipo, lat }) => tipo === 'guia.corregida' && lat !== null)).toEqual([])
     expect((await eventos()).map(({ tipo, campos }) => [tipo, campos])).toEqual([
       ['guia.aceptado', null],
       ['guia.corregida', ['/lat', '/lng']],
@@ -172,7 +173,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const { api, guia } = await nueva()
     expect((await api.guias.corregir(guia, { destinatario: 'Luis', secuencia: 1 })).secuencia).toBe(2)
     const error = await fallaDeApi(api.guias.corregir(guia, { destinatario: 'Eva', secuencia: 1 }))
-    expect(error).toMatchObject({ status: 409, codigo: 'carrera_perdida' })
+    expect(error).toMatchObject({ status: 409, codigo: 'carrera_perdida', secuencia: 2, intentos: 1 })
     expect((await api.guias.obtener(guia)).destinatario).toBe('Luis')
   })
 

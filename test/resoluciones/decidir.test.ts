@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
 import { entregar } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
+import { lecturaDe } from '../fabricas.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 import { usarIntentos } from './mover.ts'
 
@@ -89,6 +90,19 @@ describe('the first decision', () => {
     await api.guias.devolver(guia, RAZON)
     await entregar(entorno, guia)
     expect(await leer()).toMatchObject({ estado: 'entregado', resolucion: { estado: 'superada', accion: 'devolver' } })
+  })
+
+  it('loses to a delivery that the courier made before he could hear of it', async () => {
+    const { api, guia, registrar, leer, tipos } = await nueva(undefined, 'recolectado')
+    const minutos = (cuantos: number) => new Date(entorno.reloj().getTime() + cuantos * 60_000).toISOString()
+    await api.guias.devolver(guia, RAZON)
+    const [salida, entrega] = [minutos(1), minutos(5)]
+    entorno.adelantar(30 * 60_000)
+    await registrar({ ...lecturaDe('en_ruta'), ocurrido_en: salida })
+    expect(await leer()).toMatchObject({ estado: 'en_devolucion', resolucion: { estado: 'aplicada' } })
+    await entregar(entorno, guia, { ocurrido_en: entrega })
+    expect(await leer()).toMatchObject({ estado: 'entregado' })
+    expect((await tipos()).slice(-3)).toEqual(['en_ruta', 'en_devolucion', 'entregado'])
   })
 
   it('is one of two that come at once', async () => {

@@ -39,6 +39,7 @@ const FALLAS: [string, Contestar, boolean, boolean, new (...args: never[]) => Er
   ['429: it was not attended', conProblema(429, 'codigo_de_manana'), true, true, sdk.ErrorLimite],
   ['429 of a proxy, in HTML', (res) => res.writeHead(429).end('<html>'), true, true, sdk.ErrorRespuesta],
   ['a lost race: nothing was done', conProblema(409, 'carrera_perdida'), true, true, sdk.ErrorConflicto],
+  ['a stale sequence', conProblema(409, 'carrera_perdida', {}, { secuencia: 5 }), false, false, sdk.ErrorConflicto],
   ['another conflict', conProblema(409, 'transicion_invalida'), false, false, sdk.ErrorConflicto],
   ['422', conProblema(422, 'validacion'), false, false, sdk.ErrorValidacion],
   ['a page with 200', (res) => res.writeHead(200).end('<html>'), false, false, sdk.ErrorRespuesta],

@@ -125,8 +125,8 @@ export const problema = (status: number, codigo: string, mas: object = {}) => ({
   documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
   ...mas,
 })
-export const conProblema = (status: number, codigo: string, cabeceras?: Record<string, string>) =>
-  json(status, problema(status, codigo), cabeceras)
+export const conProblema = (status: number, codigo: string, cabeceras?: Record<string, string>, mas?: object) =>
+  json(status, problema(status, codigo, mas), cabeceras)
 
 /** What a call fails with; it must fail. */
 export const falla = <T = ErrorGuias>(promesa: PromiseLike<unknown>): Promise<T> =>

@@ -259,9 +259,10 @@ type GuiaAvisada = FilaGuia & { webhooks: string[] | null }
  * SQL that writes a new event and its changes to the guide. If the guide still has the sequence that was read,
  * increments the sequence and inserts the event. Otherwise writes nothing.
  * @param asignaciones more assignments to the guide's row, each with a comma before it
+ * @param lugar SQL of the place where the event happened, latitude and longitude
  * @param cambios SQL of the event's encrypted values of a correction
  */
-const escribirPaso = (asignaciones: string, cambios: string) => `with g as (
+const escribirPaso = (asignaciones: string, lugar: string, cambios: string) => `with g as (
      update guia set secuencia = secuencia + 1, actualizado_en = :registrado_en::timestamptz, intentos = :intentos,
        estado = :estado, estado_en = case when estado = :estado then estado_en else :ocurrido_en::timestamptz end,
        ubicacion_estado = coalesce(:ubicacion_estado::text, ubicacion_estado),
@@ -279,7 +280,7 @@ const escribirPaso = (asignaciones: string, cambios: string) => `with g as (
        descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, forma, cambios, ocurrido_en,
        registrado_en)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
-       :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoEnSql('g')},
+       ${lugar}, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoEnSql('g')},
        ${FORMA_EN_SQL}, ${cambios}, :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
      returning n.*
    ), m as (
@@ -294,7 +295,7 @@ const escribirPaso = (asignaciones: string, cambios: string) => `with g as (
    ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
-const PASO = statement<ParametrosDePaso, GuiaAvisada>('eventos.paso', escribirPaso('', 'null::bytea'))
+const PASO = statement<ParametrosDePaso, GuiaAvisada>('eventos.paso', escribirPaso('', ':lat::float8, :lng::float8', 'null::bytea'))
 
 const CORREGIR = statement<
   ParametrosDePaso & Omit<CorreccionDeGuia['valores'], 'recogida'> & { recogida: string; cambios: Buffer },
@@ -303,6 +304,8 @@ const CORREGIR = statement<
   'eventos.corregir',
   escribirPaso(
     `, ultima_correccion = secuencia + 1${CORREGIBLES.map((columna) => `, ${columna} = :${columna}::${CAMPOS[columna].tipo}`).join('')}`,
+    // `:lat` and `:lng` are the guide's corrected destination.
+    'null, null',
     ':cambios::bytea',
   ),
 )

@@ -51,6 +51,7 @@ export async function conGuiaTomada(
       throw new Problema(
         'carrera_perdida',
         `La guía va por la secuencia ${tomada!.secuencia}, y la solicitud es de la ${secuencia}. Lea la guía y decida otra vez.`,
+        { secuencia: tomada!.secuencia },
       )
     const hecha = await hacer({ ...deps, consultar, avisarTrabajo: (...aviso) => avisos.push(aviso) }, tomada!)
     await recordar(consultar, hecha.guia)

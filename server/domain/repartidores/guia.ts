@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
-import type { Estado, GuiaDeReparto } from '../../generado/contrato/tipos/index.ts'
+import type { Estado, Guia, GuiaDeReparto, Resolucion } from '../../generado/contrato/tipos/index.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
 import type { Anotacion } from '../bitacora/bitacora.ts'
 import { zonaDe } from '../catalogo/zona.ts'
@@ -9,7 +9,6 @@ import type { ServiceSettings } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentarActual } from '../guias/guia.ts'
-import { estaTomada } from '../resoluciones/resolucion.ts'
 import { type AlcanceDeCustodia, custodiaPara, pasosPara } from './custodia.ts'
 
 /** Guide's row with the name of the merchant who sends the parcel, and the evidence that the merchant needs. */
@@ -64,11 +63,17 @@ const SIN_DESTINO = {
   indicaciones: null,
   distancia_m: null,
   intentos: null,
-  resolucion: null,
 }
 const SIN_LUGAR = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
 /** Nulls in place of the data needed to collect a parcel. */
-const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null }
+const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null, resolucion: null }
+
+/**
+ * Returns the decision that couriers follow: one that nobody has carried out yet, and on the road the day and the hours
+ * for which the parcel left again.
+ */
+const porCumplir = ({ estado, resolucion }: Pick<Guia, 'estado' | 'resolucion'>): Resolucion | null =>
+  resolucion?.estado === 'tomada' || (resolucion?.estado === 'aplicada' && estado === 'en_ruta') ? resolucion : null
 
 /**
  * Returns a guide as a courier may see it. The courier who has the parcel sees everything until the guide's final
@@ -98,7 +103,7 @@ export function presentarGuia(
     direccion: guia.direccion,
     indicaciones: guia.indicaciones,
     intentos: guia.intentos,
-    resolucion: estaTomada(guia.resolucion) ? guia.resolucion : null,
+    resolucion: porCumplir(guia),
     ubicacion: { estado, lat, lng, maps_url, precision_m, referencia },
     distancia_m: distanceBetween(guia.recogida, guia.ubicacion),
     ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),

@@ -15,12 +15,16 @@ export const pasoDeResolucion = (
   comun: Pick<PasoDeGuia, 'ocurrido_en' | 'registrado_en' | 'autor' | 'descripcion'>,
 ): PasoDeGuia => ({ ...comun, tipo, resolucion, datos: { resolucion: resolucion.valor } })
 
-/** Returns the event with which a decided return begins. */
+/**
+ * Returns the event with which a decided return begins. It begins when it is registered, also after a late scan, so that
+ * a delivery which the courier made before he could hear of the return is still applied.
+ */
 export const pasoDeRegreso = (
   tomada: Resolucion,
-  comun: Pick<PasoDeGuia, 'ocurrido_en' | 'registrado_en' | 'autor' | 'repartidor'>,
+  comun: Pick<PasoDeGuia, 'registrado_en' | 'autor' | 'repartidor'>,
 ): PasoDeGuia => ({
   ...comun,
+  ocurrido_en: comun.registrado_en,
   tipo: 'guia.en_devolucion',
   estado: 'en_devolucion',
   motivo: motivoDe(tomada),
