@@ -62,7 +62,17 @@ function mostrar(resultado: unknown, json: boolean, consola: Console) {
   if (json) return consola.log('%s', JSON.stringify(resultado))
   if (Array.isArray(resultado)) return resultado.length > 0 ? consola.table(resultado) : consola.log('No hay ninguno.')
   for (const [clave, valor] of Object.entries(resultado as object))
-    consola.log('%s', `${clave.padEnd(12)} ${Array.isArray(valor) ? valor.join(', ') : (valor ?? '—')}`)
+    consola.log('%s', `${clave.padEnd(12)} ${enPalabras(valor)}`)
+}
+
+/** Returns a value as a person reads it; the members of an object by their names. */
+function enPalabras(valor: unknown): string {
+  if (typeof valor === 'boolean') return valor ? 'sí' : 'no'
+  if (Array.isArray(valor)) return valor.map(enPalabras).join(', ')
+  if (typeof valor !== 'object' || valor === null) return String(valor ?? '—')
+  return Object.entries(valor)
+    .map(([miembro, suyo]) => `${miembro} ${enPalabras(suyo)}`)
+    .join(', ')
 }
 
 /** Option of the console by field of the operation, if their names differ. */

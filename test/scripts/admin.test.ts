@@ -145,6 +145,16 @@ function cadaComando(correr: Correr) {
       ])
   })
 
+  it('comercios cambiar says every member in words', async () => {
+    const { salida } = await correr(['comercios', 'cambiar', '--comercio', comercio.comercio, '--pais', 'ninguno'])
+    for (const dicho of [
+      /^estricto +no$/m,
+      /^ritmos +solicitudes 50, guias 100$/m,
+      /^intentos +maximos 3, .*al_vencer devolver, destinatario_decide no$/m,
+    ])
+      expect(salida).toMatch(dicho)
+  })
+
   it('llaves crear: all scopes and no end unless told', async () => {
     hecho.completa = await pedirle('llaves', 'crear', '--comercio', hecho.comercio, '--modo', 'test')
     expect(hecho.completa).toMatchObject({
