@@ -71,16 +71,23 @@ export const COLUMNAS_DE_EVENTO = withTexts(MOSTRADAS_DE_EVENTO)
  * `e` names a CTE that inserts into `evento` with `returning *`. This SQL is another CTE of the same statement, so that
  * events and deliveries commit together or not at all. Deliveries of a paused endpoint wait. A disabled endpoint gets
  * no deliveries; its merchant can recover them later.
- * @param ahora SQL of the current time, at which the deliveries are due. An event's `registrado_en` is later than the
- * clock if its guide's last change is.
+ * @param ahora SQL of the time when the writer read its clock; by default the events' own time
  */
-export const insertarEntregasDeWebhook = (e: string, ahora = `${e}.registrado_en`) => `
+export const insertarEntregasDeWebhook = (e: string, ahora?: string) => `
   insert into webhook_entrega as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
-    'pendiente', 'automatica', ${ahora}, e.registrado_en
+    'pendiente', 'automatica', ${ahora ? venceLaEntrega(e, ahora) : `${e}.registrado_en`}, e.registrado_en
   from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo
   where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}
   returning n.comercio_id, n.modo, n.webhook, n.guia_id`
+
+/**
+ * SQL of the time at which the deliveries of an event are due: the event's time, so that a guide's deliveries are due in
+ * the order of its events. The writer may have read its clock before an earlier event, and then waited for the guide; a
+ * statement waits for 7 seconds at most. An event whose time is further ahead follows a wrong clock, and is due at once.
+ */
+const venceLaEntrega = (e: string, ahora: string) =>
+  `case when ${e}.registrado_en < ${ahora} + interval '10 seconds' then ${e}.registrado_en else ${ahora} end`
 
 /** SQL condition that the types of the endpoint `w` include the type of the event `e`, by name or by wildcard. */
 export const quiere = (w: string, e: string) =>
