@@ -199,7 +199,8 @@ export function usarCanal({ porTunel = false } = {}) {
   return canal
 }
 
-const deProveedor = ({ config }: Proveedor) => ({
+/** Variables of a service that sends its messages to that provider. */
+export const deProveedor = ({ config }: Proveedor) => ({
   MESSAGING: 'whatsapp',
   WHATSAPP_BASE_URL: config.baseUrl,
   WHATSAPP_API_VERSION: config.version,

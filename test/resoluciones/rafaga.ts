@@ -1,0 +1,298 @@
+// A seeded burst of requests about one guide after another, through several processes of the service.
+
+import { Pool } from 'undici'
+import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
+import { azarDe } from '../azar.ts'
+import type { Entorno } from '../entorno.ts'
+import { hasta, lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
+import { SECRETOS } from '../ubicacion/solicitudes.ts'
+import { CON_ROSA, NEGARSE, OTRO_DIA } from './preguntas.ts'
+
+/** Fields that the burst corrects. Each request has values of its own, so that an event names its request. */
+export interface Corregidos {
+  telefono?: string
+  direccion?: string
+}
+
+/** Request of the burst: its kind, and the process that gets it. */
+type Acto = { proceso: number } & (
+  | {
+      clase: 'correccion' | 'reintento'
+      campos: Corregidos
+      /** Sequence that the guide must have, counted from the last one seen; undefined: any. */
+      desfase?: number | undefined
+    }
+  | { clase: 'lectura'; estado: string; idempotencia?: string | undefined }
+  | { clase: 'lugar' }
+  | { clase: 'devolucion'; razon: string }
+  | { clase: 'destinatario'; respuesta: Record<string, string> }
+)
+
+/** Request that was answered. */
+export type Hecho = Acto & {
+  /** True if the request required a sequence. */
+  condicionada: boolean
+  status: number
+  /** Problem code of a refusal. */
+  codigo: string | null
+  /** The guide's sequence and state in the answer, and the id of a scan's event. */
+  secuencia: number
+  estado: string
+  evento: string
+}
+
+/** Deciders of a guide's first failed attempt: all at once, the policy alone, or none. */
+type Destino = 'todos' | 'politica' | 'nadie'
+
+/** Guide of the burst, with everything that was asked about it. */
+export interface Caso {
+  guia: string
+  modo: 'test' | 'live'
+  destino: Destino
+  /** True if its creation confirmed the location. */
+  conLugar: boolean
+  creada: Required<Corregidos>
+  hechos: Hecho[]
+  /** Sequences of the guide at which its deadline was moved to the past. */
+  plazos: number[]
+}
+
+/** Methods and paths of the merchant's requests, below the guide's own path. */
+const METODO_Y_RUTA = {
+  correccion: ['PATCH', ''],
+  reintento: ['POST', '/reintentar'],
+  devolucion: ['POST', '/devolver'],
+  lugar: ['POST', '/ubicacion'],
+} as const
+const AHI = { lat: 14.71889, lng: -90.64417 }
+/** Guides in one request of the creation. */
+const POR_LOTE = 100
+/** Guides in the burst at the same time. */
+const A_LA_VEZ = 24
+
+interface Opciones {
+  entorno: Entorno
+  /** Addresses of the processes. */
+  urls: readonly string[]
+  llaves: Record<Caso['modo'], string>
+  semilla: number
+}
+
+/** Opens connections to the processes; returns what creates guides, and what fires the burst at them. */
+export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
+  const procesos = urls.map((url) => new Pool(url, { connections: 40, pipelining: 1 }))
+
+  async function pedir(proceso: number, method: 'POST' | 'PATCH', path: string, llave: string | null, cuerpo: object) {
+    const deFormulario = llave === null
+    const { statusCode, body } = await procesos[proceso]!.request({
+      ...{ path, method },
+      headers: {
+        'content-type': deFormulario ? 'application/x-www-form-urlencoded' : 'application/json',
+        ...(deFormulario ? {} : { authorization: `Bearer ${llave}` }),
+      },
+      body: deFormulario ? new URLSearchParams(cuerpo as Record<string, string>).toString() : JSON.stringify(cuerpo),
+    })
+    const texto = await body.text()
+    // biome-ignore lint/suspicious/noExplicitAny: the raw answer of a raw request
+    return { status: statusCode, json: (texto.startsWith('{') ? JSON.parse(texto) : {}) as any }
+  }
+
+  /** Creates guides in groups, each group in another process. Half of the guides name no place. */
+  async function crear(cuantas: number, modo: Caso['modo'], primera: number): Promise<Caso[]> {
+    const lotes = Array.from({ length: Math.ceil(cuantas / POR_LOTE) }, async (_, lote) => {
+      const desde = lote * POR_LOTE
+      const nuevos = Array.from({ length: Math.min(POR_LOTE, cuantas - desde) }, (_, i) =>
+        nuevo(primera + desde + i, azarDe(semilla + primera + desde + i)),
+      )
+      const guias = nuevos.map(({ conLugar, creada }) => (conLugar ? unaGuia : sinDestino)(creada))
+      const { status, json } = await pedir(lote % urls.length, 'POST', '/api/v1/guias/bulk', llaves[modo], { guias })
+      if (status !== 200 || !json.ok) throw new Error(`${status} ${JSON.stringify(json).slice(0, 500)}`)
+      return nuevos.map((caso, i): Caso => ({ ...caso, guia: json.resultados[i].guia, modo, hechos: [], plazos: [] }))
+    })
+    return (await Promise.all(lotes)).flat()
+  }
+
+  /** Sends a request, and writes down its answer. */
+  async function hacer(caso: Caso, acto: Acto, vista: number): Promise<Hecho> {
+    const { guia, modo } = caso
+    const enviar = async () => {
+      switch (acto.clase) {
+        case 'lectura': {
+          const { estado, idempotencia } = acto
+          const lectura = { ...lecturaDe(estado), ...(idempotencia ? { idempotencia } : {}) }
+          const ruta = `/operaciones/v1/guias/${guia}/eventos`
+          return pedir(acto.proceso, 'POST', ruta, entorno.llaveDeOperacion, lectura)
+        }
+        case 'destinatario': {
+          const enlace = await enlaceDe(guia)
+          return enlace ? pedir(acto.proceso, 'POST', enlace, null, acto.respuesta) : { status: 404, json: {} }
+        }
+        default: {
+          const [metodo, ruta] = METODO_Y_RUTA[acto.clase]
+          const cuerpo = cuerpoDe(acto, vista)
+          return pedir(acto.proceso, metodo, `/api/v1/guias/${guia}${ruta}`, llaves[modo], cuerpo)
+        }
+      }
+    }
+    const { status, json } = await enviar()
+    const hecho: Hecho = {
+      ...acto,
+      condicionada: 'desfase' in acto && acto.desfase !== undefined,
+      ...{ status, codigo: json.codigo ?? null, secuencia: json.secuencia ?? 0, estado: json.estado ?? '' },
+      evento: json.id ?? '',
+    }
+    caso.hechos.push(hecho)
+    return hecho
+  }
+
+  /** Returns the path of the recipient's newest link; undefined if its message was dropped, or there is none. */
+  async function enlaceDe(guia: string): Promise<string | undefined> {
+    const mensaje = await hasta(async () => {
+      const { rows } = await entorno.db.pool.query<{ id: string; kid: string | null; estado: string }>(
+        `select id, kid, estado from mensaje where guia = $1 and tipo = 'solicitud_decision' order by numero desc limit 1`,
+        [guia],
+      )
+      return rows[0]?.estado === 'pendiente' ? undefined : (rows[0] ?? { id: '', kid: null, estado: 'descartado' })
+    })
+    return mensaje.estado === 'descartado' ? undefined : `/d/${tokenDe(SECRETOS, mensaje.id, mensaje.kid)!.token}`
+  }
+
+  /** Moves the deadline of a guide's open decision to the past. */
+  async function vencer(caso: Caso) {
+    const { rows } = await entorno.db.pool.query<{ secuencia: number }>(
+      `update guia set resolucion_vence = now() - interval '1 second'
+       where guia = $1 and resolucion ->> 'estado' = 'pendiente' and resolucion_vence > now() returning secuencia`,
+      [caso.guia],
+    )
+    caso.plazos.push(...rows.map(({ secuencia }) => secuencia))
+  }
+
+  /** Fires the rounds of one guide. The requests of a round are under way at the same time. */
+  async function correr(caso: Caso, indice: number) {
+    const rondas = planear(caso, indice, azarDe(semilla + indice + 1_000_000))
+    const vista = () => Math.max(1, ...caso.hechos.map(({ secuencia }) => secuencia))
+    const disparar = (actos: readonly Acto[]) => {
+      const ultima = vista()
+      return Promise.all(actos.map((acto) => hacer(caso, acto, ultima)))
+    }
+    /** Repeats a request until no race is the reason of its refusal; returns true if it succeeded. */
+    const insistir = async (acto: Acto): Promise<boolean> => {
+      const { status, codigo } = await hacer(caso, acto, 0)
+      return codigo === 'carrera_perdida' ? insistir({ ...acto, proceso: 1 - acto.proceso }) : status < 300
+    }
+    const leer = (estado: string) => insistir({ clase: 'lectura', estado, proceso: indice % 2 })
+    const leida = (estado: string, cuantas = 1) =>
+      caso.hechos.filter((hecho) => hecho.clase === 'lectura' && hecho.estado === estado && hecho.status === 201)
+        .length >= cuantas
+    const ubicada = () => caso.conLugar || caso.hechos.some(({ clase, status }) => clase === 'lugar' && status < 300)
+    await disparar(rondas.aceptada)
+    if (!leida('recolectado')) await leer('recolectado')
+    await disparar(rondas.recolectada)
+    if (!ubicada()) await insistir({ clase: 'lugar', proceso: indice % 2 })
+    await leer('en_ruta')
+    await disparar(rondas.en_ruta)
+    if (!leida('intento_fallido')) await leer('intento_fallido')
+    if (rondas.plazo === 'antes') await vencer(caso)
+    await Promise.all([disparar(rondas.fallida), rondas.plazo === 'durante' && vencer(caso)])
+    if (caso.destino !== 'todos' || !(await leer('en_ruta'))) return
+    await disparar(rondas.otra)
+    if (!leida('intento_fallido', 2)) await leer('intento_fallido')
+  }
+
+  return {
+    crear,
+    /** Fires the burst at all guides, so many at a time. */
+    async disparar(casos: readonly Caso[]) {
+      const cola = [...casos.entries()]
+      const seguir = async () => {
+        for (let uno = cola.shift(); uno; uno = cola.shift()) await correr(uno[1], uno[0])
+      }
+      await Promise.all(Array.from({ length: A_LA_VEZ }, seguir))
+    },
+    cerrar: () => Promise.all(procesos.map((proceso) => proceso.close())),
+  }
+}
+
+type DeComercio = Exclude<Acto, { clase: 'lectura' | 'destinatario' }>
+
+/** Returns the body of a merchant's request about a guide whose last seen sequence is `vista`. */
+function cuerpoDe(acto: DeComercio, vista: number): object {
+  if (acto.clase === 'lugar') return AHI
+  if (acto.clase === 'devolucion') return { razon: acto.razon }
+  return { ...acto.campos, ...(acto.desfase === undefined ? {} : { secuencia: vista + acto.desfase }) }
+}
+
+const telefonoDe = (indice: number, serie: number) => `+5024${1_000_000 + 100 * indice + serie}`
+const direccionDe = (indice: number, serie: number) => `${serie} calle, casa ${indice}`
+
+/** Returns a guide to create. Of ten guides, six are for all deciders, and three for the policy. */
+function nuevo(indice: number, azar: () => number): Pick<Caso, 'destino' | 'conLugar' | 'creada'> {
+  const suerte = azar()
+  return {
+    destino: suerte < 0.6 ? 'todos' : suerte < 0.9 ? 'politica' : 'nadie',
+    conLugar: azar() < 0.5,
+    creada: { telefono: telefonoDe(indice, 0), direccion: direccionDe(indice, 0) },
+  }
+}
+
+/** Draws all requests of a guide. They depend on the seed alone, and not on the answers. */
+function planear({ destino, conLugar }: Caso, indice: number, azar: () => number) {
+  let serie = 0
+  const entero = (hasta: number) => Math.floor(azar() * hasta)
+  const proceso = () => entero(2)
+  const campos = (): Corregidos => {
+    serie++
+    const cual = azar()
+    return {
+      ...(cual < 0.6 ? { telefono: telefonoDe(indice, serie) } : {}),
+      ...(cual > 0.5 ? { direccion: direccionDe(indice, serie) } : {}),
+    }
+  }
+  const desfase = () => (azar() < 0.4 ? entero(3) : undefined)
+  const corregir = (): Acto => ({ clase: 'correccion', campos: campos(), desfase: desfase(), proceso: proceso() })
+  const reintentar = (): Acto => ({
+    ...{ clase: 'reintento', desfase: desfase(), proceso: proceso() },
+    campos: azar() < 0.3 ? campos() : {},
+  })
+  const devolver = (): Acto => ({ clase: 'devolucion', razon: `Razón ${++serie} de ${indice}`, proceso: proceso() })
+  const leer = (estado: string): Acto => ({ clase: 'lectura', estado, proceso: proceso() })
+  /** The same scan in both processes, as one report or as two. */
+  const leerDosVeces = (estado: string): Acto[] => {
+    const idempotencia = azar() < 0.5 ? `${estado}-${++serie}` : undefined
+    return [0, 1].map((proceso) => ({ clase: 'lectura', estado, idempotencia, proceso }))
+  }
+  const contestar = (): Acto => ({
+    ...{ clase: 'destinatario', proceso: proceso() },
+    respuesta: [OTRO_DIA, NEGARSE, CON_ROSA][entero(3)]!,
+  })
+  const deTodos = destino === 'todos'
+  const quiza = (parte: number, acto: () => Acto) => (azar() < parte ? [acto()] : [])
+  const barajar = (actos: Acto[]) =>
+    actos
+      .map((acto) => [azar(), acto] as const)
+      .sort(([uno], [otro]) => uno - otro)
+      .map(([, acto]) => acto)
+  const suerte = azar()
+  return {
+    aceptada: barajar([
+      ...[corregir(), corregir(), ...leerDosVeces('recolectado')],
+      ...(conLugar ? [] : quiza(0.5, () => ({ clase: 'lugar', proceso: proceso() }))),
+    ]),
+    recolectada: barajar([...quiza(0.7, corregir), ...quiza(0.6, () => leer('en_bodega'))]),
+    en_ruta: barajar([
+      ...[corregir(), ...leerDosVeces('intento_fallido')],
+      ...(deTodos ? [...quiza(0.1, devolver), ...quiza(0.3, reintentar)] : []),
+    ]),
+    plazo: destino === 'nadie' ? 'nunca' : suerte < 0.4 ? 'antes' : suerte < 0.6 || !deTodos ? 'durante' : 'nunca',
+    fallida: barajar([
+      corregir(),
+      ...(deTodos
+        ? [
+            ...[reintentar(), ...quiza(0.6, reintentar), ...quiza(0.5, devolver), ...quiza(0.4, contestar)],
+            ...[...quiza(0.2, contestar), ...quiza(0.3, () => leer('en_bodega')), ...quiza(0.1, () => leer('en_ruta'))],
+          ]
+        : []),
+    ]),
+    otra: barajar([...quiza(0.6, corregir), ...leerDosVeces('intento_fallido'), ...quiza(0.4, devolver)]),
+  } as const
+}
