@@ -33,15 +33,16 @@ export const pideLlave = (contrato: Objeto, definicion: Objeto) =>
 
 export const esquemasDe = (contrato: Objeto) => (contrato.components as Objeto).schemas as Record<string, Objeto>
 
-/** Returns an object, or the target of its `$ref`. */
+/** Returns an object, or the target of its `$ref`. Members beside a `$ref`, such as a description, override the target's. */
 export function seguirRef(contrato: Objeto, valor: Json | undefined): Objeto {
-  const objeto = (valor ?? {}) as Objeto
-  if (typeof objeto.$ref !== 'string') return objeto
-  const partes = objeto.$ref.slice(2).split('/')
-  return seguirRef(
+  const { $ref, ...propio } = (valor ?? {}) as Objeto
+  if (typeof $ref !== 'string') return (valor ?? {}) as Objeto
+  const partes = $ref.slice(2).split('/')
+  const destino = partes.reduce<Json>(
+    (dentro, parte) => (dentro as Objeto)[parte.replaceAll('~1', '/')] ?? null,
     contrato,
-    partes.reduce<Json>((dentro, parte) => (dentro as Objeto)[parte.replaceAll('~1', '/')] ?? null, contrato),
   )
+  return { ...seguirRef(contrato, destino), ...propio }
 }
 
 /** Returns the named examples of a body; none if the body is not JSON. */

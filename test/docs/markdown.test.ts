@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
+import { camposDe } from '../../scripts/documentacion/campos.ts'
+import { esquemasDe, type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
 import { leerCapitulos, leerGuiaDelContrato } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
@@ -85,5 +86,18 @@ describe('each of them', () => {
     expect(texto).toContain(`\n\n\`${metodo.toUpperCase()} ${entorno.url}${ruta}\`\n\n`)
     for (const status of Object.keys(definicion.responses as Objeto)) expect(texto).toContain(`\n### ${status}\n`)
     for (const { source } of definicion['x-codeSamples'] as Record<string, string>[]) expect(texto).toContain(source)
+  })
+
+  it('describes a member with the description beside its `$ref`', async () => {
+    const conPropia = Object.values(esquemasDe(contrato)).flatMap((esquema) =>
+      Object.entries((esquema.properties ?? {}) as Record<string, Objeto>)
+        .filter(([, { $ref, description }]) => $ref && description)
+        .map(([clave, { description }]) => [camposDe(contrato, esquema), clave, String(description).trim()] as const),
+    )
+    expect(conPropia.length).toBeGreaterThan(20)
+    for (const [campos, clave, descripcion] of conPropia)
+      expect(campos.find(({ nombre }) => nombre === clave)?.descripcion).toContain(descripcion)
+    const texto = await (await fetch(`${entorno.url}/docs/operaciones/reintentarGuia.md`)).text()
+    expect(texto).toMatch(/\| `fecha` \| texto \| Para qué día, .* hasta 30 días después de hoy/)
   })
 })
