@@ -54,7 +54,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       { destinatario, direccion: null },
       { lat: lat!, lng: lng!, telefono: telefono! },
       { recogida: { nombre: RECOGIDA.nombre, contacto: null } },
-      { estricto: true },
+      { destinatario, estricto: true },
     ] as CorreccionDeGuia[]) {
       const vista = await api.guias.corregir(guia, correccion)
       expect(vista.secuencia).toBe('lat' in correccion ? 2 : vista.secuencia)
@@ -144,7 +144,14 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const error = await fallaDeApi(api.guias.corregir(guia, { recogida: { contacto: 'Otra' }, telefono: '5987 1234' }))
     expect(error).toMatchObject({ status: 409, codigo: 'no_corregible', estado: 'recolectado' })
     expect(error.admitida_en).toEqual(['aceptado'])
+    expect(error.problema.mensaje).toBe(
+      'La guía está en recolectado y la recogida ya no se corrige. Envíe los demás campos sin recogida.',
+    )
     expect((await api.guias.corregir(guia, { telefono: '5987 1234' })).telefono).toBe('+50259871234')
+    await escanear('en_ruta')
+    expect((await fallaDeApi(api.guias.corregir(guia, { recogida: { contacto: 'Otra' } }))).problema.mensaje).toBe(
+      'La guía está en en_ruta y la recogida ya no se corrige.',
+    )
   })
 
   it('is possible until the courier leaves, and again after a failed attempt', async () => {
@@ -152,7 +159,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const puede = (numero: number) =>
       api.guias.corregir(guia, { direccion: `Calle ${numero}` }).then(
         () => 'sí',
-        ({ codigo, estado }) => `${codigo} ${estado}`,
+        ({ problema }) => `${problema.codigo}: ${problema.mensaje}`,
       )
     const vistas: string[] = [await puede(0)]
     for (const [i, estado] of ['recolectado', 'en_bodega', 'en_transito', 'en_ruta'].entries()) {
@@ -166,7 +173,15 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     vistas.push(await puede(9))
     await escanear('en_devolucion')
     vistas.push(await puede(10))
-    expect(vistas).toEqual(['sí', 'sí', 'sí', 'sí', 'no_corregible en_ruta', 'sí', 'no_corregible en_devolucion'])
+    await escanear('extraviado')
+    vistas.push(await puede(11))
+    expect(vistas).toEqual([
+      ...['sí', 'sí', 'sí', 'sí'],
+      'no_corregible: La guía está en en_ruta. Esa corrección se admite otra vez tras un intento fallido.',
+      'sí',
+      'no_corregible: La guía está en en_devolucion y ya no se corrige. Si hace falta, hable con el servicio de mensajería.',
+      'no_corregible: La guía está en extraviado. Esa corrección se admite otra vez cuando el paquete aparezca.',
+    ])
   })
 
   it('requires the sequence that was read, if one is sent', async () => {
@@ -179,6 +194,8 @@ describe('PATCH /api/v1/guias/{guia}', () => {
 
   it.each<[string, object, string]>([
     ['nothing', {}, ' valor_no_admitido'],
+    ['only a country', { pais: 'GT' }, ' valor_no_admitido'],
+    ['only what goes with a correction', { secuencia: 1, estricto: true, idempotencia: 'una' }, ' valor_no_admitido'],
     ['a cleared telephone', { telefono: null }, '/telefono tipo_invalido'],
     ['a cleared municipality', { municipio: null }, '/municipio tipo_invalido'],
     ['a cleared destination', { lat: null, lng: null }, '/lat tipo_invalido /lng tipo_invalido'],
@@ -194,6 +211,14 @@ describe('PATCH /api/v1/guias/{guia}', () => {
       (una: { campo: string; codigo: string }) => `${una.campo} ${una.codigo}`,
     )
     expect([respuesta.status, dichas.join(' ')]).toEqual([422, faltas])
+  })
+
+  it('says that the telephone cannot be cleared', async () => {
+    const { api, guia } = await nueva()
+    const error = await fallaDeApi(api.guias.corregir(guia, { telefono: null } as never))
+    expect(error.errores[0]!.mensaje).toBe(
+      'no puede ser null; debe ser un texto de 40 caracteres como mucho, por ejemplo +50255551234',
+    )
   })
 
   it('returns the guide when its creation is repeated with the data before the correction', async () => {

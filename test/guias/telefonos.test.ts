@@ -54,7 +54,7 @@ describe('a telephone as people write it', () => {
     ['pendiente', 'formato_invalido', /^solo puede llevar/],
     ['1'.repeat(41), 'largo_invalido', /^debe ser un texto de 40 caracteres como mucho/],
     [31481676, 'tipo_invalido', /^debe ser un texto/],
-    [null, 'tipo_invalido', /^debe ser un texto/],
+    [null, 'tipo_invalido', /^no puede ser null; debe ser un texto/],
   ])('%o is one fault, the same alone and in a batch', async (telefono, codigo, mensaje) => {
     const { llave } = await entorno.nuevoComercio()
     const falla = { campo: '/telefono', codigo, mensaje: expect.stringMatching(mensaje) }

@@ -59,11 +59,14 @@ describe('the first decision', () => {
   it('wins, and a later one gets a 409 that shows it', async () => {
     const { api, guia, leer } = await conIntento()
     const { resolucion } = await api.guias.reintentar(guia)
-    for (const otra of [() => api.guias.reintentar(guia), () => api.guias.devolver(guia, RAZON)])
-      expect(await fallaDeApi(otra())).toMatchObject({
-        ...{ codigo: 'decision_tomada', resolucion, estado: 'intento_fallido' },
-        message: expect.stringContaining(`El comercio ya decidió: reintentar el ${resolucion!.fecha}. Vale la`),
-      })
+    for (const otra of [() => api.guias.reintentar(guia), () => api.guias.devolver(guia, RAZON)]) {
+      const falla = await fallaDeApi(otra())
+      expect(falla).toMatchObject({ codigo: 'decision_tomada', estado: 'intento_fallido' })
+      expect(JSON.stringify(falla.resolucion)).toBe(JSON.stringify(resolucion))
+      expect(falla.problema.mensaje).toBe(
+        `El comercio ya decidió: reintentar el ${resolucion!.fecha}. Vale la primera decisión. Los datos de la entrega se corrigen con PATCH; la decisión solo la cambia el servicio de mensajería.`,
+      )
+    }
     expect((await leer()).secuencia).toBe(6)
   })
 
@@ -83,6 +86,22 @@ describe('the first decision', () => {
     await devuelta.api.guias.reintentar(devuelta.guia)
     await devuelta.escanear('en_devolucion')
     expect(await devuelta.leer()).toMatchObject({ resolucion: { estado: 'superada', accion: 'reintentar' } })
+  })
+
+  it('is refused with what can be done in the guide’s state', async () => {
+    const { api, guia, escanear } = await nueva()
+    const negado = async () => (await fallaDeApi(api.guias.reintentar(guia))).problema.mensaje
+    const dichos = [await negado()]
+    for (const estado of ['recolectado', 'en_devolucion', 'devuelto']) {
+      await escanear(estado)
+      dichos.push(await negado())
+    }
+    expect(dichos).toEqual([
+      'La guía está en aceptado y no hay un intento fallido que repetir. Se puede reintentar después de uno.',
+      'La guía está en recolectado y no hay un intento fallido que repetir. Se puede reintentar después de uno; ahora puede pedir la devolución.',
+      'La guía está en en_devolucion: el paquete ya vuelve, y no se lleva otra vez.',
+      'La guía está en devuelto, que es un estado final: no hay nada que decidir.',
+    ])
   })
 
   it('loses to a delivery that was on its way', async () => {

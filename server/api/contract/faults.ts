@@ -107,8 +107,11 @@ function explicarUno(error: ErrorObject): Falla {
       return falla(`${error.instancePath}/${escapar(clave)}`, desconocido(clave, Object.keys(esquema.properties ?? {})))
     }
     case 'type':
-      if (data === null && !esquema['x-telefono'])
-        return falla(error.instancePath, 'no puede ser null; si no tiene valor, omita el campo')
+      if (data === null)
+        return falla(
+          error.instancePath,
+          `no puede ser null; ${esquema['x-telefono'] ? esquema['x-mensaje'] : 'si no tiene valor, omita el campo'}`,
+        )
       return falla(
         error.instancePath,
         esquema['x-mensaje'] ??

@@ -10,7 +10,9 @@ import { type AmbitoDeGuias, type FilaGuia, venceAlCrear } from '../guias/guia.t
 import { conGuiaTomada, type DepsDeTomada, type Escritor, type GuiaTomada } from '../guias/tomada.ts'
 import type { Recordar } from '../idempotencia/idempotencia.ts'
 import { enlacePorSeguir, mismoLugar, pasoDeLugar } from '../ubicacion/ubicacion.ts'
-import { type CamposCorregidos, type Corregida, corregida, exigirCorregible } from './corregida.ts'
+import { type CamposCorregidos, type Corregida, corregida, exigirCampos, exigirCorregible } from './corregida.ts'
+
+export { admiteCorreccion } from './corregida.ts'
 
 /** Maximum corrections of a guide. Bodies of its earlier events are built by undoing each of them. */
 const MAXIMO = 30
@@ -58,19 +60,21 @@ const PEDIR_AL_NUEVO = statement<ReturnType<typeof deGuia> & { id: string; canal
  * @param secuencia sequence that the guide must have; undefined: any
  * @param recordar stores the request's key in the same transaction
  * @returns the guide's row afterwards, with the code of its merchant
- * @throws Problema 404; 409 `no_corregible`, `carrera_perdida` or `limite_de_correcciones`; 422 if `estricto` and the
- * location would be implausible
+ * @throws Problema 404; 409 `no_corregible`, `carrera_perdida` or `limite_de_correcciones`; 422 without a field to correct,
+ * or if `estricto` and the location would be implausible
  */
-export const corregirGuiaDe = (
+export const corregirGuiaDe = async (
   deps: DepsDeTomada,
   quien: QuienCorrige,
   codigo: string,
   { campos, secuencia }: { campos: CamposCorregidos; secuencia?: number | undefined },
   recordar: Recordar,
-): Promise<FilaGuia & { comercio: string }> =>
-  conGuiaTomada(deps, quien.ambito, codigo, secuencia, recordar, (escritor, tomada) =>
+): Promise<FilaGuia & { comercio: string }> => {
+  exigirCampos(campos)
+  return conGuiaTomada(deps, quien.ambito, codigo, secuencia, recordar, (escritor, tomada) =>
     corregirTomada(escritor, quien, tomada, campos),
   )
+}
 
 /**
  * Corrects fields of a locked guide.

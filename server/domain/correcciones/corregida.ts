@@ -1,7 +1,7 @@
 // A guide as it would become by a correction. Pure functions.
 
 import type { CorreccionDeGuia, Estado } from '../../generado/contrato/tipos/index.ts'
-import { Problema } from '../../platform/errors.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from '../guias/advertencias.ts'
 import { CORREGIBLES, type FilaGuia, pickCorregibles, type RecogidaGuardada } from '../guias/campos.ts'
@@ -22,21 +22,43 @@ const DE_ENTREGA: readonly Estado[] = ['aceptado', 'recolectado', 'en_bodega', '
 /** States in which the pickup may be corrected: nobody has collected the parcel. */
 const DE_RECOGIDA: readonly Estado[] = ['aceptado']
 
+/** Reports whether the recipient's data, the contents and the destination may be corrected in this state. */
+export const admiteCorreccion = (estado: Estado): boolean => DE_ENTREGA.includes(estado)
+
+/** Reports whether a correction has a field of the guide; `pais` alone only tells how to read a telephone. */
+const corrigeAlgo = (campos: CamposCorregidos) => Object.keys(campos).some((campo) => campo !== 'pais')
+
+/**
+ * Rejects a correction without a field to correct, as the contract rejects an empty body.
+ * @throws Problema 422
+ */
+export function exigirCampos(campos: CamposCorregidos): void {
+  if (corrigeAlgo(campos)) return
+  const mensaje = 'debe llevar al menos un campo que corregir'
+  throw problemOfFaults('validacion', [{ campo: '', codigo: 'valor_no_admitido', mensaje }])
+}
+
 /**
  * Rejects a correction that the guide's state does not allow.
  * @throws Problema 409 `no_corregible`, with the states that allow all of its fields
  */
-export function exigirCorregible({ estado }: Pick<FilaGuia, 'estado'>, { recogida }: CamposCorregidos): void {
+export function exigirCorregible({ estado }: Pick<FilaGuia, 'estado'>, { recogida, ...demas }: CamposCorregidos): void {
   const admitida_en = recogida ? DE_RECOGIDA : DE_ENTREGA
   if (admitida_en.includes(estado)) return
-  const que = recogida ? 'La recogida se corrige' : 'Esa corrección se admite'
-  throw new Problema('no_corregible', `La guía está en ${estado}. ${que} en ${enumerar(admitida_en)}.`, {
-    estado,
-    admitida_en: [...admitida_en],
-  })
+  const remedio = recogida ? remedioDeRecogida(estado, demas) : (REMEDIOS[estado] ?? FIN)
+  throw new Problema('no_corregible', `La guía está en ${estado}${remedio}`, { estado, admitida_en: [...admitida_en] })
 }
 
-const enumerar = (estados: readonly Estado[]) => new Intl.ListFormat('es', { type: 'conjunction' }).format(estados)
+const remedioDeRecogida = (estado: Estado, demas: CamposCorregidos) =>
+  ` y la recogida ya no se corrige.${admiteCorreccion(estado) && corrigeAlgo(demas) ? ' Envíe los demás campos sin recogida.' : ''}`
+
+const FIN = ' y ya no se corrige.'
+/** Ends of the message, for states after which something can be done. */
+const REMEDIOS: Readonly<Partial<Record<Estado, string>>> = {
+  en_ruta: '. Esa corrección se admite otra vez tras un intento fallido.',
+  extraviado: '. Esa corrección se admite otra vez cuando el paquete aparezca.',
+  en_devolucion: `${FIN} Si hace falta, hable con el servicio de mensajería.`,
+}
 
 /** Result of a correction: the columns that it changes, and what follows for the guide. */
 export interface Corregida {

@@ -10,13 +10,14 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
+import { admiteCorreccion } from '../correcciones/correccion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { esFinal, siguientes } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { DepsDeTomada, Escritor, GuiaTomada } from '../guias/tomada.ts'
 import { pasoDeRegreso, pasoDeResolucion } from './consecuencias.ts'
-import { abrir, esperaDecision, estaTomada, tomar } from './resolucion.ts'
+import { abrir, esperaDecision, estaTomada, presentarResolucion, tomar } from './resolucion.ts'
 
 // Decisions about a locked guide, by any decider.
 
@@ -110,8 +111,16 @@ function exigirReintentable(tomada: GuiaTomada, politica: PoliticaDeIntentos, zo
   const puedeVolver = siguientes(estado).includes('en_devolucion')
   const mensaje = esperaDecision(abierta)
     ? `Ya se hicieron ${intentos} intentos, los que admite la cuenta. Pida la devolución, o hable con el servicio de mensajería.`
-    : `La guía está en ${estado} y no hay un intento fallido que repetir.${puedeVolver ? ' Puede pedir la devolución.' : ''}`
+    : `La guía está en ${estado}${remedioSinIntento(estado, puedeVolver)}`
   throw new Problema('decision_no_admitida', mensaje, { estado, opciones: puedeVolver ? ['devolver'] : [] })
+}
+
+/** Returns the end of a message about a guide without a failed attempt to repeat: why, and what can be done. */
+function remedioSinIntento(estado: Estado, puedeVolver: boolean): string {
+  if (esFinal(estado)) return ', que es un estado final: no hay nada que decidir.'
+  if (estado === 'en_devolucion') return ': el paquete ya vuelve, y no se lleva otra vez.'
+  const ahora = puedeVolver ? '; ahora puede pedir la devolución' : ''
+  return ` y no hay un intento fallido que repetir. Se puede reintentar después de uno${ahora}.`
 }
 
 const DECIDIO: Readonly<Record<QuienResuelve, string>> = {
@@ -125,8 +134,11 @@ const DECIDIO: Readonly<Record<QuienResuelve, string>> = {
 function exigirSinTomar({ estado, resolucion }: FilaGuia): void {
   if (!estaTomada(resolucion)) return
   const { accion, fecha, por } = resolucion
-  const mensaje = `${DECIDIO[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión.`
-  throw new Problema('decision_tomada', mensaje, { estado, resolucion })
+  const decision = `${DECIDIO[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión`
+  const corregir =
+    accion === 'reintentar' && admiteCorreccion(estado) ? 'Los datos de la entrega se corrigen con PATCH; l' : 'L'
+  const mensaje = `${decision}. ${corregir}a decisión solo la cambia el servicio de mensajería.`
+  throw new Problema('decision_tomada', mensaje, { estado, resolucion: presentarResolucion(resolucion)! })
 }
 
 /** @throws Problema 409 `transicion_invalida` if nobody has the parcel, or if it has arrived */
