@@ -27,7 +27,7 @@ const TERMINA = `Termina con 0 si todo fue bien, 1 si el servicio rechazó algo,
 contestó, 2 si la orden o sus datos no valen, y 130 si se interrumpe (Ctrl-C).`
 
 /** Wraps a text at its spaces, so that each line has at most `ancho` characters. */
-function doblar(texto: string, ancho: number): string[] {
+export function doblar(texto: string, ancho: number): string[] {
   const lineas: string[] = []
   let linea = ''
   for (const palabra of texto.split(' ')) {

@@ -5,8 +5,11 @@ import { ErrorDeUso, type Opciones, type Orden, SALIDA } from './orden.ts'
 import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
 
 const { 'external-ref': _referencia, metadatos: _metadatos, ...DE_CORRECCION } = OPCIONES_DE_GUIA
-/** Members that `--borrar` can clear. */
-const BORRABLES = ['destinatario', 'direccion', 'indicaciones', 'contenido']
+/** Options whose members `--borrar` can clear. */
+const BORRABLES = [
+  ...['destinatario', 'direccion', 'indicaciones', 'contenido', 'recogida-nombre', 'recogida-contacto'],
+  ...['recogida-telefono', 'recogida-direccion', 'recogida-indicaciones'],
+]
 
 export const corregir: Orden = {
   resumen: 'corrige los datos de una guía',
@@ -17,9 +20,10 @@ la misma corrección no cambia nada.`,
   opciones: {
     ...(DE_CORRECCION as Opciones),
     borrar: {
-      valor: '<campo>',
-      dice: 'deja sin valor destinatario, direccion, indicaciones o contenido',
+      valor: '<campos>',
+      dice: `deja sin valor, separados por comas: ${BORRABLES.join(', ')}`,
       valores: BORRABLES,
+      varias: true,
     },
     pais: opcionDePais('de un teléfono sin +'),
     estricto: { dice: 'si el lugar quedaría inverosímil, no la corrige' },
@@ -29,14 +33,16 @@ la misma corrección no cambia nada.`,
   ejemplos: ["corregir 7K3M9QX2A1B4 --telefono '5987 1234' --direccion 'Calle 2'"],
   async ejecutar(contexto) {
     const [codigo = ''] = contexto.posicionales
-    const borrar = contexto.texto('borrar')
     const secuencia = contexto.texto('secuencia')
+    const dada = fijarTelefono(
+      guiaDeCampos((campo) => contexto.texto(opcionDe(campo))),
+      contexto.texto('pais'),
+    )
+    const { recogida, ...borrados } = leerBorrados(contexto.textos('borrar') ?? [])
     const correccion = {
-      ...fijarTelefono(
-        guiaDeCampos((campo) => contexto.texto(opcionDe(campo))),
-        contexto.texto('pais'),
-      ),
-      ...(borrar === undefined ? {} : { [borrar]: null }),
+      ...dada,
+      ...borrados,
+      ...(recogida ? { recogida: { ...dada.recogida, ...recogida } } : {}),
       ...(secuencia === undefined ? {} : { secuencia: Number(secuencia) }),
     } as CorreccionDeGuia
     if (Object.keys(correccion).every((campo) => campo === 'pais' || campo === 'secuencia'))
@@ -52,4 +58,20 @@ la misma corrección no cambia nada.`,
     }
     return SALIDA.bien
   },
+}
+
+type Borrados = Record<string, null>
+const DE_RECOGIDA = 'recogida-'
+
+/** Returns the members to clear, as null; those of the pickup in an object of their own. */
+function leerBorrados(opciones: readonly string[]): { recogida?: Borrados } {
+  const borrados: Borrados = {}
+  const recogida: Borrados = {}
+  for (const opcion of opciones) {
+    const [de, nombre] = opcion.startsWith(DE_RECOGIDA)
+      ? [recogida, opcion.slice(DE_RECOGIDA.length)]
+      : [borrados, opcion]
+    de[nombre.replaceAll('-', '_')] = null
+  }
+  return { ...borrados, ...(Object.keys(recogida).length > 0 ? { recogida } : {}) }
 }

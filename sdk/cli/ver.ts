@@ -1,5 +1,6 @@
 import type { Evento, Franja, Guia, Guias } from '@guias/sdk'
 import { decirAdvertencia } from './advertencias.ts'
+import { doblar } from './ayuda.ts'
 import { escribirMetadatos } from './campos.ts'
 import { type Orden, SALIDA } from './orden.ts'
 import { decirEvento } from './rastrear.ts'
@@ -39,6 +40,9 @@ async function seguir({ guias }: Guias, guia: string, cursor: string, signal: Ab
   return demas
 }
 
+/** Columns that a value may take, so that a line fits on a terminal of 80. */
+const ANCHO = 64
+
 const juntar = (...partes: (string | null)[]) => partes.filter(Boolean).join(', ')
 
 function mostrar(guia: Guia) {
@@ -55,6 +59,9 @@ function mostrar(guia: Guia) {
     ['Contenido', guia.contenido],
     ['Ubicación', decirUbicacion(guia)],
     ['Recogida', juntar(recogida.nombre, lugar(recogida))],
+    ['', juntar(recogida.contacto, recogida.telefono)],
+    ['', recogida.direccion],
+    ['', recogida.indicaciones],
     ['Metadatos', escribirMetadatos(guia.metadatos)],
     ['Rastreo', guia.url_rastreo],
     ['Intentos', guia.intentos > 0 ? String(guia.intentos) : null],
@@ -62,13 +69,20 @@ function mostrar(guia: Guia) {
     ['Creada', hora(guia.creado_en)],
     ['Cambió', guia.actualizado_en === guia.creado_en ? null : hora(guia.actualizado_en)],
   ]
-  for (const [nombre, valor] of campos) if (valor) decir(`  ${pintar('gris', nombre.padEnd(12))}  ${limpio(valor)}`)
+  for (const [nombre, valor] of campos)
+    for (const [i, linea] of (valor ? doblar(limpio(valor), ANCHO) : []).entries())
+      decir(`  ${pintar('gris', (i === 0 ? nombre : '').padEnd(12))}  ${linea}`)
   for (const advertencia of guia.advertencias)
     decir(`  ${pintar('amarillo', 'Revise'.padEnd(12))}  ${decirAdvertencia(advertencia)}`)
 }
 
-const decirDecision = ({ resolucion }: Guia) =>
-  resolucion && juntar(resolucion.estado, resolucion.accion, resolucion.fecha, decirFranja(resolucion.franja))
+function decirDecision({ resolucion }: Guia): string | null {
+  if (!resolucion) return null
+  const { estado, accion, fecha, franja, por, opciones, vence_en } = resolucion
+  if (accion) return juntar(por ? `${estado} por ${por}` : estado, accion, fecha, decirFranja(franja))
+  const hasta = estado === 'pendiente' && vence_en ? `hasta ${hora(vence_en)}` : null
+  return juntar(estado, estado === 'pendiente' ? opciones.join(' o ') : null, hasta)
+}
 
 const decirFranja = (franja: Franja | null) => franja && `de ${franja.desde} a ${franja.hasta}`
 

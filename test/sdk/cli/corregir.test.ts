@@ -30,6 +30,21 @@ describe('guias corregir', () => {
     })
   })
 
+  it('clears several members, also those of the pickup', async () => {
+    const recogida = { nombre: 'Bodega', lat: 14.58, lng: -90.54, contacto: 'Ana Tzul', indicaciones: 'Portón azul' }
+    const { guia } = await cli.comercio.api.guias.crear(
+      unaGuia({ direccion: 'Calle 1', contenido: 'Un libro', recogida }),
+    )
+    const borrar = ['--borrar', 'direccion,recogida-contacto', '--borrar', 'contenido']
+    expect(await guias(['corregir', guia, ...borrar, '--recogida-indicaciones', 'Portón rojo'])).toMatchObject({
+      codigo: 0,
+    })
+    expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
+      ...{ direccion: null, contenido: null },
+      recogida: { nombre: 'Bodega', contacto: null, indicaciones: 'Portón rojo' },
+    })
+  })
+
   it('needs something to correct, and the sequence that it was told', async () => {
     const guia = await nueva()
     expect(await guias(['corregir', guia])).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta qué') })

@@ -24,7 +24,9 @@ describe('guias reintentar', () => {
     expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
       ...{ telefono: '+50259871234', resolucion: { estado: 'tomada', franja: { desde: '14:00', hasta: '18:00' } } },
     })
-    expect((await guias(['ver', guia])).salida).toMatch(/Decisión +tomada, reintentar, [\d-]+, de 14:00 a 18:00/)
+    expect((await guias(['ver', guia])).salida).toMatch(
+      /Decisión +tomada por comercio, reintentar, [\d-]+, de 14:00 a 18:00/,
+    )
     expect(await guias(['reintentar', guia])).toMatchObject({
       ...{ codigo: 1, errores: expect.stringContaining('ya decidió') },
     })

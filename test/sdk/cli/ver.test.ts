@@ -32,6 +32,35 @@ describe('guias ver', () => {
     expect(salida).toMatch(/guia\.intento_fallido {6}.* \(sin_pago\)\n.*guia\.resolucion_pendiente {2}.*\n$/)
   })
 
+  it('shows the contact of the pickup and the decision, within 80 columns', async () => {
+    const indicaciones = 'Entrada por la rampa del sótano, frente a la garita; toque el timbre de la puerta azul'
+    const recogida = {
+      nombre: 'Bodega',
+      lat: 14.58,
+      lng: -90.54,
+      contacto: 'Ana Tzul',
+      telefono: '5555 1234',
+      indicaciones,
+    }
+    const { guia } = await cli.comercio.api.guias.crear(unaGuia({ recogida: { ...recogida, direccion: 'Calle 1' } }))
+    for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
+      await cli.comercio.api.simulador.avanzar(guia, { estado })
+    const { salida } = await guias(['ver', guia])
+    expect(salida).toContain(
+      `  Recogida      Bodega, 14.58, -90.54
+                Ana Tzul, +50255551234
+                Calle 1
+                Entrada por la rampa del sótano, frente a la garita; toque el
+                timbre de la puerta azul
+`,
+    )
+    expect(salida).toMatch(/^ {2}Decisión {6}pendiente, reintentar o devolver, hasta \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m)
+    await cli.comercio.api.guias.devolver(guia, { razon: 'No lo quiere' })
+    expect((await guias(['ver', guia])).salida).toMatch(/^ {2}Decisión {6}aplicada por comercio, devolver$/m)
+    const guiaSola = salida.slice(0, salida.indexOf('Historial'))
+    expect(guiaSola.split('\n').filter((linea) => linea.length > 80)).toEqual([])
+  })
+
   it('gives in JSON the guide as the service does, with the whole of its history', async () => {
     const { guia } = await cli.comercio.api.guias.crear(unaGuia())
     for (let n = 0; n < 101; n++)
