@@ -119,7 +119,7 @@ interface Cuenta {
 function medir({ de_guia, de_telefono }: Omit<Cuenta, 'solicitudes'>): Problema | undefined {
   const confirme = 'Confirme usted el lugar, con coordenadas o con un enlace de mapa.'
   if (de_guia > REENVIOS_POR_GUIA)
-    return new Problema('limite_de_solicitudes', `Ya se reenvió ${REENVIOS_POR_GUIA} veces. ${confirme}`)
+    return new Problema('limite_de_solicitudes', `Ya se reenvió ${REENVIOS_POR_GUIA} veces a ese teléfono. ${confirme}`)
   if (de_telefono >= POR_TELEFONO_AL_DIA)
     return new Problema(
       'limite_de_solicitudes',
