@@ -58,7 +58,7 @@ interface EventoDe<T extends TipoDeEventoRecibido> extends Omit<EventoDelContrat
  * Evento de una guía. `tipo` dice qué trae:
  *
  * ```ts
- * if (evento.tipo === 'guia.intento_fallido' && evento.requiere_accion) await llamar(evento.guia, evento.motivo)
+ * if (evento.tipo === 'guia.resolucion_pendiente') await decidir(evento.guia, evento.resolucion.opciones)
  * ```
  *
  * `Evento<'guia.entregado'>` es el evento de ese tipo.

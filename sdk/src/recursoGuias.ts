@@ -183,8 +183,9 @@ export class RecursoGuias {
    * Lista sus guías, de la más reciente a la más antigua. Con `await` da la primera página; con `for await`, todas las
    * guías.
    *
-   * Con `ubicacion`, `metadatos` o `actualizado_desde`, cada página mira 2000 guías como mucho: puede venir vacía y traer
-   * un `cursor_siguiente`. `for await` sigue hasta la última.
+   * Con `ubicacion`, `metadatos`, `actualizado_desde`, una decisión cerrada, o dos de `estado`, `telefono` y `resolucion`,
+   * cada página mira 2000 guías como mucho: puede venir vacía y traer un `cursor_siguiente`. `for await` sigue hasta la
+   * última.
    *
    * Para enterarse de los cambios no recorra esta lista: use `api.eventos.listar()`.
    *
@@ -226,7 +227,7 @@ export class RecursoGuias {
 
   /**
    * Pide otra vez al destinatario que confirme el lugar, si el mensaje anterior venció, falló o quedó en duda. El
-   * máximo es de 3 veces por guía y 5 al día por teléfono; después es un `ErrorConflicto` (`limite_de_solicitudes`).
+   * máximo es de 3 veces por guía y teléfono, y 5 al día por teléfono; después es un `ErrorConflicto` (`limite_de_solicitudes`).
    */
   reenviarSolicitud(guia: CodigoDeGuia, opciones?: OpcionesConClave): Solicitud<Guia> {
     const datos = { path: { guia }, body: claveDe(opciones) }
@@ -342,7 +343,7 @@ export class RecursoGuias {
 
   /**
    * Decide que el paquete de un intento fallido se lleve otra vez, y corrige en la misma solicitud los datos que cambien.
-   * Sin `fecha`, el primer día que se puede.
+   * Sin `fecha`, el primer día que se puede. Lleva una `idempotencia` propia, así que se reintenta si la red falla.
    * @throws {ErrorConflicto} `decision_tomada`, con la `resolucion` que vale, o `decision_no_admitida`
    */
   reintentar(guia: string, reintento: ReintentoDeGuia = {}, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
@@ -350,7 +351,8 @@ export class RecursoGuias {
   }
 
   /**
-   * Decide que el paquete vuelva. Si viaja, la devolución se aplica con su próxima lectura.
+   * Decide que el paquete vuelva. Si viaja, la devolución sigue a su próxima lectura. Lleva una `idempotencia` propia, así
+   * que se reintenta si la red falla.
    * @throws {ErrorConflicto} `decision_tomada`, con la `resolucion` que vale, o `transicion_invalida`
    */
   devolver(guia: string, devolucion: DevolucionDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
