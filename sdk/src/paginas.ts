@@ -93,7 +93,7 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
    * ```
    */
   async primeros(cuantos: number): Promise<T[]> {
-    if (!(cuantos >= 0)) throw new ErrorGuias('primeros espera cuántos: un número de 0 en adelante, o Infinity.')
+    if (!(cuantos >= 0)) throw new ErrorGuias('primeros debe ser un número de 0 en adelante, o Infinity.')
     const todos: T[] = []
     if (cuantos > 0) for await (const uno of this) if (todos.push(uno) >= cuantos) break
     return todos

@@ -150,7 +150,7 @@ export async function verificarWebhook(
   // A proxy may join a repeated header with a comma and a space.
   const dadas = firmas.split(/,? +/).flatMap((firma) => (firma.startsWith('v1,') ? [firma.slice(3)] : []))
   if (dadas.length === 0) {
-    throw new ErrorFirma('webhook-signature no trae ninguna firma «v1,…»: esta solicitud no es nuestra.', 'firma')
+    throw new ErrorFirma('webhook-signature no trae ninguna firma «v1,…»: no es un envío nuestro.', 'firma')
   }
   let corresponde = false
   for (const clave of claves) {

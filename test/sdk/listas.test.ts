@@ -89,7 +89,7 @@ describe('lists', () => {
         cliente()
           .guias.listar()
           .primeros(mal as number),
-      ).rejects.toThrow('primeros espera cuántos')
+      ).rejects.toThrow('primeros debe ser un número')
   })
 
   it('walks the history of a guide, and stops asking when the caller stops', async () => {
