@@ -1,4 +1,4 @@
-import type { Conocido, Estado, Guia, Guias, Motivo } from '@guias/sdk'
+import type { Conocido, DecisionSimulada, Estado, Guia, Guias, Motivo } from '@guias/sdk'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { decir, limpio, pintar } from './terminal.ts'
 
@@ -19,6 +19,16 @@ const CAMINOS: Record<string, Conocido<Estado>[]> = {
 export const UBICACIONES = ['solicitada', 'confirmada', 'vencida', 'fallida']
 /** States of a guide, as in the contract. */
 export const ESTADOS = Object.keys(CAMINOS)
+/** Choices of the recipient after a failed attempt, each with the fields that the service requires. */
+const DECISIONES: Record<DecisionSimulada['eleccion'], Omit<DecisionSimulada, 'eleccion'>> = {
+  otro_dia: {},
+  otro_lugar: { lugar: { lat: 14.63077, lng: -90.60711 } },
+  vecino: { vecino: { nombre: 'Vecino de prueba' } },
+  rechazo: {},
+  ninguna: {},
+}
+const ELECCIONES = Object.keys(DECISIONES)
+const esEleccion = (texto: string): texto is DecisionSimulada['eleccion'] => ELECCIONES.includes(texto)
 const MOTIVOS: Record<string, Conocido<Motivo>> = {
   intento_fallido: 'destinatario_ausente',
   en_devolucion: 'a_pedido_del_comercio',
@@ -37,19 +47,30 @@ Eventos:
       ${ESTADOS.slice(6).join(', ')}
   ubicacion.<estado>:
       ${UBICACIONES.join(', ')}
+  decision.<elección>, por el destinatario, tras un intento fallido (ninguna: vence
+  el plazo):
+      ${ELECCIONES.join(', ')}
 
 Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
   opciones: {
     guia: { valor: '<código>', dice: 'una guía de prueba que ya existe; sigue desde donde esté' },
     motivo: { valor: '<motivo>', dice: 'por qué, en intento_fallido, en_devolucion y extraviado' },
+    fecha: { valor: '<día>', dice: 'en las decisiones, qué día; el primero que se puede, si falta' },
+    vecino: { valor: '<nombre>', dice: 'en decision.vecino, quién lo recibe' },
   },
   posicionales: [1, 1],
-  completa: [...ESTADOS.map((estado) => `guia.${estado}`), ...UBICACIONES.map((estado) => `ubicacion.${estado}`)],
+  completa: [
+    ...ESTADOS.map((estado) => `guia.${estado}`),
+    ...UBICACIONES.map((estado) => `ubicacion.${estado}`),
+    ...ELECCIONES.map((eleccion) => `decision.${eleccion}`),
+  ],
   async ejecutar(contexto) {
     const [evento = ''] = contexto.posicionales
     const estado = evento.replace(/^guia\./, '')
     const ubicacion = evento.startsWith('ubicacion.') ? evento.slice('ubicacion.'.length) : undefined
-    if (ubicacion === undefined ? !CAMINOS[estado] : !UBICACIONES.includes(ubicacion)) {
+    const eleccion = evento.replace(/^decision\./, '')
+    const decide = eleccion !== evento && esEleccion(eleccion)
+    if (!decide && (ubicacion === undefined ? !CAMINOS[estado] : !UBICACIONES.includes(ubicacion))) {
       const remedio = evento.startsWith('webhook.')
         ? 'guias webhooks probar envía el suyo'
         : 'vea guias disparar --help'
@@ -57,12 +78,16 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
     }
     const api = contexto.api()
     const guia = await tomar(api, contexto, ubicacion !== undefined)
-    const llega =
-      ubicacion === undefined ? await llevar(api, guia, estado, contexto) : await ubicar(api, guia, ubicacion)
+    const llega = decide
+      ? await decidir(api, guia, eleccion, contexto)
+      : ubicacion === undefined
+        ? await llevar(api, guia, estado, contexto)
+        : await ubicar(api, guia, ubicacion)
+    const decision = decide ? `, ${limpio(llega.resolucion?.accion ?? llega.resolucion?.estado ?? '')}` : ''
     if (contexto.json) decir(JSON.stringify(llega))
     else
       decir(
-        `${pintar('fuerte', limpio(llega.guia))}  ${limpio(llega.estado)}, ubicación ${limpio(llega.ubicacion.estado)}`,
+        `${pintar('fuerte', limpio(llega.guia))}  ${limpio(llega.estado)}, ubicación ${limpio(llega.ubicacion.estado)}${decision}`,
       )
     return SALIDA.bien
   },
@@ -100,6 +125,28 @@ async function llevar(api: Guias, desde: Guia, estado: string, contexto: Context
         : await api.simulador.avanzar(guia.guia, { estado: paso, ...(motivo ? { motivo } : {}) })
   }
   return guia
+}
+
+/** Decides as the recipient. A guide without a failed attempt gets one first, unless it has arrived or returns. */
+async function decidir(
+  api: Guias,
+  guia: Guia,
+  eleccion: DecisionSimulada['eleccion'],
+  contexto: Contexto,
+): Promise<Guia> {
+  if (
+    CAMINOS.intento_fallido!.slice(0, -1)
+      .concat('aceptado')
+      .includes(guia.estado as Conocido<Estado>)
+  )
+    await llevar(api, guia, 'intento_fallido', contexto)
+  const [fecha, vecino] = [contexto.texto('fecha'), contexto.texto('vecino')]
+  return api.simulador.decidir(guia.guia, {
+    eleccion,
+    ...DECISIONES[eleccion],
+    ...(fecha === undefined ? {} : { fecha }),
+    ...(vecino === undefined ? {} : { vecino: { nombre: vecino } }),
+  })
 }
 
 async function ubicar({ guias, simulador }: Guias, guia: Guia, estado: string): Promise<Guia> {

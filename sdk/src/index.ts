@@ -47,6 +47,7 @@ export type {
   Cuenta,
   Cursor,
   DatosDeWebhook,
+  DecisionSimulada,
   Departamento,
   DevolucionDeGuia,
   EnlaceDeEtiquetas,

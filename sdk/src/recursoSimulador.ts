@@ -1,6 +1,6 @@
 import type { Cliente } from './cliente.js'
 import { esGuia } from './formas.js'
-import type { AvanceSimulado, CodigoDeGuia, Guia, UbicacionSimulada } from './generado/types.gen.js'
+import type { AvanceSimulado, CodigoDeGuia, DecisionSimulada, Guia, UbicacionSimulada } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Solicitud } from './solicitud.js'
 
@@ -52,5 +52,20 @@ export class RecursoSimulador {
       opciones,
       esGuia,
     )
+  }
+
+  /**
+   * Decide por el destinatario de una guía de prueba, tras un intento fallido, como en la página de su enlace; también si en
+   * su cuenta no decide quien recibe. Con `ninguna`, el plazo vence ahora y se aplica lo que diga su cuenta.
+   *
+   * ```ts
+   * await api.simulador.decidir(guia, { eleccion: 'vecino', vecino: { nombre: 'Rosa Caal' } })
+   * await api.simulador.decidir(otra, { eleccion: 'ninguna' })
+   * ```
+   *
+   * @throws {ErrorConflicto} `decision_tomada`, con la `resolucion` que vale, o `decision_no_admitida`
+   */
+  decidir(guia: CodigoDeGuia, decision: DecisionSimulada, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+    return this.#pedir('POST /simulador/guias/{guia}/decidir', { path: { guia }, body: decision }, opciones, esGuia)
   }
 }

@@ -62,6 +62,7 @@ import { comprobarDisponibilidad } from '../domain/salud/comprobarDisponibilidad
 import { comprobarVida } from '../domain/salud/comprobarVida.ts'
 import { simularAvance } from '../domain/simulador/avanzar.ts'
 import { simularUbicacion } from '../domain/simulador/confirmarUbicacion.ts'
+import { simularDecision } from '../domain/simulador/decidir.ts'
 import { confirmarUbicacion } from '../domain/ubicacion/confirmar.ts'
 import { reenviarSolicitud } from '../domain/ubicacion/reenviarSolicitud.ts'
 import { cambiarWebhook } from '../domain/webhooks/cambiar.ts'
@@ -94,6 +95,7 @@ export const handlers = {
   comprobarVida,
   confirmarUbicacion,
   simularUbicacion,
+  simularDecision,
   confirmarUbicacionPorOperador,
   consultarGuia,
   cambiarComercio,

@@ -194,6 +194,8 @@ const ESCENAS: Record<OperationId, Escena> = {
   simularAvance: async () =>
     ya(suya('POST', `/simulador/guias/${await nuevaGuia()}/avanzar`, { estado: 'recolectado' })),
   simularUbicacion: async () => ya(suya('POST', `/simulador/guias/${await sinLugar()}/confirmar-ubicacion`, {})),
+  simularDecision: async () =>
+    ya(suya('POST', `/simulador/guias/${await conIntento()}/decidir`, { eleccion: 'otro_dia' })),
   corregirGuia: async () => ya(suya('PATCH', `/guias/${await nuevaGuia()}`, { contenido: 'Un libro' })),
   reintentarGuia: async () => ya(suya('POST', `/guias/${await conIntento()}/reintentar`, {})),
   devolverGuia: async () => ya(suya('POST', `/guias/${await conIntento()}/devolver`, { razon: 'No lo quiere' })),

@@ -18,6 +18,7 @@ const GUIAS: Record<string, (entorno: Entorno, comercio: Comercio) => Promise<st
   simularUbicacion: sinLugar,
   reintentarGuia: fallida,
   devolverGuia: fallida,
+  simularDecision: fallida,
   async reenviarSolicitud(entorno, comercio) {
     const guia = await sinLugar(entorno, comercio)
     await comercio.api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })

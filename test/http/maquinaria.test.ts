@@ -61,6 +61,7 @@ beforeAll(async () => {
   for (const operacion of [
     'reintentarGuia',
     'devolverGuia',
+    'simularDecision',
     'reintentarGuiaPorOperador',
     'devolverGuiaPorOperador',
   ] as const)
@@ -431,6 +432,7 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   confirmarUbicacion: () => ({ lat: 14.71889, lng: -90.64417 }),
   confirmarUbicacionPorOperador: () => ({ lat: 14.71889, lng: -90.64417, razon: 'x' }),
   simularAvance: () => ({ estado: 'recolectado' }),
+  simularDecision: () => ({ eleccion: 'otro_dia' }),
   registrarEntrega: () => ({ recibido_por: { nombre: 'María' }, fotos: [foto] }),
   registrarEvento: () => ({ tipo: 'guia.nota', descripcion: 'x' }),
   crearEtiquetas: () => ({ guias: [guias.obtenerEtiqueta] }),

@@ -16,6 +16,7 @@ const CUERPOS: Record<string, unknown> = {
   corregirGuia: { contenido: 'Un libro' },
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
   simularAvance: { estado: 'recolectado' },
+  simularDecision: { eleccion: 'otro_dia' },
   cambiarWebhook: { descripcion: 'Tienda' },
   recuperarEntregasDeWebhook: { desde: AYER, ensayo: true },
 }
@@ -34,6 +35,7 @@ let preguntada: string
 /** Those whose delivery failed. */
 let porReintentar: string
 let porDevolver: string
+let porDecidir: string
 beforeAll(async () => {
   dueno = await entorno.nuevoComercio()
   extrano = await entorno.nuevoComercio()
@@ -45,6 +47,7 @@ beforeAll(async () => {
   probada = (await entregada(entorno, dueno)).guia
   porReintentar = await fallida(entorno, dueno)
   porDevolver = await fallida(entorno, dueno)
+  porDecidir = await fallida(entorno, dueno)
   simulable = (await dueno.api.guias.crear(sinDestino())).guia
   ids.entrega = `ent_${webhook.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await pedir(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
@@ -90,6 +93,7 @@ describe('another merchant’s things', () => {
         reenviarSolicitud: preguntada,
         reintentarGuia: porReintentar,
         devolverGuia: porDevolver,
+        simularDecision: porDecidir,
       }
       const suyo = (nombre: string) =>
         nombre === 'guia' ? (suyas[operacion] ?? (simulada ? simulable : ids.guia!)) : ids[nombre]!

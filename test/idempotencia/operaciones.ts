@@ -138,6 +138,19 @@ export function casosDe(entorno: Entorno) {
         mismo: laGuia,
       }
     },
+    async simularDecision(comercio): Promise<Caso> {
+      const guia = await fallida(entorno, comercio)
+      const ruta = `/api/v1/simulador/guias/${guia}/decidir`
+      return {
+        ruta,
+        cuerpo: { eleccion: 'otro_dia' },
+        otraVez: 409,
+        otra: { ruta, cuerpo: { eleccion: 'rechazo' } },
+        tabla: 'evento',
+        efectos: () => contar('select count(*) from evento where guia = $1', guia),
+        mismo: laGuia,
+      }
+    },
     async corregirGuia(comercio): Promise<Caso> {
       const guia = await nuevaGuia(comercio)
       const peticion = { metodo: 'PATCH', ruta: `/api/v1/guias/${guia}` } as const

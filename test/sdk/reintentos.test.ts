@@ -85,10 +85,11 @@ const REPETIBLES: Record<string, Pedir> = {
   'webhooks.recuperar': (api, o) => api.webhooks.recuperar('wh', { desde: '2026-01-01' }, o),
   'webhooks.reenviar': (api, o) => api.webhooks.reenviar('wh', 'ent', o),
   'simulador.avanzar': (api, o) => api.simulador.avanzar('A', { estado: 'recolectado' }, o),
+  'simulador.decidir': (api, o) => api.simulador.decidir('A', { eleccion: 'otro_dia' }, o),
 }
 const CON_CLAVE = Object.fromEntries(
   Object.entries(REPETIBLES).filter(([cual]) =>
-    /reenviar|corregir|guias\.(reintentar|devolver)|webhooks\.(crear|rotarSecreto|probar|recuperar)$|avanzar/.test(
+    /reenviar|corregir|guias\.(reintentar|devolver)|webhooks\.(crear|rotarSecreto|probar|recuperar)$|avanzar|decidir/.test(
       cual,
     ),
   ),
@@ -230,6 +231,7 @@ describe('what is sent again', () => {
       () => api.webhooks.recuperar('wh', { desde: '2026-01-01', idempotencia: 'mía' }),
       () => api.webhooks.reenviar('wh', 'ent', { idempotencia: 'mía' }),
       () => api.simulador.avanzar('A', { estado: 'recolectado', idempotencia: 'mía' }),
+      () => api.simulador.decidir('A', { eleccion: 'otro_dia', idempotencia: 'mía' }),
       () => api.post('/api/v1/webhooks/wh/probar', { idempotencia: 'mía' }),
     ]
     for (const llamar of llamadas)

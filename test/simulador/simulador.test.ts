@@ -6,7 +6,7 @@ import { problemaDe } from '../problema.ts'
 
 const entorno = compartirEntorno()
 
-describe('both', () => {
+describe('all', () => {
   it('are for test keys alone, whatever the guide', async () => {
     const { api } = await entorno.nuevoComercio('live')
     const { guia } = await api.guias.crear(sinDestino())
@@ -14,6 +14,7 @@ describe('both', () => {
       for (const intentar of [
         () => api.simulador.avanzar(cual, { estado: 'recolectado' }),
         () => api.simulador.confirmarUbicacion(cual),
+        () => api.simulador.decidir(cual, { eleccion: 'rechazo' }),
       ]) {
         const error = await problemaDe(intentar())
         expect(error).toBeInstanceOf(ErrorAlcance)
@@ -30,6 +31,7 @@ describe('both', () => {
     for (const intentar of [
       () => otro.api.simulador.avanzar(guia, { estado: 'recolectado' }),
       () => otro.api.simulador.confirmarUbicacion(guia),
+      () => otro.api.simulador.decidir(guia, { eleccion: 'rechazo' }),
     ])
       expect(await problemaDe(intentar())).toBeInstanceOf(ErrorNoEncontrado)
     // As it is typed.

@@ -5,14 +5,17 @@ import { conGuiaTomada, type DepsDeTomada } from '../guias/tomada.ts'
 import type { Recordar } from '../idempotencia/idempotencia.ts'
 import { type DepsDeDecision, devolverTomada, type QuienDecide, reintentarTomada } from './decision.ts'
 
+export { exigirSinTomar } from './decision.ts'
 export {
   crearDecisiones,
   type DatosDeDecision,
   type Decisiones,
   type Eleccion,
   type Respuesta,
+  responderTomada,
 } from './destinatario.ts'
 export { MAXIMOS_DE_VECINO } from './vecino.ts'
+export { vencerTomada } from './vencer.ts'
 
 /** Another attempt, as somebody asks for it. */
 interface Reintento {

@@ -131,7 +131,7 @@ const DECIDIO: Readonly<Record<QuienResuelve, string>> = {
 }
 
 /** @throws Problema 409 `decision_tomada` if somebody decided before, and nothing has applied the decision */
-function exigirSinTomar({ estado, resolucion }: FilaGuia): void {
+export function exigirSinTomar({ estado, resolucion }: FilaGuia): void {
   if (!estaTomada(resolucion)) return
   const { accion, fecha, por } = resolucion
   const decision = `${DECIDIO[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión`

@@ -213,21 +213,10 @@ async function tomarDecision(
   respuesta: Respuesta,
   propuesta: Propuesta | undefined,
 ): Promise<ResultadoDeDecision | undefined> {
-  const { eleccion } = respuesta
-  const quien = { por: 'destinatario', autor: null, descripcion: PEDIDO[eleccion] } as const
   const recordarNada = async () => {}
   try {
     await conGuiaTomada(deps, 'todos', guia, secuencia, recordarNada, (escritor, tomada) =>
-      respuesta.eleccion === 'rechazo'
-        ? devolverTomada(escritor, quien, tomada)
-        : reintentarTomada(deps, escritor, quien, tomada, {
-            fecha: respuesta.fecha,
-            cambiar: async () => {
-              const vecino = respuesta.eleccion === 'vecino' ? respuesta.vecino : undefined
-              const corregida = await cambiarVecino(escritor, quien, tomada, vecino)
-              return propuesta ? cambiarLugar(escritor, corregida, propuesta) : corregida
-            },
-          }),
+      responderTomada(deps, escritor, tomada, respuesta, propuesta),
     )
     return { ok: true }
   } catch (error) {
@@ -237,6 +226,31 @@ async function tomarDecision(
     if (!motivo) throw error
     return { ok: false, motivo }
   }
+}
+
+/**
+ * Does what the recipient asks for with a locked guide, in the lock's transaction.
+ * @param propuesta place of `otro_lugar`
+ * @returns the guide's row afterwards
+ * @throws Problema 409 `decision_tomada`, `decision_no_admitida`, `transicion_invalida`, or one of a correction; 422
+ */
+export function responderTomada(
+  deps: Pick<DepsDeDecision, 'ajustes'>,
+  escritor: Escritor,
+  tomada: GuiaTomada,
+  respuesta: Respuesta,
+  propuesta: Propuesta | undefined,
+): Promise<FilaGuia> {
+  const quien = { por: 'destinatario', autor: null, descripcion: PEDIDO[respuesta.eleccion] } as const
+  if (respuesta.eleccion === 'rechazo') return devolverTomada(escritor, quien, tomada)
+  return reintentarTomada(deps, escritor, quien, tomada, {
+    fecha: respuesta.fecha,
+    cambiar: async () => {
+      const vecino = respuesta.eleccion === 'vecino' ? respuesta.vecino : undefined
+      const corregida = await cambiarVecino(escritor, quien, tomada, vecino)
+      return propuesta ? cambiarLugar(escritor, corregida, propuesta) : corregida
+    },
+  })
 }
 
 /** Names the neighbour in the indications for the courier. Without one, takes out a neighbour that was named before. */

@@ -1,7 +1,8 @@
 import type { JobInsert } from 'pg-boss'
 import { statement } from '../../data/db.ts'
 import { askThoseThere } from '../../data/spread.ts'
-import { conGuiaTomada, type DepsDeTomada } from '../guias/tomada.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { conGuiaTomada, type DepsDeTomada, type Escritor } from '../guias/tomada.ts'
 import { devolverTomada } from './decision.ts'
 import { esperaDecision } from './resolucion.ts'
 
@@ -44,18 +45,14 @@ export async function resolverVencidas(deps: DepsDeTomada, vencidas: readonly Ve
 }
 
 const resolver = (deps: DepsDeTomada, codigo: string) =>
-  conGuiaTomada(
-    deps,
-    'todos',
-    codigo,
-    undefined,
-    async () => {},
-    async (escritor, tomada) => {
-      const { resolucion, resolucion_vence } = tomada
-      if (!esperaDecision(resolucion) || resolucion_vence === null || resolucion_vence > escritor.reloj()) return tomada
-      const descripcion = resolucion.opciones.includes('reintentar')
-        ? 'Nadie decidió a tiempo qué hacer con el paquete'
-        : 'Se hicieron todos los intentos'
-      return devolverTomada(escritor, { por: 'politica', autor: null, descripcion }, tomada)
-    },
-  )
+  conGuiaTomada(deps, 'todos', codigo, undefined, async () => {}, vencerTomada)
+
+/** Returns the parcel of a locked guide, in the lock's transaction, if its decision is due. */
+export async function vencerTomada(escritor: Escritor, tomada: FilaGuia): Promise<FilaGuia> {
+  const { resolucion, resolucion_vence } = tomada
+  if (!esperaDecision(resolucion) || resolucion_vence === null || resolucion_vence > escritor.reloj()) return tomada
+  const descripcion = resolucion.opciones.includes('reintentar')
+    ? 'Nadie decidió a tiempo qué hacer con el paquete'
+    : 'Se hicieron todos los intentos'
+  return devolverTomada(escritor, { por: 'politica', autor: null, descripcion }, tomada)
+}

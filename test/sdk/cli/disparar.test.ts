@@ -19,6 +19,33 @@ describe('guias disparar', () => {
     expect(JSON.parse(salida).ubicacion.estado).toBe(estado)
   })
 
+  it.each([
+    ['otro_dia', 'intento_fallido', 'reintentar'],
+    ['otro_lugar', 'intento_fallido', 'reintentar'],
+    ['vecino', 'intento_fallido', 'reintentar'],
+    ['rechazo', 'en_devolucion', 'devolver'],
+    ['ninguna', 'en_devolucion', 'devolver'],
+  ])('and decides %s for its recipient', async (eleccion, estado, accion) => {
+    const { codigo, salida, errores } = await guias(['disparar', `decision.${eleccion}`])
+    expect([codigo, errores]).toEqual([0, ''])
+    expect(salida).toMatch(new RegExp(`^[0-9A-Z]{12}  ${estado}, ubicación confirmada, ${accion}\n$`))
+  })
+
+  it('decides about a guide, with a neighbour and a day', async () => {
+    const { api } = cli.comercio
+    const { guia } = await api.guias.crear(unaGuia())
+    await guias(['disparar', 'intento_fallido', '--guia', guia])
+    const { fecha_desde } = (await api.guias.obtener(guia)).resolucion!
+    const opciones = ['--guia', guia, '--vecino', 'Rosa Caal', '--fecha', fecha_desde!]
+    expect((await guias(['disparar', 'decision.vecino', ...opciones])).errores).toBe('')
+    expect(await api.guias.obtener(guia)).toMatchObject({
+      ...{ indicaciones: 'Dejar con un vecino: Rosa Caal', resolucion: { fecha: fecha_desde, por: 'destinatario' } },
+    })
+    const otra = await guias(['disparar', 'decision.rechazo', '--guia', guia])
+    expect([otra.codigo, otra.errores]).toEqual([1, expect.stringContaining('ya decidió')])
+    expect((await guias(['disparar', 'decision.nada'])).codigo).toBe(2)
+  })
+
   it('goes on from where a guide stands, and tells what it may go to', async () => {
     const { guia } = await cli.comercio.api.guias.crear(unaGuia())
     await guias(['disparar', 'recolectado', '--guia', guia])

@@ -1,0 +1,241 @@
+import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { addDays } from '../../server/platform/time/day.ts'
+import { compartirEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { problemaDe } from '../problema.ts'
+import { usarPreguntas } from '../resoluciones/preguntas.ts'
+import { usarReceptores } from '../webhooks/receptor.ts'
+import { llevar } from './simular.ts'
+
+const entorno = compartirEntorno()
+const nuevoReceptor = usarReceptores()
+const { tienda, politica, enlaceDe, ver, enviar, mensajes } = usarPreguntas(entorno)
+const POR_EL = { estado: 'tomada', accion: 'reintentar', por: 'destinatario' }
+const ROSA = { nombre: 'Rosa Caal', donde: 'casa verde de enfrente' }
+
+/** A guide after a failed attempt; by default its recipient is not asked. */
+async function fallida(comercioDado?: Awaited<ReturnType<typeof entorno.nuevoComercio>>) {
+  const comercio = comercioDado ?? (await entorno.nuevoComercio())
+  const { api } = comercio
+  const { guia } = await api.guias.crear(unaGuia())
+  await llevar(comercio, guia, 'intento_fallido')
+  return {
+    comercio,
+    api,
+    guia,
+    leer: () => api.guias.obtener(guia, { limite: 100 }),
+    /** The last events, as a courier's page or a webhook would tell them. */
+    ultimos: async (cuantos: number) => (await api.guias.eventos(guia)).datos.slice(-cuantos),
+  }
+}
+const problema = async (pedida: PromiseLike<unknown>) => {
+  const error = await problemaDe(pedida)
+  return [error.status, error.codigo]
+}
+
+describe('decidir', () => {
+  it('asks for another day, whether or not the merchant lets recipients decide', async () => {
+    const { api, guia, leer, ultimos } = await fallida()
+    const { fecha_desde, vence_en } = (await leer()).resolucion!
+    const fecha = addDays(fecha_desde!, 2)
+    expect(await api.simulador.decidir(guia, { eleccion: 'otro_dia', fecha })).toMatchObject({
+      estado: 'intento_fallido',
+      resolucion: { ...POR_EL, fecha, franja: null, vence_en },
+    })
+    const [tomada] = await ultimos(1)
+    expect(tomada).toMatchObject({
+      ...{ tipo: 'guia.resolucion_tomada', descripcion: 'El destinatario pidió otro día', resolucion: POR_EL },
+    })
+    expect(await mensajes(guia)).toEqual([])
+  })
+
+  it('does what the page of the link does, and the link then shows it', async () => {
+    const comercio = await tienda()
+    const [simulada, deVerdad] = [await fallida(comercio), await fallida(comercio)]
+    await simulada.api.simulador.decidir(simulada.guia, { eleccion: 'vecino', vecino: ROSA })
+    await entorno.quietud(comercio)
+    expect((await enviar(await enlaceDe(deVerdad.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
+    const [una, otra] = [await simulada.leer(), await deVerdad.leer()]
+    const dicho = ({ datos }: typeof una.eventos) =>
+      datos.map(({ tipo, descripcion, motivo, campos, resolucion }) => [
+        ...[tipo, descripcion, motivo, campos, resolucion && { ...resolucion, vence_en: null }],
+      ])
+    expect(dicho(una.eventos)).toEqual(dicho(otra.eventos))
+    expect([una.indicaciones, una.secuencia]).toEqual([otra.indicaciones, otra.secuencia])
+    expect(una.indicaciones).toBe('Dejar con un vecino: Rosa Caal, casa verde de enfrente')
+    // The message left before, so the mailbox has it.
+    expect((await mensajes(simulada.guia)).map(({ estado }) => estado)).toEqual(['enviado'])
+    expect((await ver(await enlaceDe(simulada.guia))).html).toContain('Lo dejamos con su vecino')
+  })
+
+  it.each([
+    [
+      { lat: 14.6301, lng: -90.6071, referencia: 'Portón  negro' },
+      { lat: 14.6301, maps_url: null },
+    ],
+    [{ maps_url: 'https://www.google.com/maps?q=14.6301,-90.6071' }, { lat: 14.6301, lng: -90.6071 }],
+    [{ referencia: 'Aldea El Carmen, casa azul' }, { lat: null, referencia: 'Aldea El Carmen, casa azul' }],
+    [
+      { lat: 16.93, lng: -89.89 },
+      { lat: 16.93, lng: -89.89 },
+    ],
+  ])('takes it to another place: %o', async (lugar, ubicacion) => {
+    const { api, guia, ultimos } = await fallida()
+    const movida = await api.simulador.decidir(guia, { eleccion: 'otro_lugar', lugar })
+    expect(movida).toMatchObject({
+      ...{ resolucion: POR_EL, ubicacion: { estado: 'confirmada', origen: 'destinatario', ...ubicacion } },
+    })
+    expect((await ultimos(2)).map(({ tipo }) => tipo)).toEqual(['ubicacion.confirmada', 'guia.resolucion_tomada'])
+  })
+
+  it('refuses the parcel, which returns, and the webhooks arrive', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.resolucion_tomada', 'guia.en_devolucion'] })
+    const { api, guia } = await fallida(comercio)
+    expect(await api.simulador.decidir(guia, { eleccion: 'rechazo' })).toMatchObject({
+      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' } },
+    })
+    const avisos = await hasta(async () => receptor.recibidos.length >= 2 && receptor.recibidos)
+    const eventos = avisos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
+    expect(eventos).toMatchObject([
+      { tipo: 'guia.resolucion_tomada', descripcion: 'El destinatario no lo quiere' },
+      { tipo: 'guia.en_devolucion', motivo: 'destinatario_rechaza' },
+    ])
+  })
+
+  it('takes the first decision alone', async () => {
+    const { comercio, api, guia, leer } = await fallida()
+    await api.simulador.decidir(guia, { eleccion: 'otro_dia' })
+    for (const eleccion of ['otro_dia', 'rechazo', 'ninguna'] as const) {
+      const error = await problemaDe(api.simulador.decidir(guia, { eleccion }))
+      expect(error).toBeInstanceOf(ErrorConflicto)
+      expect([error.codigo, (error as ErrorConflicto).resolucion]).toMatchObject(['decision_tomada', POR_EL])
+    }
+    expect(await problema(api.guias.devolver(guia, { razon: 'x' }))).toEqual([409, 'decision_tomada'])
+    const otra = await fallida(comercio)
+    await api.guias.reintentar(otra.guia)
+    expect(await problema(api.simulador.decidir(otra.guia, { eleccion: 'rechazo' }))).toEqual([409, 'decision_tomada'])
+    // What was carried out leaves nothing to decide.
+    await api.simulador.avanzar(guia, { estado: 'en_ruta' })
+    const { secuencia } = await leer()
+    expect(await problema(api.simulador.decidir(guia, { eleccion: 'rechazo' }))).toEqual([409, 'decision_no_admitida'])
+    expect((await leer()).secuencia).toBe(secuencia)
+  })
+
+  it.each(['recolectado', 'en_ruta', 'entregado', 'en_devolucion'] as const)(
+    'returns 409 where nothing is to be decided: %s',
+    async (estado) => {
+      const comercio = await entorno.nuevoComercio()
+      const { guia } = await comercio.api.guias.crear(unaGuia())
+      await llevar(comercio, guia, estado)
+      const { secuencia } = await comercio.api.guias.obtener(guia)
+      for (const eleccion of ['otro_dia', 'rechazo', 'ninguna'] as const)
+        expect(await problemaDe(comercio.api.simulador.decidir(guia, { eleccion }))).toMatchObject({
+          ...{ status: 409, codigo: 'decision_no_admitida', estado, opciones: [] },
+        })
+      expect((await comercio.api.guias.obtener(guia)).secuencia).toBe(secuencia)
+    },
+  )
+
+  it('decides nothing about a lost parcel, and no attempt after the last one', async () => {
+    const { api, guia, leer } = await fallida()
+    await api.simulador.avanzar(guia, { estado: 'extraviado', motivo: 'perdida' })
+    expect(await problema(api.simulador.decidir(guia, { eleccion: 'otro_dia' }))).toEqual([409, 'decision_no_admitida'])
+    expect((await leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    const comercio = await entorno.nuevoComercio()
+    await politica(comercio, { maximos: 1, al_vencer: 'esperar' })
+    const ultima = await fallida(comercio)
+    const error = await problemaDe(comercio.api.simulador.decidir(ultima.guia, { eleccion: 'vecino', vecino: ROSA }))
+    expect(error).toMatchObject({ codigo: 'decision_no_admitida', opciones: ['devolver'] })
+    expect((await ultima.leer()).indicaciones).toBeNull()
+    const rechazada = await comercio.api.simulador.decidir(ultima.guia, { eleccion: 'rechazo' })
+    expect(rechazada.estado).toBe('en_devolucion')
+  })
+
+  it.each<[object, string, string]>([
+    [{}, '/eleccion', 'requerido'],
+    [{ eleccion: 'devolver' }, '/eleccion', 'valor_no_admitido'],
+    [{ eleccion: 'otro_lugar' }, '/lugar', 'requerido'],
+    [{ eleccion: 'otro_lugar', lugar: {} }, '/lugar', 'incompatible'],
+    [{ eleccion: 'otro_lugar', lugar: { lat: 14.6 } }, '/lugar/lng', 'incompatible'],
+    [
+      { eleccion: 'otro_lugar', lugar: { maps_url: 'https://tienda.ejemplo.com' } },
+      '/lugar/maps_url',
+      'formato_invalido',
+    ],
+    [{ eleccion: 'vecino' }, '/vecino', 'requerido'],
+    [{ eleccion: 'vecino', vecino: { nombre: '7' } }, '/vecino/nombre', 'formato_invalido'],
+    [{ eleccion: 'otro_dia', vecino: ROSA }, '/vecino', 'incompatible'],
+    [{ eleccion: 'vecino', vecino: ROSA, lugar: { referencia: 'x' } }, '/lugar', 'incompatible'],
+    [{ eleccion: 'rechazo', fecha: '2026-12-01' }, '/fecha', 'incompatible'],
+    [{ eleccion: 'ninguna', fecha: '2026-12-01' }, '/fecha', 'incompatible'],
+    [{ eleccion: 'otro_dia', fecha: '2026-02-30' }, '/fecha', 'formato_invalido'],
+    [{ eleccion: 'otro_dia', fecha: '2020-01-01' }, '/fecha', 'fuera_de_rango'],
+  ])('returns 422 for %o', async (decision, campo, codigo) => {
+    const { api, guia, leer } = await fallida()
+    const error = await problemaDe(api.simulador.decidir(guia, decision as never))
+    expect(error).toBeInstanceOf(ErrorValidacion)
+    expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo, codigo })]) })
+    expect((await leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+  })
+
+  it('takes one of many decisions at once', async () => {
+    const { api, guia, leer } = await fallida()
+    const todas = await Promise.allSettled(
+      Array.from({ length: 6 }, () => api.simulador.decidir(guia, { eleccion: 'otro_dia' })),
+    )
+    expect(todas.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const tipos = (await leer()).eventos.datos.map(({ tipo }) => tipo)
+    expect(tipos.filter((tipo) => tipo === 'guia.resolucion_tomada')).toHaveLength(1)
+  })
+})
+
+describe('decidir, if nobody does', () => {
+  it('returns the parcel now, as the policy says, and once', async () => {
+    const comercio = await tienda()
+    const { api, guia, leer, ultimos } = await fallida(comercio)
+    const vuelve = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
+    expect(vuelve).toMatchObject({
+      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada', accion: 'devolver', por: 'politica' } },
+    })
+    expect(Date.parse(vuelve.resolucion!.vence_en!)).toBeLessThanOrEqual(entorno.reloj().getTime())
+    const [tomada, regreso] = await ultimos(2)
+    expect([tomada!.descripcion, regreso!.tipo, regreso!.motivo]).toEqual([
+      ...['Nadie decidió a tiempo qué hacer con el paquete', 'guia.en_devolucion', 'sin_decision'],
+    ])
+    expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(vuelve)
+    await entorno.quietud(comercio)
+    expect((await leer()).secuencia).toBe(vuelve.secuencia)
+    expect((await ver(await enlaceDe(guia))).html).toContain('Nadie decidió a tiempo')
+  })
+
+  it('waits with a policy that waits: the link ends, and the merchant may still decide', async () => {
+    const comercio = await tienda({ al_vencer: 'esperar' })
+    const { api, guia, leer } = await fallida(comercio)
+    const vencida = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
+    expect(vencida).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'pendiente', por: null } })
+    expect(await leer()).toMatchObject({ resolucion: vencida.resolucion })
+    expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(vencida)
+    expect((await ver(await enlaceDe(guia))).status).toBe(410)
+    const { rows } = await entorno.db.pool.query(
+      'select l.vence_en from enlace_ubicacion l join guia g on g.id = l.guia_id where g.guia = $1',
+      [guia],
+    )
+    expect(rows).toEqual([{ vence_en: new Date(vencida.resolucion!.vence_en!) }])
+    expect(await problema(api.simulador.decidir(guia, { eleccion: 'otro_dia' }))).toEqual([409, 'decision_no_admitida'])
+    expect((await api.guias.reintentar(guia)).resolucion).toMatchObject({ estado: 'tomada', por: 'comercio' })
+  })
+
+  it('ends the wait for a lost parcel, which returns when it is found', async () => {
+    const { api, guia } = await fallida()
+    await api.simulador.avanzar(guia, { estado: 'extraviado', motivo: 'perdida' })
+    expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toMatchObject({
+      ...{ estado: 'extraviado', resolucion: { estado: 'tomada', por: 'politica' } },
+    })
+    expect(await api.simulador.avanzar(guia, { estado: 'en_bodega' })).toMatchObject({
+      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada' } },
+    })
+  })
+})
