@@ -1,4 +1,4 @@
-import type { Conocido, DecisionSimulada, Estado, Guia, Guias, Motivo } from '@guias/sdk'
+import type { AvanceSimulado, Conocido, DecisionSimulada, Estado, Guia, Guias, Motivo } from '@guias/sdk'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { decir, limpio, pintar } from './terminal.ts'
 
@@ -55,6 +55,10 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
   opciones: {
     guia: { valor: '<código>', dice: 'una guía de prueba que ya existe; sigue desde donde esté' },
     motivo: { valor: '<motivo>', dice: 'por qué, en intento_fallido, en_devolucion y extraviado' },
+    'sin-firma': {
+      valor: '<porqué>',
+      dice: 'en entregado, por qué no hay firma: no_puede_firmar, se_nego, sin_contacto',
+    },
     fecha: { valor: '<día>', dice: 'en las decisiones, qué día; el primero que se puede, si falta' },
     vecino: { valor: '<nombre>', dice: 'en decision.vecino, quién lo recibe' },
   },
@@ -119,10 +123,16 @@ async function llevar(api: Guias, desde: Guia, estado: string, contexto: Context
   let guia = desde
   for (const paso of pasos) {
     const motivo = (paso === estado ? contexto.texto<Conocido<Motivo>>('motivo') : undefined) ?? MOTIVOS[paso]
+    const sin_firma =
+      paso === 'entregado' ? contexto.texto<AvanceSimulado['sin_firma'] & string>('sin-firma') : undefined
     guia =
       paso === 'cancelado'
         ? await api.guias.cancelar(guia.guia)
-        : await api.simulador.avanzar(guia.guia, { estado: paso, ...(motivo ? { motivo } : {}) })
+        : await api.simulador.avanzar(guia.guia, {
+            estado: paso,
+            ...(motivo ? { motivo } : {}),
+            ...(sin_firma ? { sin_firma } : {}),
+          })
   }
   return guia
 }

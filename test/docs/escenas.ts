@@ -25,6 +25,7 @@ const GUIAS: Record<string, (entorno: Entorno, comercio: Comercio) => Promise<st
     return guia
   },
   'simularAvance.intento': enRuta,
+  'simularAvance.sinFirma': enRuta,
   obtenerPruebaDeEntrega: async (entorno, comercio) => (await entregada(entorno, comercio)).guia,
 }
 

@@ -133,6 +133,32 @@ describe('avanzar', () => {
     }
   })
 
+  it.each(['no_puede_firmar', 'se_nego', 'sin_contacto'] as const)(
+    'delivers without a signature, and the proof says %s',
+    async (sin_firma) => {
+      const comercio = await entorno.nuevoComercio()
+      await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'obligatoria' } })
+      const { guia } = await comercio.api.guias.crear(unaGuia())
+      await llevar(comercio, guia, 'en_ruta')
+      const falla = await problemaDe(comercio.api.simulador.avanzar(guia, { estado: 'intento_fallido', sin_firma }))
+      expect(falla).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
+      await comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma })
+      expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
+        ...{ firma: null, sin_firma, fotos: [{ tipo: 'foto' }], evidencia: { firma: 'obligatoria', faltas: [] } },
+      })
+    },
+  )
+
+  it('gives no reason for a signature that the merchant does not admit', async () => {
+    const comercio = await entorno.nuevoComercio()
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { evidencia: { firma: 'no' } })
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    await llevar(comercio, guia, 'en_ruta')
+    const falla = await problemaDe(comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma: 'se_nego' }))
+    expect(falla).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
+    expect((await comercio.api.guias.obtener(guia)).estado).toBe('en_ruta')
+  })
+
   it('delivers somewhere else without a place, and nowhere where there is none', async () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
@@ -209,6 +235,9 @@ describe('avanzar', () => {
     ['a note that says nothing', { tipo: 'guia.nota' }, '/descripcion'],
     ['a note with a reason', { tipo: 'guia.nota', descripcion: 'x', motivo: 'robo' }, '/motivo'],
     ['an operator’s force', { estado: 'en_ruta', forzar: { razon: 'porque sí' } }, '/forzar'],
+    ['why a failed attempt has no signature', { estado: 'recolectado', sin_firma: 'se_nego' }, '/sin_firma'],
+    ['why a note has none', { tipo: 'guia.nota', descripcion: 'x', sin_firma: 'se_nego' }, '/sin_firma'],
+    ['a reason that nobody knows', { estado: 'entregado', sin_firma: 'prisa' }, '/sin_firma'],
     ['a state that doesn’t exist', { estado: 'volando' }, '/estado'],
   ])('refuses %s', async (_que, cambio, campo) => {
     const { api } = await entorno.nuevoComercio()

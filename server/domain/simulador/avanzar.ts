@@ -1,4 +1,6 @@
 import type { Query } from '../../data/db.ts'
+import type { AvanceSimulado, MotivoSinFirma } from '../../generado/contrato/tipos/index.ts'
+import { problemOfFaults } from '../../platform/errors.ts'
 import { leerPolitica } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { darPasoCon, type PasoConConsecuencias } from '../eventos/evento.ts'
@@ -19,15 +21,23 @@ export const simularAvance: Handler<'simularAvance'> = async (entrada, deps) => 
     async hacer(recordar) {
       const quien = { ambito: identidad, autor: identidad.comercio, remedio: REMEDIO, conPrueba: true }
       // The key belongs to the operation, not to the event, whose key would be valid for ever.
-      const { idempotencia: _, ...lectura } = entrada.body
+      const { idempotencia: _, sin_firma, ...lectura } = entrada.body
+      exigirEntrega(entrada.body)
       const { guia } = await registrarLectura(deps, quien, path.guia, lectura, (leida, paso) =>
-        dar(deps, leida, paso, (consultar) => recordar(consultar, leida.guia)),
+        dar(deps, leida, paso, sin_firma, (consultar) => recordar(consultar, leida.guia)),
       )
       return guia
     },
     releer: (guia) => buscarGuia(deps.db, identidad, guia),
   })
   return { status: 200, headers, body: presentar(deps.ajustes, guia) }
+}
+
+/** Rejects a reason for a missing signature without a delivery. */
+function exigirEntrega({ estado, sin_firma }: AvanceSimulado) {
+  if (sin_firma === undefined || estado === 'entregado') return
+  const mensaje = 'solo va con el estado entregado; omítalo'
+  throw problemOfFaults('validacion', [{ campo: '/sin_firma', codigo: 'incompatible', mensaje }])
 }
 
 /**
@@ -37,11 +47,12 @@ async function dar(
   deps: Deps,
   guia: FilaGuia,
   paso: PasoConConsecuencias,
+  sin_firma: MotivoSinFirma | undefined,
   alFinal: (consultar: Query) => Promise<void>,
 ) {
   if (paso.estado === 'entregado') {
     const politica = await leerPolitica(deps.db, guia.comercio_id)
-    const evidencia = await evidenciaDeMuestra(deps, guia, politica, paso.ocurrido_en)
+    const evidencia = await evidenciaDeMuestra(deps, guia, politica, paso.ocurrido_en, sin_firma)
     const { lat = null, lng = null } = evidencia
     return entregar(deps, guia, { ...paso, lat, lng }, evidencia, { politica, pedida: politica }, alFinal)
   }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { PoliticaDeEvidencia } from '../../generado/contrato/tipos/index.ts'
+import type { MotivoSinFirma, PoliticaDeEvidencia } from '../../generado/contrato/tipos/index.ts'
 import { ROOT } from '../../platform/root.ts'
 import { guardarArchivo } from '../archivos/archivo.ts'
 import { centroDe } from '../catalogo/catalogo.ts'
@@ -40,13 +40,14 @@ const CERCA = 0.0001
 
 /**
  * Returns sample evidence for the delivery of a test guide, near the confirmed location. The evidence depends only on
- * what the merchant needs.
+ * what the merchant needs, and on the reason why nobody signed.
  */
 export async function evidenciaDeMuestra(
   deps: DepsDeMuestra,
   guia: FilaGuia,
   { fotos_minimas, firma, documento }: PoliticaDeEvidencia,
   cuando: Date,
+  sin_firma?: MotivoSinFirma,
 ): Promise<Evidencia> {
   const fotos: string[] = []
   while (fotos.length < fotos_minimas) fotos.push(await fotoDeMuestra(deps, guia, cuando))
@@ -57,7 +58,7 @@ export async function evidenciaDeMuestra(
       ...(documento === 'obligatoria' ? { documento: 'PRUEBA 0000' } : {}),
     },
     fotos,
-    ...(firma === 'no' ? {} : { firma: await guardarMuestra(deps, guia, 'firma') }),
+    ...(sin_firma ? { sin_firma } : firma === 'no' ? {} : { firma: await guardarMuestra(deps, guia, 'firma') }),
     ...posicionDe(guia),
   }
 }

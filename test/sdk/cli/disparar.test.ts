@@ -46,6 +46,13 @@ describe('guias disparar', () => {
     expect((await guias(['disparar', 'decision.nada'])).codigo).toBe(2)
   })
 
+  it('delivers without a signature', async () => {
+    const { salida } = await guias(['disparar', 'entregado', '--sin-firma', 'se_nego', '--json'])
+    expect(await cli.comercio.api.guias.pruebaEntrega(JSON.parse(salida).guia)).toMatchObject({
+      ...{ firma: null, sin_firma: 'se_nego' },
+    })
+  })
+
   it('goes on from where a guide stands, and tells what it may go to', async () => {
     const { guia } = await cli.comercio.api.guias.crear(unaGuia())
     await guias(['disparar', 'recolectado', '--guia', guia])
