@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js'
+import nombres from 'ajv/dist/compile/names.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import type { ContractParameter, Operation } from '../../server/api/contract/contract.ts'
 import { CARPETA, escribir } from './lugares.ts'
@@ -47,7 +48,8 @@ export async function generarValidadores() {
     type: 'string',
     code(cxt: KeywordCxt) {
       const vale = cxt.gen.scopeValue('func', { ref: isValidTelephone, code: _`isValidTelephone` })
-      cxt.fail(_`!${vale}.call(this, ${cxt.data}, ${cxt.it.parentData}, ${cxt.parentSchema.maxLength})`)
+      const lado = cxt.schema === 'solicitud' ? nombres.default.rootData : cxt.it.parentData
+      cxt.fail(_`!${vale}.call(this, ${cxt.data}, ${lado}, ${cxt.parentSchema.maxLength})`)
     },
   })
   ajv.addSchema(esquemas.prune(esquemas.forInput(documento), ['x-telefono']), 'contrato')

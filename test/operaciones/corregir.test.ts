@@ -33,6 +33,28 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
     expect((await corregir({ telefono: '9987 1234', pais: 'HN' })).cuerpo.telefono).toBe('+50499871234')
   })
 
+  it('reads the telephone of a pickup without + only with the country of the request', async () => {
+    const { api, comercio } = await entorno.nuevoComercio()
+    await entorno.operar('PATCH', `/comercios/${comercio}`, { pais: 'GT' })
+    const { guia } = await api.guias.crear(unaGuia())
+    const corregir = (cuerpo: object) => entorno.operar('PATCH', `/guias/${guia}`, { ...cuerpo, razon: RAZON })
+    const recogida = { telefono: '9987 1234' }
+    const { status, cuerpo } = await corregir({ recogida })
+    expect([status, cuerpo.errores]).toEqual([
+      422,
+      [expect.objectContaining({ campo: '/recogida/telefono', mensaje: expect.stringMatching(/o diga el pais$/) })],
+    ])
+    expect((await corregir({ recogida, pais: 'HN' })).cuerpo.recogida.telefono).toBe('+50499871234')
+    expect((await corregir({ recogida: { telefono: '+502 5555 9876' }, pais: 'HN' })).cuerpo.recogida.telefono).toBe(
+      '+50255559876',
+    )
+    const ambos = await corregir({ telefono: '3148 1676', recogida: { telefono: '5555 9877' }, pais: 'GT' })
+    expect([ambos.cuerpo.telefono, ambos.cuerpo.recogida.telefono]).toEqual(['+50231481676', '+50255559877'])
+    expect((await corregir({ recogida: { telefono: '55' }, pais: 'GT' })).cuerpo.errores[0].campo).toBe(
+      '/recogida/telefono',
+    )
+  })
+
   it('warns of an implausible place, also in a strict account', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
     await entorno.operar('PATCH', `/comercios/${comercio}`, { estricto: true })

@@ -13,7 +13,7 @@ const PAISES: readonly unknown[] = PLANES.map(({ pais }) => pais)
 type Validar = NonNullable<FuncKeywordDefinition['validate']>
 
 /**
- * Reads a telephone number with the country next to it in the body, or else with the caller's country.
+ * Reads a telephone number with the country that the body tells, or else with the caller's country.
  * @returns Spanish reason why the number cannot be read; undefined if it can, or if another rule reports the fault
  */
 function errorDeTelefono(remitente: PhoneContext | undefined, texto: string, dicho: unknown, maximo: number) {
@@ -26,6 +26,8 @@ function errorDeTelefono(remitente: PhoneContext | undefined, texto: string, dic
 /**
  * Reports whether a telephone number satisfies the contract's `x-telefono`. Compiled validators pass the caller as
  * `this`.
+ * @param lado object whose `pais` is the number's country: the number's own object, or the whole body if `x-telefono` is
+ * `solicitud`
  */
 export function isValidTelephone(
   this: PhoneContext | undefined,
@@ -36,8 +38,10 @@ export function isValidTelephone(
   return errorDeTelefono(this, texto, lado?.pais, maximo ?? Number.POSITIVE_INFINITY) === undefined
 }
 
-const validar: Validar = function (this: PhoneContext | undefined, _exigido, texto: string, esquema, lugar) {
-  const error = errorDeTelefono(this, texto, lugar?.parentData.pais, esquema?.maxLength ?? Number.POSITIVE_INFINITY)
+const validar: Validar = function (this: PhoneContext | undefined, deQuien, texto: string, esquema, lugar) {
+  const lado = deQuien === 'solicitud' ? lugar?.rootData : lugar?.parentData
+  const dicho = (lado as { pais?: unknown } | undefined)?.pais
+  const error = errorDeTelefono(this, texto, dicho, esquema?.maxLength ?? Number.POSITIVE_INFINITY)
   if (error === undefined) return true
   validar.errors = [{ keyword: 'x-telefono', message: error }]
   return false

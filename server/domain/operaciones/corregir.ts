@@ -9,7 +9,7 @@ export const corregirGuiaPorOperador: Handler<'corregirGuiaPorOperador'> = (entr
     ambito: 'todos',
     autor: identidad.operador,
     origen: 'operador',
-    pais: null,
+    pais: campos.pais ?? null,
     estricto,
     descripcion: razon,
   } as const
