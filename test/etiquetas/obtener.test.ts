@@ -69,6 +69,17 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     expect([cambiada.status, leerPdf(cambiada.pdf).texto]).toEqual([200, expect.stringContaining('Calle nueva 2')])
   })
 
+  it('shows the corrected indications of the pickup', async () => {
+    const codigo = await nueva({ recogida: { ...RECOGIDA, indicaciones: 'Portón azul' } })
+    const { api } = comercioDeEtiquetas
+    const leer = async () => leerPdf((await bajarEtiquetas((await api.guias.etiqueta(codigo)).url)).pdf).texto
+    expect(await leer()).toContain('INDICACIONES PARA RECOGER Portón azul')
+    await api.guias.corregir(codigo, { recogida: { indicaciones: 'Portón rojo' } })
+    expect(await leer()).toContain('INDICACIONES PARA RECOGER Portón rojo')
+    await api.guias.corregir(codigo, { recogida: { indicaciones: null } })
+    expect(await leer()).not.toContain('PARA RECOGER')
+  })
+
   it('of a live guide says nothing of a test, and holds whatever names are', async () => {
     const real = await entorno.nuevoComercio('live')
     await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [real.id, 'Ñ'.repeat(120)])

@@ -26,6 +26,7 @@ const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta => ({
   recogida: {
     ...{ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
     ...{ direccion: '12 avenida 3-40, bodega 7', contacto: 'Luis Batz', telefono: '+50255551234' },
+    indicaciones: 'Portón azul,\ntocar el timbre',
   },
   destinatario: {
     nombre: 'María José Ajú',
@@ -52,6 +53,8 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
     '12 avenida 3-40, bodega 7',
     'Luis Batz',
     '+50255551234',
+    'INDICACIONES PARA RECOGER',
+    'Portón azul, tocar el timbre',
     'María José Ajú',
     'Tel. +50231481676',
     'Antigua Guatemala',
@@ -151,6 +154,26 @@ test('the telephone of a pickup is whole, however long its contact and its addre
   expect(texto.replaceAll(/\s/g, '')).toContain('Tel.+50255551234')
 })
 
+const LARGAS = 'Entrar por la garita de la 13 calle, preguntar por bodega y esperar. '.repeat(7)
+
+test('long indications of a pickup are cut, and the destination keeps its texts', async () => {
+  const con = async (cambios: Partial<DatosDeEtiqueta['recogida']>) => {
+    const recogida = { ...datos().recogida, ...cambios }
+    const { texto, trozos } = leerPdf(await renderizarEtiquetas(MARCA, [datos({ recogida })]))
+    return { texto, destino: trozos.find((uno) => uno.texto === 'ENTREGAR A')!.y }
+  }
+  const [sin, largas] = [await con({ indicaciones: null }), await con({ indicaciones: LARGAS })]
+  expect(sin.texto).not.toContain('RECOGER')
+  expect(largas.texto).toMatch(/Entrar por la garita.*…/)
+  expect(largas.texto).not.toContain(LARGAS.trim())
+  // The lines of the sender leave the space, so the destination begins where it did.
+  expect(largas.destino).toBe(sin.destino)
+  expect(largas.texto).toContain('Indicaciones: Portón verde, frente a la tienda')
+  const corta = await con({ direccion: null, contacto: null, telefono: null, nombre: 'B', indicaciones: LARGAS })
+  expect(Math.abs(corta.destino - sin.destino)).toBeLessThan(20)
+  expect(corta.texto).toContain('Indicaciones: Portón verde, frente a la tienda')
+})
+
 test('a code in groups of four', () => {
   expect(inGroups('7K3M9QX2A1B4')).toBe('7K3M-9QX2-A1B4')
   expect(inGroups('')).toBe('')
@@ -185,6 +208,7 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDeEtiqueta> =>
       direccion: quiza(texto(300)),
       contacto: quiza(texto(120)),
       telefono: quiza(texto(16)),
+      indicaciones: quiza(texto(500)),
     }),
     destinatario: fc.record({
       nombre: quiza(texto(120)),

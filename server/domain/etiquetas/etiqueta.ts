@@ -8,7 +8,7 @@ import type { DatosDeEtiqueta } from './pdf.ts'
  * Version of the drawing. Increment it whenever the same data is drawn differently, because the entity tags of labels
  * are made from the data.
  */
-export const DIBUJO = 3
+export const DIBUJO = 4
 
 /** Guide's row with its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
@@ -90,6 +90,7 @@ export function datosDe(fila: FilaEtiqueta, ajustes: Pick<ServiceSettings, 'urlP
       direccion: recogida.direccion ?? null,
       contacto: recogida.contacto ?? null,
       telefono: recogida.telefono ?? null,
+      indicaciones: recogida.indicaciones ?? null,
     },
     destinatario: {
       nombre: fila.destinatario,

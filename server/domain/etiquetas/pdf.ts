@@ -22,6 +22,7 @@ export interface DatosDeEtiqueta {
     direccion: string | null
     contacto: string | null
     telefono: string | null
+    indicaciones: string | null
   }
   destinatario: {
     nombre: string | null
@@ -212,7 +213,13 @@ function remitente({ tipografia, etiqueta }: Hoja, y: number): number {
     if (linea !== '') remite = escribir(linea, X, remite, 'normal', 18)
   }
   const rotulo = tipografia.escribir(['REFERENCIA'], derecha, y, ROTULO)
-  return Math.max(remite, escribir(external_ref?.trim() || '—', derecha, rotulo, 'fuerte', 29)) + 4
+  let referencia = escribir(external_ref?.trim() || '—', derecha, rotulo, 'fuerte', 29)
+  if (recogida.indicaciones?.trim()) {
+    const texto = tipografia.escribir(['INDICACIONES PARA RECOGER'], derecha, referencia + 2, ROTULO)
+    // The indications fill the space beside the lines of the sender, so that the destination keeps its own.
+    referencia = escribir(recogida.indicaciones, derecha, texto, 'normal', Math.max(18, remite - texto))
+  }
+  return Math.max(remite, referencia) + 4
 }
 
 const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string =>
