@@ -3,12 +3,15 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Statement } from '../../server/data/db.ts'
+import type { Role } from '../../server/data/scope.ts'
 import { buscarPagina, type Filtros } from '../../server/domain/guias/guia.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 
 const BASE = 'filtros'
 const COMERCIO = '01990000-0000-7000-8000-000000000001'
+/** One of the small merchants. */
+const OTRO = '01990000-0000-7000-8001-000000000002'
 const cliente = new pg.Client(Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href)
 
 /**
@@ -24,6 +27,21 @@ const LLENAR = `
     'Guatemala', 'Mixco', '{}', '{"canal": "web"}', 'confirmada',
     case when n % 500 = 0 then '{"estado": "pendiente"}'::jsonb when n % 4 = 1 then '{"estado": "superada"}' end, '[]', 1, now(), now()
   from generate_series(1, 20000) n`
+/**
+ * 50,000 older guides of 999 other merchants, a seventh of them in test mode. The 200 oldest are returned, and no guide
+ * is cancelled.
+ */
+const LLENAR_OTROS = `
+  insert into comercio (id, comercio, nombre, creado_en)
+  select ('01990000-0000-7000-8001-' || lpad(to_hex(c), 12, '0'))::uuid, 'com_' || lpad(c::text, 12, '0'), 'Otro', now()
+  from generate_series(2, 1000) c;
+  insert into guia (comercio_id, modo, id, guia, external_ref, estado, estado_en, telefono, departamento, municipio, recogida,
+    metadatos, ubicacion_estado, advertencias, secuencia, creado_en, actualizado_en)
+  select ('01990000-0000-7000-8001-' || lpad(to_hex(2 + n % 999), 12, '0'))::uuid,
+    case n % 7 when 0 then 'test' else 'live' end, ('01980000' || lpad(to_hex(n), 24, '0'))::uuid, 'H' || n, 'R' || n,
+    case when n <= 200 then 'devuelto' else 'aceptado' end, now(), '+503' || n, 'Guatemala', 'Mixco', '{}', '{}',
+    'confirmada', '[]', 1, now(), now()
+  from generate_series(1, 50000) n`
 
 beforeAll(async () => {
   await crearBase(BASE)
@@ -45,8 +63,12 @@ interface Nodo {
 }
 const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
 
-/** Rows of guides that the scans of the list read, with the role of merchants. */
-async function leidas(filtros: Filtros): Promise<number> {
+/** Rows of guides that the scans of a merchant's list read. */
+const leidas = (filtros: Filtros) => leidasPor('guias_api', { comercioId: COMERCIO, modo: 'live', ...filtros })
+/** Rows of guides that the scans of the operators' list read. */
+const leidasDeTodos = (filtros: Filtros) => leidasPor('guias_operacion', filtros)
+
+async function leidasPor(rol: Role, filtros: Filtros): Promise<number> {
   const pedidas: [Statement, Record<string, unknown>][] = []
   const consultar = async (...pedida: [Statement, Record<string, unknown>]) => {
     pedidas.push(pedida)
@@ -56,12 +78,12 @@ async function leidas(filtros: Filtros): Promise<number> {
   const lista = buscarPagina(
     { db: { consultar } as never, cursores: {} as never },
     quien,
-    { comercioId: COMERCIO, modo: 'live', limite: 50, ...filtros },
+    { limite: 50, ...filtros },
     () => {},
   )
   await expect(lista).rejects.toThrow('not run')
   const [{ text, parametros }, valores] = pedidas[0]!
-  await cliente.query('begin; set local role guias_api')
+  await cliente.query(`begin; set local role ${rol}`)
   await cliente.query(`set local guias.comercios = '{${COMERCIO}}'`)
   const { rows } = await cliente.query(
     `explain (analyze, timing off, format json) ${text}`,
@@ -76,7 +98,7 @@ async function leidas(filtros: Filtros): Promise<number> {
     )
 }
 
-describe('the first page of the list', EN_POSTGRES, () => {
+describe('the first page of a merchant’s list', EN_POSTGRES, () => {
   it.each([
     ['metadata', { metadatos: { canal: 'nada' } }],
     ['location', { ubicacion: ['fallida'] }],
@@ -103,5 +125,59 @@ describe('the first page of the list', EN_POSTGRES, () => {
     ['metadata and three states', { metadatos: { canal: 'web' }, estado: ['aceptado', 'en_ruta', 'entregado'] }],
   ] as [string, Filtros][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
     expect(await leidas(filtros)).toBeLessThanOrEqual(51)
+  })
+})
+
+describe('the first page of the operators’ list', EN_POSTGRES, () => {
+  beforeAll(async () => {
+    await cliente.query(LLENAR_OTROS)
+    await cliente.query('vacuum analyze guia')
+  })
+
+  it.each([
+    ['metadata', { metadatos: { canal: 'nada' } }],
+    ['location', { ubicacion: ['fallida'] }],
+    ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
+    ['closed decisions of no guide', { resolucion: ['aplicada'] }],
+    ['a state', { estado: ['devuelto'] }],
+    ['two states of a mode', { estado: ['devuelto', 'cancelado'], modo: 'live' }],
+    ['a mode', { modo: 'test' }],
+    ['a telephone and a mode', { telefono: '+50255550000', modo: 'test' }],
+    ['a telephone and a state', { telefono: '+50255550000', estado: ['cancelado'] }],
+  ] as [string, Filtros][])('reads 2,000 guides and the position of the last one, by %s', async (_de, filtros) => {
+    expect(await leidasDeTodos(filtros)).toBe(4_000)
+  })
+
+  it.each([
+    ['metadata', { metadatos: { canal: 'nada' } }],
+    ['location', { ubicacion: ['fallida'] }],
+    ['change', { actualizado_desde: '2099-01-01T00:00:00Z' }],
+  ] as [string, Filtros][])('reads 2,000 guides of each mode at most, by merchant and %s', async (_de, filtros) => {
+    expect(await leidasDeTodos({ comercioId: COMERCIO, ...filtros })).toBe(4_000)
+    expect(await leidasDeTodos({ comercioId: OTRO, ...filtros })).toBeLessThanOrEqual(2 * 51)
+  })
+
+  it.each([
+    ['no filter', {}],
+    ['a telephone', { telefono: '+50255550000' }],
+    ['a reference', { external_ref: 'R5' }],
+    ['a reference of no guide', { external_ref: 'X' }],
+    ['open decisions', { resolucion: ['pendiente'] }],
+    ['open decisions of no guide', { resolucion: ['tomada'] }],
+    ['open decisions of a mode', { resolucion: ['pendiente'], modo: 'live', limite: 10 }],
+    ['a small merchant', { comercioId: OTRO }],
+    ['a merchant and a state of no guide', { comercioId: COMERCIO, estado: ['cancelado'] }],
+    ['a merchant and a mode without guides', { comercioId: COMERCIO, modo: 'test' }],
+    ['metadata of all guides', { metadatos: { canal: 'web' } }],
+    ['the location of all guides', { ubicacion: ['confirmada'] }],
+    ['a frequent state', { estado: ['aceptado', 'en_ruta', 'entregado'] }],
+  ] as [string, Filtros][])('reads no more guides than it shows, by %s', async (_de, filtros) => {
+    expect(await leidasDeTodos(filtros)).toBeLessThanOrEqual(51)
+  })
+
+  it('reads a page of each mode of a big merchant', async () => {
+    expect(await leidasDeTodos({ comercioId: COMERCIO })).toBeLessThanOrEqual(51)
+    const deEstado = { comercioId: COMERCIO, estado: ['aceptado' as const] }
+    expect(await leidasDeTodos(deEstado)).toBeLessThanOrEqual(51)
   })
 })

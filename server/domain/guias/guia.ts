@@ -235,9 +235,8 @@ export interface Filtros extends Pagination {
   modo?: Modo
   estado?: readonly Estado[]
   external_ref?: string
+  /** E.164, as {@link readPhoneFilter} returns it. */
   telefono?: string
-  /** Country of `telefono` without `+`; null or undefined: `telefono` has a `+`. */
-  pais?: string | null
   ubicacion?: readonly EstadoDeUbicacion[]
   resolucion?: readonly EstadoDeResolucion[]
   metadatos?: Metadatos
@@ -250,15 +249,16 @@ type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: s
 
 /**
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
- * serves the order, the cursor and both date filters, at the same cost at any depth. With `estado`, each state is read
- * from its own index range, and the ranges are merged. A rare state is therefore found without scanning the others.
- * A filter without an index selects from the next {@link MAX_LEIDAS} guides, so a page may be short. The states do the
- * same beside such a filter, a telephone or open decisions.
+ * serves the order, the cursor and both date filters, at the same cost at any depth. Each state and each mode of a
+ * merchant is read from its own index range, and the ranges are merged. A rare state is therefore found without scanning
+ * the others. A filter without an index selects from the next {@link MAX_LEIDAS} guides, so a page may be short. The
+ * states do the same beside such a filter, a telephone or open decisions. States and modes of all merchants have no
+ * index.
  */
 export function buscarPagina<Dato>(
   { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursors },
   quien: { operacion: string; dueno: string },
-  { limite, cursor, pais, ...pedidos }: Filtros,
+  { limite, cursor, ...pedidos }: Filtros,
   presentar: (fila: FilaDeLista) => Dato,
 ) {
   const metadatos = normalizarMetadatos(pedidos.metadatos)
@@ -266,7 +266,6 @@ export function buscarPagina<Dato>(
     ...pedidos,
     estado: sinRepetir(pedidos.estado),
     external_ref: pedidos.external_ref?.normalize('NFC'),
-    telefono: pedidos.telefono === undefined ? undefined : e164(pedidos.telefono, pais),
     ubicacion: sinRepetir(pedidos.ubicacion),
     resolucion: sinRepetir(pedidos.resolucion),
     metadatos: metadatos ? presentarMetadatos(metadatos) : undefined,
@@ -305,7 +304,7 @@ const enResolucion = (estados: readonly EstadoDeResolucion[]) =>
 /** Maximum guides that a page reads to find those that match filters without an index. */
 const MAX_LEIDAS = 2000
 
-type FiltrosLeidos = { [F in Exclude<keyof Filtros, 'limite' | 'cursor' | 'pais'>]?: Filtros[F] | undefined }
+type FiltrosLeidos = { [F in Exclude<keyof Filtros, 'limite' | 'cursor'>]?: Filtros[F] | undefined }
 
 async function leer(
   db: Pick<Db, 'consultar'>,
@@ -317,9 +316,10 @@ async function leer(
   const { ubicacion, resolucion, metadatos = {}, actualizado_desde } = filtros
   // Open decisions have an index, unless that of telephones serves. The others are filtered.
   const abiertas = telefono === undefined && resolucion?.every(estaAbierta) ? resolucion : undefined
+  const deTodos = comercioId === undefined
   const conIndice = filtrar({
     'comercio_id = :comercio_id': comercioId,
-    'modo = :modo': modo,
+    'modo = :modo': deTodos ? undefined : modo,
     'external_ref = :external_ref': external_ref,
     'telefono between :telefono and :telefono': telefono,
     'id >= :desde': creado_desde && smallestId(readInstant(creado_desde)!),
@@ -330,7 +330,11 @@ async function leer(
   // With this order, only the index of telephones serves. The index of the merchant's guides would be read far if the
   // telephone's guides are old.
   const orden = telefono === undefined ? 'id desc' : 'telefono desc, id desc'
+  // Each mode and each state of a merchant has its own range of an index.
+  const modos = deTodos || modo || telefono !== undefined ? [''] : [" and modo = 'live'", " and modo = 'test'"]
+  const porEstado = !deTodos && telefono === undefined && !abiertas ? estado : undefined
   const sinIndice = filtrar({
+    'modo = :modo': deTodos ? modo : undefined,
     'ubicacion_estado = any(:ubicacion::text[])': ubicacion,
     "resolucion ->> 'estado' = any(:resolucion::text[])": abiertas ? undefined : resolucion,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
@@ -339,8 +343,17 @@ async function leer(
     ),
   })
   const columnas = `${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio`
-  const pagina = (deGuia: string, maximo: string | number, mas: readonly string[] = []) =>
-    `(select ${deGuia} from guia where ${[...conIndice.condiciones, ...mas].join(' and ') || 'true'} order by ${orden} limit ${maximo})`
+  const pagina = (deGuia: string, maximo: string | number, estados = ['']) => {
+    const ramas = modos.flatMap((deModo) =>
+      estados.map(
+        (deEstado) =>
+          `(select ${deGuia} from guia where ${conIndice.condiciones.join(' and ') || 'true'}${deModo}${deEstado} order by ${orden} limit ${maximo})`,
+      ),
+    )
+    return ramas.length === 1
+      ? ramas[0]!
+      : `(select * from (${ramas.join(' union all ')}) x order by ${orden} limit ${maximo})`
+  }
   const valores = { ...conIndice.valores, limite: cuantas }
   const dados = [
     abiertas,
@@ -352,19 +365,19 @@ async function leer(
     ...Object.keys(sinIndice.valores),
   ]
   const preparada = dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES
-  if (sinIndice.condiciones.length === 0 && (!estado || (telefono === undefined && !abiertas))) {
-    // Each state has its own branch and parameter, so that the planner reads it from its own range of the index.
-    const ramas = estado?.map((_uno, i) => pagina('*', ':limite', [`estado = :estado_${i}`])) ?? [
-      pagina('*', ':limite'),
-    ]
-    const guias =
-      ramas.length === 1 ? ramas[0] : `(select * from (${ramas.join(' union all ')}) x order by id desc limit :limite)`
+  if (sinIndice.condiciones.length === 0 && (!estado || porEstado)) {
+    // Each state has its own parameter, so that the planner reads it from its own range of the index.
+    const guias = pagina(
+      '*',
+      ':limite',
+      porEstado?.map((_uno, i) => ` and estado = :estado_${i}`),
+    )
     const filas = await db.consultar(
       dynamicStatement<Record<string, unknown>, FilaDeLista>(
         `select ${columnas} from ${guias} g join comercio c on c.id = g.comercio_id order by g.id desc`,
         preparada,
       ),
-      { ...valores, ...numerados('estado', estado ?? []) },
+      { ...valores, ...numerados('estado', porEstado ?? []) },
     )
     return { filas, hasta: undefined }
   }
@@ -409,12 +422,22 @@ const numerados = (nombre: string, valores: readonly string[]) =>
 
 /** Digits without `+` at the beginning of a telephone; a query string turns a raw `+` into a space. */
 const SIN_MAS = /^\s*\(?\d/
-const SIN_PAIS =
-  'va sin + y su cuenta no tiene país: escríbalo con + (%2B en la dirección) y su código de país, por ejemplo %2B50255551234'
 
-function e164(texto: string, pais: string | null | undefined): string {
+/**
+ * Reads the telephone that filters a list of guides, as people write it.
+ * @param pais country of a telephone without `+`
+ * @param remedio text for a telephone that has neither `+` nor a country, in Spanish
+ * @returns E.164; undefined without a telephone
+ * @throws Problema 400
+ */
+export function readPhoneFilter(
+  texto: string | undefined,
+  pais: string | null | undefined,
+  remedio: string,
+): string | undefined {
+  if (texto === undefined) return undefined
   const telefono = readTelephone(texto, pais)
   if (!('error' in telefono)) return telefono.e164
-  const mensaje = !pais && SIN_MAS.test(texto) ? SIN_PAIS : telefono.error
+  const mensaje = !pais && SIN_MAS.test(texto) ? remedio : telefono.error
   throw problemOfFaults('parametro_invalido', [{ campo: 'telefono', codigo: 'formato_invalido', mensaje }])
 }

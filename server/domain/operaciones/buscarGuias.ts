@@ -1,16 +1,25 @@
+import { problemOfFaults } from '../../platform/errors.ts'
 import { buscarComercio } from '../comercios/comercio.ts'
-import { buscarPagina } from '../guias/guia.ts'
+import { buscarPagina, readPhoneFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { presentarGuias } from './guia.ts'
 
 /** Query parameters that only select a page. The audit line omits them. */
 const PAGINACION = ['limite', 'cursor']
 
+const SIN_PAIS =
+  'va sin + y no se sabe de qué país es: escríbalo con + (%2B en la dirección) y su código de país, por ejemplo %2B50255551234, o diga el pais'
+
 export const buscarGuias: Handler<'buscarGuias'> = async (
   { query, ...pedida },
   { db, dbDeLectura, cursores, bitacora, ajustes },
 ) => {
-  const { comercio, ...filtros } = query ?? {}
+  const { comercio, pais, ...resto } = query ?? {}
+  if (pais !== undefined && resto.telefono === undefined)
+    throw problemOfFaults('parametro_invalido', [
+      { campo: 'pais', codigo: 'incompatible', mensaje: 'va con telefono: es el país del teléfono que va sin +' },
+    ])
+  const filtros = { ...resto, telefono: readPhoneFilter(resto.telefono, pais, SIN_PAIS) }
   const fila = comercio === undefined ? undefined : await buscarComercio(db, comercio)
   // An unknown merchant gives an empty page, like a filter that no guide matches.
   if (comercio !== undefined && !fila) return { status: 200, body: { datos: [], cursor_siguiente: null } }
