@@ -217,10 +217,11 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
 
   it('shows the samples of an operation', async () => {
     await pagina.goto(`${entorno.url}/docs?muestras#operation/listarMunicipios`)
-    await pagina.getByText('--data-urlencode').first().waitFor()
-    await pagina.getByText('curl', { exact: true }).first().click()
+    const operacion = pagina.locator('[id="catalogo/listarmunicipios"]')
+    await operacion.getByText('--data-urlencode').first().waitFor()
+    await operacion.getByText('curl', { exact: true }).first().click()
     await pagina.getByText('Node.js', { exact: true }).first().click()
-    const codigo = pagina.getByText("import { Guias } from '@guias/sdk'").first()
+    const codigo = operacion.getByText("import { Guias } from '@guias/sdk'").first()
     await codigo.waitFor()
     // Words of a sample are coloured by rules, because the policy refuses Redoc's style attributes.
     const colores = await evaluarEn<string[]>(

@@ -16,8 +16,8 @@ export const pasoDeResolucion = (
 ): PasoDeGuia => ({ ...comun, tipo, resolucion, datos: { resolucion: resolucion.valor } })
 
 /**
- * Returns the event with which a decided return begins. It begins when it is registered, also after a late scan, so that
- * a delivery which the courier made before he could hear of the return is still applied.
+ * Returns the event with which a decided return begins. The return begins when it is registered, also after a late scan:
+ * the courier may have delivered before he could hear of it, and that delivery is still applied.
  */
 export const pasoDeRegreso = (
   tomada: Resolucion,
