@@ -80,6 +80,18 @@ describe('POST …/guias/{guia}/reintentar', () => {
     expect((await api.guias.reintentar(guia, { fecha, secuencia: 5 })).resolucion).toMatchObject({ fecha })
   })
 
+  it('refuses an implausible place of a strict merchant, unless the request is not strict', async () => {
+    const comercio = await entorno.nuevoComercio()
+    await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
+    const { api, guia } = await conIntento(comercio)
+    const lugar = { lat: 14.63, lng: 90.6 }
+    expect(await fallaDeApi(api.guias.reintentar(guia, lugar))).toMatchObject({
+      ...{ codigo: 'validacion', errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }] },
+    })
+    const { resolucion, ubicacion } = await api.guias.reintentar(guia, { ...lugar, estricto: false })
+    expect([resolucion!.estado, ubicacion.lng]).toEqual(['tomada', 90.6])
+  })
+
   it('decides about an attempt of a version that opened no decisions', async () => {
     const { api, guia } = await conIntento()
     await entorno.db.pool.query('update guia set resolucion = null, resolucion_vence = null where guia = $1', [guia])

@@ -27,6 +27,25 @@ const conDesenlace = async (desenlace: Desenlace) => {
 /** The provider is well again for that phone. */
 const sanar = ({ telefono }: { telefono: string }) => canal.proveedor.porTelefono.delete(telefono)
 
+describe('another link in the place of one whose time is over', () => {
+  it('is one message, although the recipient asks twice while it waits', async () => {
+    const primera = await pedida(comercio)
+    const token = pedidos(primera)[0]!.json.template.components[1].parameters[0].text
+    canal.adelantar(73 * HORA)
+    await hasta(async () => (await leer(comercio, primera)).ubicacion.estado === 'vencida')
+    canal.proveedor.porTelefono.set(primera.telefono, error(503, 2))
+    const pedirOtro = async () => {
+      const body = new URLSearchParams({ accion: 'otro' })
+      return (await fetch(`${entorno.url}/u/${token}`, { method: 'POST', body })).text()
+    }
+    expect(await pedirOtro()).toContain('<h1 tabindex="-1">Le mandamos otro enlace')
+    await hasta(async () => (await mensajes(primera))[1]?.codigo)
+    expect(await pedirOtro()).toContain('<h1 tabindex="-1">Ya le mandamos otro enlace')
+    expect((await mensajes(primera)).map(({ estado }) => estado)).toEqual(['enviado', 'pendiente'])
+    sanar(primera)
+  })
+})
+
 describe('a live guide without coordinates', () => {
   it('is exactly one template message, with a link that works', async () => {
     const tienda = await entorno.nuevoComercio('live')

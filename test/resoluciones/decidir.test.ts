@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
 import { entregar } from '../archivos/imagenes.ts'
+import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
 import { lecturaDe } from '../fabricas.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
@@ -33,6 +34,15 @@ describe('a failed attempt', () => {
       descripcion: 'Se espera una decisión sobre el paquete',
       ocurrido_en: fallido!.ocurrido_en,
     })
+  })
+
+  it('counts the days until the next one from its own day, although its report comes later', async () => {
+    const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
+    const ocurrido_en = entorno.reloj().toISOString()
+    const dia = hoy()
+    entorno.adelantar(24 * HORA)
+    await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en })
+    expect((await leer()).resolucion!.fecha_desde).toBe(addDays(dia, 1))
   })
 
   it('opens nothing if its report comes late, and a guide without one has nothing to decide', async () => {

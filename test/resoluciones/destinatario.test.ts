@@ -83,6 +83,19 @@ describe('a recipient who decides', () => {
     expect((await guia.leer()).resolucion).toMatchObject(POR_EL)
   })
 
+  it('keeps the day and the words of a far place while it is asked about', async () => {
+    const guia = await preguntada()
+    const fecha = addDays((await guia.leer()).resolucion!.fecha_desde!, 3)
+    const lejos = { eleccion: 'otro_lugar', enlace: 'https://www.google.com/maps?q=16.93,-89.89' }
+    const { html } = await enviar(guia.enlace, { ...lejos, referencia: 'portón negro', fecha })
+    const ocultos = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)]
+    const campos = Object.fromEntries(ocultos.map(([, nombre, valor]) => [nombre!, valor!]))
+    expect((await enviar(guia.enlace, { ...campos, seguro: '1' })).status).toBe(303)
+    expect(await guia.leer()).toMatchObject({
+      ...{ resolucion: { ...POR_EL, fecha }, ubicacion: { lat: 16.93, lng: -89.89, referencia: 'portón negro' } },
+    })
+  })
+
   it('names a neighbour, who becomes indications for the courier', async () => {
     const guia = await preguntada(await tienda({ maximos: 5 }))
     await guia.api.guias.corregir(guia.guia, { indicaciones: 'Tocar el timbre' })

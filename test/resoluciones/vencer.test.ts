@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { resolverVencidas } from '../../server/domain/resoluciones/vencer.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
+import { depsDeMensajes } from '../mensajeria/canal.ts'
 import { usarIntentos } from './mover.ts'
 
 const entorno = usarEntorno()
@@ -60,6 +63,17 @@ describe('the policy of a merchant', () => {
     expect(await espera.leer()).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'pendiente' } })
     // It is late, and still possible.
     expect((await espera.api.guias.reintentar(espera.guia)).resolucion).toMatchObject({ estado: 'tomada' })
+  })
+
+  it('leaves a parcel whose deadline is still to come, although a job for an earlier one runs late', async () => {
+    const { comercio, guia, leer } = await conIntento()
+    const deps = {
+      ...depsDeMensajes(entorno),
+      nuevoId: createIdGenerator(entorno.reloj),
+      canalDe: () => 'buzon' as const,
+    }
+    await resolverVencidas(deps, [{ guia, comercio_id: comercio.id }])
+    expect(await leer()).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'pendiente' } })
   })
 
   it('is that of the time of the attempt, and waits as many days as it says', async () => {
