@@ -1,8 +1,10 @@
+import type { CorreccionDeGuia } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
+import { anotarEtiquetas, leerEtiquetas } from '../../server/domain/etiquetas/etiqueta.ts'
 import { bajarEtiquetas, comercioDeEtiquetas, nueva, usarEtiquetas } from '../etiquetas/etiquetas.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 
-usarEtiquetas()
+const entorno = usarEtiquetas()
 
 const api = () => comercioDeEtiquetas.api.guias
 const codigos = async (guia: string) => (await api().obtener(guia)).advertencias.map(({ codigo }) => codigo)
@@ -24,6 +26,32 @@ describe('a label that was made before a correction', () => {
     expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])
     const { pdf } = await imprimir(guia)
     expect(leerPdf(pdf).texto).toContain('Luis Ajú')
+    expect(await codigos(guia)).toEqual([])
+  })
+
+  it.each<CorreccionDeGuia>([
+    { telefono: '5987 1234' },
+    { destinatario: 'Luis Ajú' },
+    { departamento: 'Petén' },
+    { municipio: 'Mixco' },
+    { direccion: 'Calle 2' },
+    { indicaciones: 'Portón azul' },
+    { contenido: 'Un libro' },
+    { recogida: { contacto: 'Luis Batz' } },
+  ])('is out of date after the correction %o', async (correccion) => {
+    const guia = await nueva()
+    await imprimir(guia)
+    await api().corregir(guia, correccion)
+    expect(await codigos(guia)).toContain('etiqueta_desactualizada')
+  })
+
+  it('is out of date at once if the first correction comes while it is made', async () => {
+    const guia = await nueva()
+    const filas = await leerEtiquetas(entorno.db, 'todos', [guia])
+    await api().corregir(guia, { destinatario: 'Luis Ajú' })
+    await anotarEtiquetas(entorno.db, filas, entorno.reloj())
+    expect(await codigos(guia)).toEqual(['etiqueta_desactualizada'])
+    await imprimir(guia)
     expect(await codigos(guia)).toEqual([])
   })
 

@@ -5,6 +5,7 @@ import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
 import { archivoDeLogo, dibujo } from '../marca/logos.ts'
+import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 import { puertoLibre } from '../puertos.ts'
 import { bajarEtiquetas, comercioDeEtiquetas, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
 
@@ -65,6 +66,14 @@ describe('GET /etiquetas/{guias}', () => {
       createSignedLinks({ ...partes, carpeta: 'etiquetas', minutos: 0 }).crear(guia, 'inline').url,
     ])
       expect([url, (await negada(url)).codigo]).toEqual([url, 'enlace_invalido'])
+  })
+
+  it('shows the pickup’s address and who is asked for there, and not its indications', async () => {
+    const deQuien = { contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40' }
+    const suya = await nueva({ recogida: { ...RECOGIDA, ...deQuien, indicaciones: 'Portón azul' } })
+    const { texto } = leerPdf((await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(suya)).url)).pdf)
+    for (const dicho of ['Luis Batz', '+50255551234', '12 avenida 3-40']) expect(texto).toContain(dicho)
+    expect(texto).not.toContain('Portón azul')
   })
 
   it('knows GET and HEAD, says so before it looks at the link, and expires', async () => {

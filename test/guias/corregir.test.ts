@@ -128,6 +128,18 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     expect((await api.guias.corregir(guia, { telefono: '5987 1234', estricto: true })).telefono).toBe('+50259871234')
   })
 
+  it('is as strict as the account of its merchant, unless the request says otherwise', async () => {
+    const { comercio, api, guia } = await nueva()
+    await entorno.db.prisma.comercio.update({ where: { id: comercio.id }, data: { estricto: true } })
+    const lugar = { lat: 14.63, lng: 90.6 }
+    // The service may remember the account as it was for a moment.
+    await expect.poll(async () => (await api.cuenta.obtener()).estricto).toBe(true)
+    expect(await fallaDeApi(api.guias.corregir(guia, lugar))).toMatchObject({
+      ...{ codigo: 'validacion', errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }] },
+    })
+    expect((await api.guias.corregir(guia, { ...lugar, estricto: false })).ubicacion.lng).toBe(90.6)
+  })
+
   it('corrects the pickup while nobody has collected the parcel', async () => {
     const { api, guia, escanear, eventos } = await nueva()
     const recogida = { contacto: 'Ana Tzul', telefono: '5555 9876', maps_url: 'https://maps.google.com/?q=14.6,-90.5' }

@@ -36,6 +36,13 @@ describe('a telephone as people write it', () => {
     expect(telefonos).toEqual(['+50277234567', '+573101234567'])
   })
 
+  it('is read in a correction with its country before that of the account', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    expect((await api.guias.corregir(guia, { telefono: '7723 4567', pais: 'SV' })).telefono).toBe('+50377234567')
+    expect((await api.guias.corregir(guia, { telefono: '7723 4567' })).telefono).toBe('+50277234567')
+  })
+
   it('needs + or a country where the account has none', async () => {
     const { llave } = await sinPais()
     const { status, cuerpo } = await crear(llave, { telefono: '3148 1676' })
