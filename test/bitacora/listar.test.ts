@@ -48,6 +48,27 @@ describe('GET /api/v1/bitacora', () => {
     expect(JSON.stringify(creacion)).not.toMatch(/secreta|Ana/)
   })
 
+  it('tells the values of each policy of a merchant, before and after', async () => {
+    const comercio = await entorno.nuevoComercio()
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+      evidencia: { fotos_minimas: 2, firma: 'no', documento: 'no' },
+      intentos: { maximos: 4, dias_entre: 2, dias_para_decidir: 3, al_vencer: 'esperar', destinatario_decide: true },
+    })
+    const [linea] = (await comercio.api.cuenta.bitacora()).datos
+    expect([linea!.antes, linea!.despues]).toEqual([
+      {
+        ...{ evidencia_fotos: 1, evidencia_firma: 'opcional', evidencia_documento: 'opcional' },
+        ...{ intentos_maximos: 3, intentos_dias_entre: 1, intentos_dias_para_decidir: 5 },
+        ...{ intentos_al_vencer: 'devolver', intentos_destinatario_decide: false },
+      },
+      {
+        ...{ evidencia_fotos: 2, evidencia_firma: 'no', evidencia_documento: 'no' },
+        ...{ intentos_maximos: 4, intentos_dias_entre: 2, intentos_dias_para_decidir: 3 },
+        ...{ intentos_al_vencer: 'esperar', intentos_destinatario_decide: true },
+      },
+    ])
+  })
+
   it('tells which operator looked at his guides, and nothing of other merchants or of the other mode', async () => {
     const comercio = await entorno.nuevoComercio()
     const otro = await entorno.nuevoComercio()

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'
 import { contestarCon, usarReceptores } from './receptor.ts'
 
@@ -35,5 +36,24 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
     [true, 2_107],
     [true, 107],
     [false, 7],
+  ])
+})
+
+it('housekeeping ends the waiting deliveries of a disabled endpoint, and neither its tests nor its resends', async () => {
+  const { api } = await entorno.nuevoComercio()
+  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
+  const [espera, pedida] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+  const entregaDe = ({ guia }: { guia: string }) => `ent_${webhook.slice(3)}_${guia}_1`
+  await api.webhooks.reenviar(webhook, entregaDe(pedida))
+  const { entrega: prueba } = await api.webhooks.probar(webhook)
+  await entorno.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
+  await limpiarAhora(entorno)
+  const estados = await Promise.all(
+    [entregaDe(espera), entregaDe(pedida), prueba].map((una) => api.webhooks.obtenerEntrega(webhook, una)),
+  )
+  expect(estados.map(({ estado, ultimo_error }) => [estado, ultimo_error])).toEqual([
+    ['fallida', 'webhook_deshabilitado'],
+    ['pendiente', null],
+    ['pendiente', null],
   ])
 })

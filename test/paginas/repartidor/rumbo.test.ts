@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { GuiaDeReparto } from '../../../server/generado/contrato/tipos/index.ts'
+import { rumboDe } from '../../../server/pages/repartidor/browser/rumbo.ts'
 import { COMPLETO, RECOGIDA } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import { revisarLetrasGrandes } from '../revisar.ts'
@@ -30,6 +32,21 @@ const activo = () =>
 /** Where the bar ends, and how far the window reaches. */
 const abajo = () =>
   evaluar<[number, number]>(`[document.querySelector('.barra').getBoundingClientRect().bottom, innerHeight]`)
+
+describe('the directions to a recipient', () => {
+  it('are the description of the place and the indications, each text once', () => {
+    const senas = (referencia: string | null, indicaciones: string | null) => {
+      const ubicacion = { estado: 'confirmada', lat: 14.6, lng: -90.6, maps_url: null, precision_m: null, referencia }
+      const datos = { custodia: 'propia', departamento: 'Guatemala', municipio: 'Mixco', indicaciones, ubicacion }
+      return rumboDe(datos as GuiaDeReparto, 'en_ruta')!.senas
+    }
+    expect(senas('Portón verde', 'Dejar con un vecino: Rosa Caal')).toEqual([
+      ...['Portón verde', 'Dejar con un vecino: Rosa Caal'],
+    ])
+    expect(senas('Portón verde', 'Portón verde')).toEqual(['Portón verde'])
+    expect(senas(null, 'Portón verde')).toEqual(['Portón verde'])
+  })
+})
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('leads to where the parcel has to go: pickup, recipient, and the merchant when it goes back', async () => {
