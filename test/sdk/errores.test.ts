@@ -71,6 +71,17 @@ describe('errors of the API', () => {
       json(409, problema(409, 'transicion_invalida', { estado: 'en_luna', transiciones: ['en_ruta'] })),
     )
     expect(tarde).toMatchObject({ guia: null, estado: 'en_luna', transiciones: ['en_ruta'] })
+    for (const [codigo, dicho] of [
+      ['no_corregible', { admitida_en: ['aceptado', 'recolectado'] }],
+      ['decision_no_admitida', { opciones: ['devolver'] }],
+      ['decision_tomada', { resolucion: { estado: 'tomada', accion: 'devolver' } }],
+    ] as const) {
+      const error = await fallaCon(ErrorConflicto, json(409, problema(409, codigo, dicho)))
+      expect(error).toMatchObject({
+        ...{ transiciones: [], admitida_en: [], opciones: [], resolucion: null },
+        ...dicho,
+      })
+    }
   })
 
   it('carries how long to wait, and members it does not know', async () => {

@@ -47,7 +47,10 @@ describe('guias corregir', () => {
 
   it('needs something to correct, and the sequence that it was told', async () => {
     const guia = await nueva()
-    expect(await guias(['corregir', guia])).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta qué') })
+    for (const nada of [[], ['--pais', 'SV'], ['--secuencia', '1']])
+      expect(await guias(['corregir', guia, ...nada])).toMatchObject({
+        ...{ codigo: 2, errores: expect.stringContaining('Falta qué') },
+      })
     const { codigo, errores } = await guias(['corregir', guia, '--destinatario', 'Luis', '--secuencia', '7'])
     expect([codigo, errores]).toEqual([1, expect.stringContaining('va por la secuencia 1')])
     const bien = await guias(['corregir', guia, '--destinatario', 'Luis', '--secuencia', '1', '--json'])

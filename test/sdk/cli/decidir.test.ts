@@ -46,4 +46,22 @@ describe('guias devolver', () => {
     const { codigo, salida } = await guias(['devolver', ...dos, '--razon', 'No lo quiere', '--si'])
     expect([codigo, salida]).toEqual([0, dos.map((guia) => `${guia}  en_devolucion, devolver aplicada\n`).join('')])
   })
+
+  it('fails if one of several cannot return, and returns the others', async () => {
+    const [buena, otra] = [await fallida(), (await cli.comercio.api.guias.crear(unaGuia())).guia]
+    const { codigo, salida, errores } = await guias(['devolver', otra, buena, '--razon', 'No lo quiere', '--si'])
+    expect([codigo, salida]).toEqual([1, `${buena}  en_devolucion, devolver aplicada\n`])
+    expect(errores).toMatch(new RegExp(`^${otra} .*\n1 decididas, 1 no\\.\n$`, 's'))
+  })
+})
+
+describe('guias listar', () => {
+  it('writes the state of the decision as CSV', async () => {
+    const guia = await fallida()
+    await cli.comercio.api.guias.reintentar(guia)
+    const { salida } = await guias(['listar', '--csv', '--resolucion', 'tomada', '--limite', '1'])
+    const [cabecera = '', fila = ''] = salida.split('\r\n')
+    expect(fila.split(',')[0]).toBe(guia)
+    expect(fila.split(',')[cabecera.split(',').indexOf('resolucion')]).toBe('tomada')
+  })
 })
