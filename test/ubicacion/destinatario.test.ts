@@ -140,6 +140,17 @@ describe('another link in the place of one whose time is over', () => {
     expect((await enviar(await enlaceDe(guia, 2), AHI)).status).toBe(303)
   })
 
+  it('is one, though it is asked for several times at once', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await vencida(comercio)
+    const ruta = await enlaceDe(guia)
+    const textos = await Promise.all(
+      Array.from({ length: 3 }, async () => (await enviar(ruta, { accion: 'otro' })).text()),
+    )
+    expect(textos.map((texto) => texto.includes('Ya le mandamos otro enlace')).sort()).toEqual([false, true, true])
+    expect((await filas(guia)).mensaje).toHaveLength(2)
+  })
+
   it('is sent three times for one guide, whoever asks', async () => {
     const comercio = await entorno.nuevoComercio()
     const guia = await vencida(comercio)

@@ -13,7 +13,7 @@ export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (entrada, d
       const guia = await sinCarrera(async () => {
         const leida = await buscarGuia(deps.db, identidad, path.guia)
         exigirSinConfirmar(leida)
-        return pedirOtraVez(deps, leida, (consultar) => recordar(consultar, leida.guia))
+        return pedirOtraVez(deps, leida, { alFinal: (consultar) => recordar(consultar, leida.guia) })
       })
       deps.avisarTrabajo()
       return guia

@@ -36,14 +36,17 @@ const CUENTA = statement<ReturnType<typeof deGuia> & Pick<FilaGuia, 'telefono'>,
 )
 
 /**
- * Adds a location request if the guide still has the sequence that was read. The guide then shows only the new request;
- * the links of older requests still work.
+ * Adds a location request if the guide still has the sequence that was read and, unless `previa` is null, the request
+ * that was read. A request does not change the sequence. The guide then shows only the new request; the links of older
+ * requests still work.
  */
 const PEDIR = statement<
   ReturnType<typeof deGuia> &
     Pick<FilaGuia, 'secuencia'> & {
       /** Number of requests of the guide, including this one. */
       solicitudes: number
+      /** Number of the request that the guide must have, 0 for none; null: any. */
+      previa: number | null
       canal: CanalDeMensaje
       ahora: Date
     } & Pick<mensaje, 'numero' | 'id'>,
@@ -55,7 +58,8 @@ const PEDIR = statement<
        jsonb_build_object('numero', :solicitudes::int, 'canal', :canal::text, 'estado', 'pendiente',
          'creado_en', :ahora::timestamptz))
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
-       and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < :solicitudes returning *
+       and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < :solicitudes
+       and coalesce(:previa::int = coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0), true) returning *
    ), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, :numero::int, :id::uuid, guia, :canal, 'solicitud_ubicacion', telefono, 'pendiente',
@@ -68,13 +72,17 @@ const PEDIR = statement<
  * Queues another location request to the guide's own telephone. The limits per guide and per telephone apply to
  * merchants and recipients alike.
  * @param alFinal runs last in the transaction of the request
+ * @param previa number of the request that the guide must still have, 0 for none; null: any
  * @returns the guide, or undefined if another request changed it meanwhile
  * @throws Problema 409 `limite_de_solicitudes`
  */
 export async function pedirOtraVez(
   { db, reloj, nuevoId, canalDe }: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'canalDe'>,
   leida: FilaGuia,
-  alFinal: (consultar: Query) => Promise<unknown> = async () => {},
+  {
+    alFinal = async () => {},
+    previa = null,
+  }: { alFinal?: (consultar: Query) => Promise<unknown>; previa?: number | null },
 ): Promise<FilaGuia | undefined> {
   const ahora = reloj()
   const { modo, telefono, secuencia, comercio_id } = leida
@@ -95,6 +103,7 @@ export async function pedirOtraVez(
         ...deGuia(leida),
         secuencia,
         solicitudes: cuenta!.solicitudes + 1,
+        previa,
         canal: canalDe(modo),
         ahora,
         numero: (cuenta!.ultimo ?? 0) + 1,

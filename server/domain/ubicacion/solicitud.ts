@@ -194,11 +194,11 @@ async function pedirOtro(deps: DepsDeSolicitudes, fila: Hallada): Promise<Result
   const { telefono, ubicacion_extra } = fila
   if (telefono === null) return SIN_EFECTO
   const termina_en = telefono.slice(-2)
-  const { estado, vence_en } = ubicacion_extra?.solicitud ?? {}
+  const { estado, vence_en, numero = 0 } = ubicacion_extra?.solicitud ?? {}
   if (estado === 'pendiente' || (vence_en !== undefined && new Date(vence_en) > deps.reloj()))
     return { ok: true, repetida: true, termina_en }
   try {
-    return (await pedirOtraVez(deps, fila)) && { ok: true, repetida: false, termina_en }
+    return (await pedirOtraVez(deps, fila, { previa: numero })) && { ok: true, repetida: false, termina_en }
   } catch (error) {
     if (error instanceof Problema && error.codigo === 'limite_de_solicitudes') return { ok: false, motivo: 'agotada' }
     throw error
