@@ -11,7 +11,10 @@ export const MAX_BATCH_FAULTS = 500
 export const MAX_WARNINGS = 50
 
 interface Detalles
-  extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones' | 'admitida_en' | 'resolucion' | 'opciones' | 'secuencia'> {
+  extends Pick<
+    CuerpoDeProblema,
+    'guia' | 'estado' | 'transiciones' | 'admitida_en' | 'resolucion' | 'opciones' | 'secuencia'
+  > {
   errores?: readonly Falla[]
   errores_omitidos?: number
   /** Response headers that the problem needs (`Allow`, `Retry-After`, `WWW-Authenticate`). */

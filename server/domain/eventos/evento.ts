@@ -302,7 +302,10 @@ const escribirPaso = (asignaciones: string, lugar: string, cambios: string) => `
    ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
-const PASO = statement<ParametrosDePaso, GuiaAvisada>('eventos.paso', escribirPaso('', ':lat::float8, :lng::float8', 'null::bytea'))
+const PASO = statement<ParametrosDePaso, GuiaAvisada>(
+  'eventos.paso',
+  escribirPaso('', ':lat::float8, :lng::float8', 'null::bytea'),
+)
 
 const CORREGIR = statement<
   ParametrosDePaso & Omit<CorreccionDeGuia['valores'], 'recogida'> & { recogida: string; cambios: Buffer },

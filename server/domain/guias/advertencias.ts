@@ -123,7 +123,7 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
   destino_desconocido: decirDesconocido,
   telefono_fijo: () => ({
     mensaje:
-      'es un teléfono fijo y no recibirá el mensaje que pide la ubicación: confirme usted el lugar, o corrija el teléfono con un móvil antes de que la guía salga a ruta',
+      'es un teléfono fijo y no recibirá el mensaje que pide la ubicación: confirme usted el lugar, o cree la guía con un móvil',
     sugerencia: null,
   }),
   sin_mensajeria: () => ({

@@ -51,10 +51,7 @@ interface Periodo {
 }
 
 /** Returns the periods in which a guide had a telephone that corrections have replaced. */
-function periodosDe(
-  telefono: string,
-  correcciones: readonly { secuencia: number; cambios: Cambios }[],
-): Periodo[] {
+function periodosDe(telefono: string, correcciones: readonly { secuencia: number; cambios: Cambios }[]): Periodo[] {
   const periodos: Periodo[] = []
   let desde = 1
   for (const { secuencia, cambios } of correcciones) {
