@@ -47,8 +47,8 @@ Eventos:
       ${ESTADOS.slice(6).join(', ')}
   ubicacion.<estado>:
       ${UBICACIONES.join(', ')}
-  decision.<elección>, por el destinatario, tras un intento fallido (ninguna: vence
-  el plazo):
+  decision.<elección>, del destinatario tras un intento fallido
+  (ninguna: vence el plazo):
       ${ELECCIONES.join(', ')}
 
 Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,

@@ -96,6 +96,7 @@ const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unkn
   corregirGuia: { contenido: 'Un libro' },
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
   simularAvance: { estado: 'recolectado' },
+  simularDecision: { eleccion: 'ninguna' },
   cambiarWebhook: { estado: 'activo' },
   recuperarEntregasDeWebhook: { desde: AYER },
   crearGuia: unaGuia(),
@@ -122,6 +123,7 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   const { guia: probada } = await entregada(entorno, comercio)
   const sinEntregar = await fallida(entorno, comercio)
   const porDevolver = await fallida(entorno, comercio)
+  const porDecidir = await fallida(entorno, comercio)
   const { recuperacion } = (
     await entorno.pedir('POST', `/api/v1/webhooks/${webhook}/recuperar`, {
       llave: comercio.llave,
@@ -144,6 +146,7 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
     simulable,
     sinEntregar,
     porDevolver,
+    porDecidir,
     entrega: `ent_${webhook.slice(3)}_${guia}_1`,
   }
 }
@@ -197,6 +200,7 @@ async function recorrer({ llave }: Comercio, ids: Record<string, string>) {
     listarIntentosDeGuia: ids.sinEntregar!,
     reintentarGuia: ids.sinEntregar!,
     devolverGuia: ids.porDevolver!,
+    simularDecision: ids.porDecidir!,
   }
   for (const { id, metodo, ruta } of llamadas) {
     const simulada = ruta.startsWith('/api/v1/simulador/')
@@ -224,11 +228,12 @@ const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
 
 /**
  * What shows nothing of anybody without this condition, either: it holds another, asks only whether an endpoint stands,
- * or is about messages, of which the corrected guide has none.
+ * or is about messages, of which the guide that is corrected or decided has none.
  */
 const sobra = ({ sentencia, falta }: Mutante) =>
   sentencia === 'bitacora.deComercio' ||
   (['guias.tomar', 'eventos.corregir'].includes(sentencia) && /^2: m(?:ensaje)?\./.test(falta)) ||
+  (sentencia === 'simulador.acortarDecision' && /^[123]: /.test(falta)) ||
   (/webhook_entrega.*exists \(select from webhook w/s.test(sentencia) && falta.includes('w.comercio_id'))
 
 describe('a statement that lost a condition', () => {

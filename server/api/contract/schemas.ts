@@ -66,8 +66,8 @@ export function withParameters(operaciones: readonly Operation[]) {
 }
 
 /**
- * Returns a parameter whose object has `patternProperties` for any key, in place of `additionalProperties`. With these,
- * express-openapi-validator accepts every unknown parameter of the operation.
+ * Returns a parameter whose object has `patternProperties` for any key, in place of `additionalProperties`. If an object
+ * has `additionalProperties`, express-openapi-validator accepts every unknown parameter of the operation.
  */
 function sinAdicionales(parametro: Operation['parametros'][number]) {
   const { additionalProperties, ...schema } = parametro.schema

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { type Estado, esEstadoFinal, HECHOS, NOMBRES } from '../dominio.ts'
+import { type Estado, HECHOS, NOMBRES } from '../dominio.ts'
 import { useDatos } from '../hooks.ts'
 import { esSuya, filasDeReparto } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
@@ -14,18 +14,15 @@ export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: E
   const yo = sesion.repartidor
   const leido = useDatos(async () => {
     const [acciones, guias] = await Promise.all([leerAcciones(), guiasDe(yo)])
-    const datos = guias.find((una) => una.guia === guia)?.datos
     const filas = filasDeReparto(guias, acciones).filter((fila) => fila.guia !== guia)
     const siguiente = filas.find((fila) => esSuya(fila) && fila.pasos.some((paso) => paso.estado === tras(estado)))
     const deEsta = acciones.filter((una) => una.guia === guia)
     const ultima = deEsta.findLast((una) => una.estado === estado)
-    // The service begins a decided return right after any other step.
-    const vuelve = datos?.resolucion?.accion === 'devolver' && estado !== 'en_devolucion' && !esEstadoFinal(estado)
-    return { siguiente, ultima, vuelve, detenida: deEsta.find(({ situacion }) => situacion === 'atencion') }
+    return { siguiente, ultima, detenida: deEsta.find(({ situacion }) => situacion === 'atencion') }
   }, guia)
   const nombre = useNombre(yo, guia)
   if (!leido) return null
-  const { siguiente, ultima, vuelve, detenida } = leido
+  const { siguiente, ultima, detenida } = leido
   return (
     <>
       <p class="palomita" aria-hidden="true">
@@ -57,7 +54,6 @@ export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: E
             : 'El servicio ya lo tiene.'}
         </p>
       )}
-      {vuelve && <p class="nota">Se decidió que vuelva: llévelo al comercio, no al destinatario.</p>}
       <nav class="barra" aria-label="Seguir">
         {siguiente && (
           <a class="boton principal" href={`#/guia/${siguiente.guia}`}>
