@@ -9,7 +9,6 @@ import {
   abrirTelefono,
   boton,
   comercioDelTelefono,
-  dar,
   enGrupos,
   enlace,
   entorno,
