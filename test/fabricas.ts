@@ -4,6 +4,7 @@ import type { ServiceSettings } from '../server/domain/deps.ts'
 import { Front } from '../server/pages/front.ts'
 import { readConfig } from '../server/platform/config/config.ts'
 import { settingsOf } from '../server/startup/buildDeps.ts'
+import { transaccionesAbiertas } from './postgres.ts'
 
 /** Options of a test of how PostgreSQL itself does it; `test/citus/` has what Citus does instead. */
 export const EN_POSTGRES = { tags: ['postgres'] }
@@ -57,12 +58,16 @@ export const sinEstiloDeMarca = (html: string) => html.replace(/<style>:root\{--
 export const lote100 = (): LoteParaCrear =>
   JSON.parse(readFileSync(new URL('datos/lote-100.json', import.meta.url), 'utf8'))
 
-/** Waits for it. The deadline is generous: a slow machine waits, it doesn't fail. */
+/**
+ * Waits for it. The deadline is generous: a slow machine waits, it doesn't fail. The error names the transactions that
+ * have been open for long, because one of them holds back the feeds of all databases of its server.
+ */
 export async function hasta<T>(leer: () => Promise<T | undefined | false>): Promise<T> {
   for (const fin = Date.now() + 120_000; ; ) {
     const valor = await leer()
     if (valor) return valor
-    if (Date.now() > fin) throw new Error('it did not happen in time')
+    if (Date.now() > fin)
+      throw new Error(`it did not happen in time; open transactions: ${await transaccionesAbiertas()}`)
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
 }

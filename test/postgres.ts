@@ -37,6 +37,17 @@ export async function conTransaccionAbierta<T>(hacer: () => Promise<T>): Promise
   }
 }
 
+/** The transactions of all databases that have been open for five seconds or more, as JSON. */
+export async function transaccionesAbiertas(): Promise<string> {
+  const deNodos = await enCadaNodo((cliente) =>
+    cliente.query(
+      `select datname, state, wait_event, backend_xid, now() - xact_start as desde, left(query, 200) as query
+       from pg_stat_activity where xact_start < now() - interval '5 seconds' order by xact_start limit 10`,
+    ),
+  )
+  return JSON.stringify(deNodos.flatMap(({ rows }) => rows))
+}
+
 /** A database of its own for somebody, cloned from the template. */
 export async function crearBase(nombre: string): Promise<void> {
   const nodos = inject('nodos')
