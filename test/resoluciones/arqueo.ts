@@ -107,7 +107,8 @@ function revisarRespuestas({ hechos }: Cuenta, falla: Falla) {
     const bien =
       clase === 'destinatario'
         ? DE_PAGINA.includes(status)
-        : [200, 201].includes(status) || (status === 409 && admitidos.includes(codigo!))
+        : // 503: the service was too busy and did nothing.
+          [200, 201, 503].includes(status) || (status === 409 && admitidos.includes(codigo!))
     if (!bien) falla('an answer that the service may not give', hecho)
   }
 }
