@@ -32,13 +32,13 @@ const filas = async () => {
 }
 const enDisco = (archivo: string) => readFile(join(entorno.dataDir, 'archivos', archivo.slice(-2), archivo))
 const temporales = () => readdir(join(entorno.dataDir, 'subidas')).catch(() => [])
-/** How many uploads are still under way. */
+/** How many uploads may still be under way; on a slow machine they end before the test that waits for it. */
 let enCurso = 0
 /** Every row has its file, every file its row, and nothing is left of an upload. */
 const enOrden = async () => {
   expect(await guardados()).toEqual(await filas())
   // What a cut upload left is cleared after its answer.
-  await hasta(async () => (await temporales()).length === enCurso)
+  await hasta(async () => (await temporales()).length <= enCurso)
 }
 
 describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
