@@ -23,7 +23,10 @@ const ENTRADAS: Record<string, readonly string[]> = {
   [SPECTRAL]: [...PUBLICADO, '.spectral.yaml', 'package-lock.json'],
 }
 
-/** Returns the file that remembers that a step passed with its present command and inputs; undefined for a step that always runs. */
+/**
+ * Returns the file that remembers that a step passed with its present command and inputs; undefined for a step that
+ * always runs.
+ */
 function recuerdoDe(paso: string, orden: readonly string[]): string | undefined {
   const entradas = ENTRADAS[paso]
   if (!entradas) return undefined

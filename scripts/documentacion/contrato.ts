@@ -33,7 +33,10 @@ export const pideLlave = (contrato: Objeto, definicion: Objeto) =>
 
 export const esquemasDe = (contrato: Objeto) => (contrato.components as Objeto).schemas as Record<string, Objeto>
 
-/** Returns an object, or the target of its `$ref`. Members beside a `$ref`, such as a description, override the target's. */
+/**
+ * Returns an object, or the target of its `$ref`. Members beside a `$ref`, such as a description, override those of the
+ * target.
+ */
 export function seguirRef(contrato: Objeto, valor: Json | undefined): Objeto {
   const { $ref, ...propio } = (valor ?? {}) as Objeto
   if (typeof $ref !== 'string') return (valor ?? {}) as Objeto

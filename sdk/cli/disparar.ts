@@ -28,6 +28,8 @@ const DECISIONES: Record<DecisionSimulada['eleccion'], Omit<DecisionSimulada, 'e
   ninguna: {},
 }
 const ELECCIONES = Object.keys(DECISIONES)
+/** States from which a guide is brought to a failed attempt before the recipient decides. */
+const SIN_INTENTO: readonly string[] = ['aceptado', 'recolectado', 'en_ruta']
 const esEleccion = (texto: string): texto is DecisionSimulada['eleccion'] => ELECCIONES.includes(texto)
 const MOTIVOS: Record<string, Conocido<Motivo>> = {
   intento_fallido: 'destinatario_ausente',
@@ -144,12 +146,7 @@ async function decidir(
   eleccion: DecisionSimulada['eleccion'],
   contexto: Contexto,
 ): Promise<Guia> {
-  if (
-    CAMINOS.intento_fallido!.slice(0, -1)
-      .concat('aceptado')
-      .includes(guia.estado as Conocido<Estado>)
-  )
-    await llevar(api, guia, 'intento_fallido', contexto)
+  if (SIN_INTENTO.includes(guia.estado)) await llevar(api, guia, 'intento_fallido', contexto)
   const [fecha, vecino] = [contexto.texto('fecha'), contexto.texto('vecino')]
   return api.simulador.decidir(guia.guia, {
     eleccion,

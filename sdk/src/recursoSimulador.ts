@@ -19,8 +19,8 @@ export class RecursoSimulador {
   /**
    * Mueve una guía de prueba como lo haría una lectura del repartidor, con las mismas reglas y el mismo aviso a sus
    * webhooks. Un cambio que el estado actual no admite es un `ErrorConflicto`; `transiciones` dice qué cambios admite.
-   * Repetir la llamada es otra lectura, menos con la misma `idempotencia`. `entregado` trae una prueba de entrega de muestra (con
-   * `sin_firma`, sin la firma), e `intento_fallido`, una foto.
+   * Repetir la llamada es otra lectura, menos con la misma `idempotencia`. `entregado` trae una prueba de entrega de
+   * muestra (con `sin_firma`, sin la firma), e `intento_fallido`, una foto.
    *
    * ```ts
    * const camino = ['recolectado', 'en_ruta', 'entregado'] as const

@@ -44,6 +44,12 @@ export function casosDe(entorno: Entorno) {
     ...cuerpo,
     rastreo: new URL(String(url_rastreo)).pathname,
   })
+  /** The members of a case that answers with a guide and writes events of it. */
+  const escribeEventosDe = (guia: string) => ({
+    tabla: 'evento',
+    efectos: () => contar('select count(*) from evento where guia = $1', guia),
+    mismo: laGuia,
+  })
   const nuevaGuia = async ({ api }: Comercio, datos = unaGuia()) => (await api.guias.crear(datos)).guia
   /** A guide whose recipient is asked at a telephone of its own. */
   const preguntada = (comercio: Comercio) =>
@@ -133,9 +139,7 @@ export function casosDe(entorno: Entorno) {
         ruta,
         cuerpo: { tipo: 'guia.nota', descripcion: 'Llamar antes' },
         otra: { ruta, cuerpo: { tipo: 'guia.nota', descripcion: 'No llamar' } },
-        tabla: 'evento',
-        efectos: () => contar('select count(*) from evento where guia = $1', guia),
-        mismo: laGuia,
+        ...escribeEventosDe(guia),
       }
     },
     async simularDecision(comercio): Promise<Caso> {
@@ -146,9 +150,7 @@ export function casosDe(entorno: Entorno) {
         cuerpo: { eleccion: 'otro_dia' },
         otraVez: 409,
         otra: { ruta, cuerpo: { eleccion: 'rechazo' } },
-        tabla: 'evento',
-        efectos: () => contar('select count(*) from evento where guia = $1', guia),
-        mismo: laGuia,
+        ...escribeEventosDe(guia),
       }
     },
     async corregirGuia(comercio): Promise<Caso> {
@@ -158,9 +160,7 @@ export function casosDe(entorno: Entorno) {
         ...peticion,
         cuerpo: { contenido: 'Un libro' },
         otra: { ...peticion, cuerpo: { contenido: 'Dos libros' } },
-        tabla: 'evento',
-        efectos: () => contar('select count(*) from evento where guia = $1', guia),
-        mismo: laGuia,
+        ...escribeEventosDe(guia),
       }
     },
     async reintentarGuia(comercio): Promise<Caso> {
@@ -171,9 +171,7 @@ export function casosDe(entorno: Entorno) {
         cuerpo: { franja: { desde: '08:00', hasta: '12:00' } },
         otraVez: 409,
         otra: { ruta, cuerpo: {} },
-        tabla: 'evento',
-        efectos: () => contar('select count(*) from evento where guia = $1', guia),
-        mismo: laGuia,
+        ...escribeEventosDe(guia),
       }
     },
     async devolverGuia(comercio): Promise<Caso> {
@@ -185,9 +183,7 @@ export function casosDe(entorno: Entorno) {
         cuerpo: { razon: 'No lo quiere' },
         otraVez: 409,
         otra: { ruta, cuerpo: { razon: 'Se arrepintió' } },
-        tabla: 'evento',
-        efectos: () => contar('select count(*) from evento where guia = $1', guia),
-        mismo: laGuia,
+        ...escribeEventosDe(guia),
       }
     },
   } satisfies Record<string, (comercio: Comercio) => Promise<Caso>>
