@@ -5,6 +5,8 @@ import { isServerFault } from '../platform/errors.ts'
 import type { Part, Place, Placements } from './parts.ts'
 import {
   currentScope,
+  PLANS,
+  type Plan,
   type QueryOrigin,
   type Role,
   type RowScope,
@@ -99,7 +101,6 @@ export class Connections extends pg.Pool {
   readonly #rol: Role | undefined
   /** Settings that each transaction sets, because its session does not have them. */
   readonly #ajustes: Readonly<Record<string, string>>
-  readonly #acotar: string
   /** Connections whose server refused a statement because the server lacks something ({@link isServerFault}). */
   readonly #gastadas = new WeakSet<object>()
   /** Time of the last refusal for this reason, in milliseconds of `performance.now()`. */
@@ -110,9 +111,8 @@ export class Connections extends pg.Pool {
     const ajustes = { ...AJUSTES, ...partes?.settings, ...opciones.ajustes }
     const alEmpezar = Object.entries(rol ? { ...ajustes, role: rol } : ajustes)
     const conNombres = pooler?.conNombres !== false
-    const conCadaUna = pooler ? ajustes : {}
-    const preparar = scopeStatement(conCadaUna, { enParte })
-    const prepararGenerico = scopeStatement(conCadaUna, { enParte, planGenerico: true })
+    const cadaVez = pooler ? ajustes : {}
+    const preparar = PLANS.map((plan) => scopeStatement(cadaVez, { enParte, plan }))
     super({
       connectionString: url,
       max,
@@ -126,9 +126,7 @@ export class Connections extends pg.Pool {
       ...(conNombres
         ? {
             onConnect: (cliente: pg.ClientBase) =>
-              cliente.query(
-                [preparar, prepararGenerico].map(({ name, text }) => `prepare ${name} as ${text}`).join('; '),
-              ),
+              cliente.query(preparar.map(({ name, text }) => `prepare ${name} as ${text}`).join('; ')),
           }
         : {}),
     })
@@ -150,8 +148,7 @@ export class Connections extends pg.Pool {
     }
     this.#rol = rol
     this.#nadieMas = pooler && rol ? { rol, comercios: [] } : undefined
-    this.#ajustes = pooler ? ajustes : {}
-    this.#acotar = preparar.text
+    this.#ajustes = cadaVez
     this.on('connect', (cliente) => {
       // A lost connection already fails its statement. Its 'error' event must not end the process as well.
       cliente.on('error', () => {})
@@ -174,28 +171,26 @@ export class Connections extends pg.Pool {
 
   /**
    * Runs a statement with a role and visible merchants, on the machine where its rows lie.
-   * @param planGenerico true if PostgreSQL keeps one plan for all parameters; without effect if the statement has no
-   * scope or no name
+   * @param plan way in which PostgreSQL plans the statement; without effect if the statement has no scope
    */
-  ask({ ambito, lugar }: QueryOrigin, config: pg.QueryConfig, planGenerico = false): Promise<pg.QueryResult> {
+  ask({ ambito, lugar }: QueryOrigin, config: pg.QueryConfig, plan?: Plan): Promise<pg.QueryResult> {
     return this.atPlace(lugar, (conexiones, parte) =>
-      conexiones.afterMigration(() =>
-        conexiones.#preguntar(ambito ?? this.#deNadie(parte), config, planGenerico, parte),
-      ),
+      conexiones.afterMigration(() => conexiones.#preguntar(ambito ?? this.#deNadie(parte), config, plan, parte)),
     )
   }
 
   #preguntar(
     quien: RowScope | undefined,
     config: pg.QueryConfig,
-    planGenerico: boolean,
+    plan: Plan | undefined,
     parte: Part | undefined,
   ): Promise<pg.QueryResult> {
     if (!quien) return this.query(config)
     const suya = this.call(quien, config, parte)
     const consulta = new ScopedQuery(quien, suya, {
-      planGenerico: planGenerico && suya.name !== undefined,
-      sinPreparar: this.named ? undefined : this.#acotar,
+      // A statement without a name is planned for its own parameters.
+      plan: plan === 'generic' && suya.name === undefined ? undefined : plan,
+      sinPreparar: this.named ? undefined : scopeStatement(this.#ajustes, { enParte: parte !== undefined, plan }).text,
       parte,
     })
     return this.query(consulta as unknown as pg.QueryConfig)

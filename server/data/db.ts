@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { PrismaClient } from '../generado/contrato/prisma/client.ts'
 import { type ConnectionOptions, Connections, forPrisma, statementName } from './connections.ts'
 import type { Part, Place } from './parts.ts'
-import { inScope, type QueryOrigin, type Role, type RowScope } from './scope.ts'
+import { inScope, type Plan, type QueryOrigin, type Role, type RowScope } from './scope.ts'
 
 /**
  * Rows that a statement is about. On Citus, merchants' rows lie in several databases (parts), and this value decides
@@ -24,8 +24,7 @@ export interface Statement<Parametros = object, Fila = object> {
   /** Names of the parameters, in the order of their numbers. */
   readonly parametros: readonly string[]
   readonly alcance: StatementReach
-  /** True if PostgreSQL keeps one plan for all parameters ({@link OpcionesDeSentencia}). */
-  readonly planGenerico?: boolean
+  readonly plan?: Plan | undefined
   /** Types of the parameters and of a row, for the compiler only. */
   readonly tipos?: (parametros: Parametros) => Fila
 }
@@ -158,12 +157,17 @@ interface OpcionesDeSentencia {
    */
   alcance?: StatementReach
   /**
-   * True if PostgreSQL keeps one plan of the statement for all parameters. Otherwise PostgreSQL plans a list anew for
-   * each request, because a plan for an unknown `limit` assumes a tenth of the rows and looks expensive. A page of
-   * events then costs twice as much. Only for statements that one index serves in its order, with any parameters:
-   * `test/db/planes.test.ts` checks this.
+   * Way in which PostgreSQL plans the statement. Default: its own choice.
+   *
+   * Without `generic` PostgreSQL plans a list anew for each request. A plan for an unknown `limit` assumes a tenth of the
+   * rows and looks expensive to it. A page of events then costs twice as much. Only for statements that one index
+   * serves in its order, with any parameters: `test/db/planes.test.ts` checks this.
+   *
+   * Without `ordered` PostgreSQL may read and sort all rows of a merchant to find the first of them. It expects too few
+   * rows of a big merchant, because row-level security repeats the condition on the merchant. Only for statements whose
+   * `order by` is the order of an index: `test/db/filtros.test.ts` checks this.
    */
-  planGenerico?: boolean
+  plan?: Plan
 }
 
 /**
@@ -226,7 +230,7 @@ export const queryWith =
   async (sentencia, ...[valores]) => {
     const donde = conexiones.parts ? lugarDe(sentencia, valores, lugar) : undefined
     const config = configDe(sentencia, valores)
-    return (await conexiones.ask({ ambito, lugar: donde }, config, sentencia.planGenerico)).rows
+    return (await conexiones.ask({ ambito, lugar: donde }, config, sentencia.plan)).rows
   }
 
 /** Options of {@link openDb}. */

@@ -29,30 +29,42 @@ function enArreglo(comercios: readonly string[]): string {
   return `{${comercios.join(',')}}`
 }
 
-const ACOTAR = 'acotar'
-const ACOTAR_GENERICO = 'acotar_generico'
+/**
+ * Ways in which PostgreSQL may plan a statement, instead of its own choice. `generic`: one plan for all parameters.
+ * `ordered`: rows are read in the order of an index and never sorted, wherever an index has that order.
+ */
+export type Plan = 'generic' | 'ordered'
 
-/** Settings of a transaction in which PostgreSQL keeps one plan of a statement for all parameters. */
-const GENERICO = { plan_cache_mode: 'force_generic_plan' }
+/** Settings of a transaction by the plan of its statement. */
+const PLAN_SETTINGS = {
+  generic: { plan_cache_mode: 'force_generic_plan' },
+  ordered: { enable_sort: 'off' },
+} as const satisfies Record<Plan, Readonly<Record<string, string>>>
+
+/** Plans for which each session prepares a statement that sets the scope; undefined for PostgreSQL's own choice. */
+export const PLANS: readonly (Plan | undefined)[] = [undefined, 'generic', 'ordered']
+
+/** Name of the prepared statement that sets the scope. */
+const scopeName = (plan: Plan | undefined) => (plan ? `acotar_${plan}` : 'acotar')
 
 /**
  * Statement that goes before another statement in its transaction. It sets the role and the merchants whose rows are
  * visible.
  * @param ajustes settings that the session may not have
  * @param enParte true if the statement also names a part and keeps the part on its machine
- * @param planGenerico true if PostgreSQL keeps one plan of the next statement for all parameters
+ * @param plan plan of the next statement
  */
 export function scopeStatement(
   ajustes: Readonly<Record<string, string>>,
-  { enParte = false, planGenerico = false } = {},
+  { enParte = false, plan }: { enParte?: boolean | undefined; plan?: Plan | undefined },
 ): { name: string; text: string } {
-  const todos = Object.entries(planGenerico ? { ...ajustes, ...GENERICO } : ajustes)
+  const todos = Object.entries({ ...ajustes, ...(plan && PLAN_SETTINGS[plan]) })
   const suyos = todos.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
   // `partes.tomar` comes before `search_path`: PostgreSQL plans a function's statements anew when the search path has
   // changed.
   const donde = enParte ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
   const que = ["set_config('role', $1, true)", "set_config('guias.comercios', $2, true)", ...donde, ...suyos]
-  return { name: planGenerico ? ACOTAR_GENERICO : ACOTAR, text: `select ${que.join(', ')}` }
+  return { name: scopeName(plan), text: `select ${que.join(', ')}` }
 }
 
 /**
@@ -96,7 +108,7 @@ export class ScopedQuery extends Consulta {
   #acotada = false
 
   /**
-   * @param planGenerico true if PostgreSQL keeps one plan of the statement for all parameters
+   * @param plan plan of the statement
    * @param sinPreparar text of the statement that sets the scope ({@link scopeStatement}), for sessions that have not prepared
    * it
    * @param parte part in which the statement runs
@@ -105,15 +117,15 @@ export class ScopedQuery extends Consulta {
     { rol, comercios }: RowScope,
     config: pg.QueryConfig,
     {
-      planGenerico,
+      plan,
       sinPreparar,
       parte,
-    }: { planGenerico: boolean; sinPreparar?: string | undefined; parte?: Part | undefined },
+    }: { plan?: Plan | undefined; sinPreparar?: string | undefined; parte?: Part | undefined },
   ) {
     // `pg` sends a statement without values in another way, in which no statement can go before it.
     super({ ...config, queryMode: 'extended' } as pg.QueryConfig)
     this.#valores = [rol, enArreglo(comercios), ...(parte ? [parte.schema, parte.shard] : [])]
-    this.#preparada = planGenerico ? ACOTAR_GENERICO : ACOTAR
+    this.#preparada = scopeName(plan)
     this.#sinPreparar = sinPreparar
   }
 

@@ -29,7 +29,7 @@ const FLUJO = statement<Parametros, FilaDelFlujo>(
   'eventos.flujo',
   `select ${COLUMNAS} from evento where comercio_id = :comercio_id and modo = :modo and ${SIGUE}
    order by xid, guia_id, secuencia limit :cuantos`,
-  { planGenerico: true },
+  { plan: 'generic' },
 )
 
 /**
@@ -41,7 +41,7 @@ const DE_TIPOS = statement<Parametros & { tipos: readonly TipoDeEvento[] }, Fila
      select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.suyo and ${SIGUE}
      order by xid, guia_id, secuencia limit :cuantos) e
    order by xid, guia_id, secuencia limit :cuantos`,
-  { planGenerico: true },
+  { plan: 'generic' },
 )
 
 /**

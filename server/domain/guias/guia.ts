@@ -330,6 +330,8 @@ async function leer(
   // With this order, only the index of telephones serves. The index of the merchant's guides would be read far if the
   // telephone's guides are old.
   const orden = telefono === undefined ? 'id desc' : 'telefono desc, id desc'
+  // The index of references is in another order, and finds few guides.
+  const plan = external_ref === undefined ? 'ordered' : undefined
   // Each mode and each state of a merchant has its own range of an index.
   const modos = deTodos || modo || telefono !== undefined ? [''] : [" and modo = 'live'", " and modo = 'test'"]
   const porEstado = !deTodos && telefono === undefined && !abiertas ? estado : undefined
@@ -376,6 +378,7 @@ async function leer(
       dynamicStatement<Record<string, unknown>, FilaDeLista>(
         `select ${columnas} from ${guias} g join comercio c on c.id = g.comercio_id order by g.id desc`,
         preparada,
+        { plan },
       ),
       { ...valores, ...numerados('estado', porEstado ?? []) },
     )
@@ -394,6 +397,7 @@ async function leer(
        )
        select ${columnas}, h.hasta from h left join p g on true left join comercio c on c.id = g.comercio_id order by g.id desc`,
       preparada,
+      { plan },
     ),
     {
       ...valores,

@@ -79,7 +79,7 @@ function leer(
          and w.estado <> 'eliminado')
      order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit :limite`,
     [estado, tipo, guia, creado_desde, creado_hasta].filter((dado) => dado !== undefined).length <= FILTROS_COMUNES,
-    { planGenerico: true },
+    { plan: 'generic' },
   )
   return db.consultar(lista, valores)
 }
