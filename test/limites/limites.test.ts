@@ -304,9 +304,9 @@ describe('the limits', () => {
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 1 })
     const cliente = await entorno.db.pool.connect()
     const { port } = new URL(entorno.url)
-    const sockets = Array.from({ length: 250 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
     try {
       await cliente.query('begin; lock table llave in access exclusive mode')
+      const sockets = Array.from({ length: 250 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
       await Promise.all(sockets.map((socket) => once(socket, 'connect')))
       const pedido = `GET /api/v1/cuenta HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\n\r\n`
       for (const socket of sockets) socket.write(pedido)
