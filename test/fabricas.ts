@@ -52,7 +52,7 @@ export const FACHADA = new Front(ajustesCon().marca, 'https://guias.example.gt')
 
 /** The source that the frame's own style adds to every page's policy, and the element that it stands in. */
 export const [ESTILO_DE_MARCA = ''] = /'sha256-[^']+'/.exec(FACHADA.permisos({})['Content-Security-Policy']) ?? []
-export const sinEstiloDeMarca = (html: string) => html.replace(/<style>:root\{--marca:[^<]*<\/style>/, '')
+export const sinEstiloDeMarca = (html: string) => html.replace(/<style>:root\{--marca-dia:[^<]*<\/style>/, '')
 
 /** The hundred real guides (data/README.md says where they come from). */
 export const lote100 = (): LoteParaCrear =>

@@ -6,6 +6,8 @@ import { assetPath } from '../../server/pages/assets.ts'
 import { DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
 import { paintIcons } from '../../server/platform/brand/icon.ts'
 import { comprimir } from './comprimir.ts'
+import { abreviar, unirEstilos } from './estilos.ts'
+import { generarIconos } from './iconos.ts'
 
 const raiz = new URL('../../', import.meta.url)
 const origen = new URL('server/pages/', raiz)
@@ -34,24 +36,9 @@ const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 
     ...partes,
   })
 
-const abreviar = (css: string) =>
-  css
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/\s+/g, ' ')
-    .replace(/ ?([{};,>]) ?/g, '$1')
-    .replace(/: /g, ':')
-    .replaceAll(';}', '}')
-    .trim()
-
-/** Pages that a link in a recipient's message opens. They share `recipient.css`. */
-const DE_DESTINATARIO = ['ubicacion', 'decidir']
-
-/** Writes a page's style sheet: the rules for all pages, those for pages of its kind, and the page's own. */
-async function escribirEstilo(pagina: string, salida: URL) {
-  const comunes = DE_DESTINATARIO.includes(pagina) ? ['base.css', 'recipient.css'] : ['base.css']
-  const hojas = [...comunes, `${pagina}/style.css`].map((hoja) => readFile(new URL(hoja, origen), 'utf8'))
-  await writeFile(new URL('estilo.css', salida), abreviar((await Promise.all(hojas)).join('\n')))
-}
+/** Writes a page's style sheet, with the components that it imports. */
+const escribirEstilo = (pagina: string, salida: URL) =>
+  writeFile(new URL('estilo.css', salida), unirEstilos(new URL(`${pagina}/style.css`, origen)))
 
 /**
  * Writes the files of the recipient's page. Bundles Leaflet from its ES module, so that unused parts are left out.
@@ -150,6 +137,7 @@ const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   rastreo: async () => {},
   buzon: async () => {},
   decidir: async () => {},
+  ui: async () => {},
   consola: async (salida) => {
     await empaquetar({ navegador: 'consola/browser/main.ts' }, salida, 'esm')
     await comprimir(salida, ['navegador.js', 'estilo.css'])
@@ -162,6 +150,7 @@ const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
 /** Writes the files of each page into a folder of its own below `destino`. */
 export async function generarPaginas(destino: URL) {
   await rm(destino, { recursive: true, force: true })
+  await generarIconos()
   for (const [pagina, generar] of Object.entries(PAGINAS)) {
     const salida = new URL(`${pagina}/`, destino)
     await mkdir(salida, { recursive: true })

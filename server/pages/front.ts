@@ -14,8 +14,8 @@ export interface LinkPreview {
   descripcion: string
 }
 
-/** Background of the pages in dark mode, used as the browser's theme colour. A test compares it with `base.css`. */
-export const DARK_BACKGROUND = '#111614'
+/** Background of the pages in dark mode, used as the browser's theme colour. A test compares it with `tokens.css`. */
+export const DARK_BACKGROUND = '#0d1110'
 
 /** Maximum size of a logo on a page, in CSS pixels. */
 const CAJA = { ancho: 200, alto: 44 }
@@ -34,7 +34,7 @@ export class Front {
   constructor(marca: Brand, urlPublica: string) {
     this.marca = marca
     this.#urlPublica = urlPublica
-    this.#estilo = `:root{--marca:${marca.color}}@media(prefers-color-scheme:dark){:root{--marca:${marca.colorDeNoche}}}`
+    this.#estilo = `:root{--marca-dia:${marca.color};--marca-noche:${marca.colorDeNoche}}`
     const dibujos = marca.logo ? { logo: marca.logo, 'vista-previa': marca.logo.vistaPrevia } : {}
     const rutas = Object.entries(dibujos).map(([nombre, dibujo]) => [rutaDe(nombre, dibujo), dibujo] as const)
     this.archivos = new Map(

@@ -14,11 +14,12 @@ import { servirRastreo } from './rastreo/route.ts'
 import { servirRepartidor } from './repartidor/route.ts'
 import { serveSecurityContact } from './securityTxt.ts'
 import { servirUbicacion } from './ubicacion/route.ts'
+import { serveComponentSheet } from './ui/route.ts'
 import { servirVerificacion } from './verificar/route.ts'
 
 /** Options of the pages that the composition root sets. */
 export interface PageOptions {
-  /** True to serve the local mailbox, for trying the service out. */
+  /** True to serve the local mailbox and the sheet of components, for trying the service out on this machine. */
   buzon: boolean
 }
 
@@ -43,6 +44,9 @@ export function servePages(app: Express, deps: Deps, { buzon }: PageOptions): Fr
   servirRastreo(app, { fachada, leer: crearLecturaDeEnvios(deps) })
   servirVerificacion(app, fachada, deps)
   serveSecurityContact(app, deps)
-  if (buzon) servirBuzon(app, fachada, deps)
+  if (buzon) {
+    servirBuzon(app, fachada, deps)
+    serveComponentSheet(app, fachada)
+  }
   return fachada
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
 
 /** Content type of HTML documents. */
@@ -22,10 +22,17 @@ export interface ResponseBody {
   br?: () => Buffer
 }
 
+/**
+ * Brotli for texts that are compressed each time. Quality 5 makes them a tenth smaller than gzip in the same time; the
+ * default, 11, takes fifty times as long.
+ */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
+
 /** Returns a text as a response body. The text is compressed each time it is sent. */
 export const bodyOf = (texto: string): ResponseBody => ({
   identity: () => Buffer.from(texto),
   gzip: () => gzipSync(texto),
+  br: () => brotliCompressSync(texto, BROTLI),
 })
 
 /**

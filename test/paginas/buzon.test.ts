@@ -81,7 +81,7 @@ describe('/buzon', () => {
     const html = await leerBuzon()
     expect(html).not.toMatch(/<img|<script|<b>/)
     expect(html).toContain('&lt;b&gt;Mixco&lt;/b&gt;')
-    expect(html.match(/<li>/g)).toHaveLength(1)
+    expect(html.match(/<li class="tarjeta">/g)).toHaveLength(1)
   })
 
   it('has the link with which a recipient decides after a failed attempt', async () => {
@@ -112,7 +112,7 @@ describe('/buzon', () => {
     const { resultados } = await api.guias.crearLote({ guias })
     const ultima = await nueva(api, { telefono: '+50255550101' })
     const html = await leerBuzon()
-    expect(html.match(/<li>/g)).toHaveLength(100)
+    expect(html.match(/<li class="tarjeta">/g)).toHaveLength(100)
     expect(/guía (.+?) ·/.exec(html)?.[1]).toBe(inGroups(ultima))
     expect(html).not.toContain('Cía')
     expect(resultados).toHaveLength(100)

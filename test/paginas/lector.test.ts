@@ -192,6 +192,7 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
     comprobar('`/repartidor`, done', 'Ver la lista', await revisarSinVer(pagina, 'Ver la lista'))
     await inicio()
     await enlace('Escanear').press('Enter')
+    await titulo('Escanear').waitFor()
     await pagina.locator('video').waitFor({ state: 'detached' })
     const escanear = await revisarSinVer(pagina, 'Cargar varias a la lista')
     comprobar('`/repartidor`, scanning', 'Cargar varias a la lista', escanear)

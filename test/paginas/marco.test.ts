@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readGenerated } from '../../server/pages/assets.ts'
 import { DARK_BACKGROUND } from '../../server/pages/front.ts'
 import { contrast, DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
 import { usarEntorno } from '../entorno.ts'
@@ -97,35 +98,68 @@ describe('every page', () => {
 describe('the tokens', () => {
   const carpeta = new URL('../../server/pages/', import.meta.url)
   const leer = (archivo: string) => readFileSync(new URL(archivo, carpeta), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
-  const base = leer('base.css')
-  const propias = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter((una) => una.endsWith('style.css'))
+  const tokens = leer('ui/tokens.css')
+  const hojas = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter(
+    (una) => una.endsWith('.css') && una !== 'ui/tokens.css' && una !== 'docs/lectura.css',
+  )
+  const nombres = (css: string, patron: RegExp) => [...new Set([...css.matchAll(patron)].map(([, uno]) => uno!))].sort()
 
-  it('stand once: style sheets of pages name colours of their own only where no token fits', () => {
-    expect(propias.length).toBe(8)
-    const colores = propias.flatMap((una) =>
+  it('stand once: style sheets name colours of their own only where no token fits', () => {
+    expect(hojas.filter((una) => una.endsWith('style.css'))).toHaveLength(9)
+    const colores = hojas.flatMap((una) =>
       [...leer(una).matchAll(/([^{}]+)\{([^{}]*)\}/g)]
         .filter(([, , reglas]) => /#[0-9a-f]{3,8}\b|\brgb/i.test(reglas!))
         .map(([, selector]) => `${una} ${selector!.trim()}`),
     )
-    // A map is as light as its tiles, ink is as dark as it is drawn.
+    // A map is as light as its tiles, a logo is drawn for paper, ink is as dark as it is drawn.
     expect(colores.filter((una) => !una.startsWith('ubicacion/style.css #mapa')).sort()).toEqual([
       'repartidor/style.css .firma',
       'repartidor/style.css .visor',
-      'repartidor/style.css dialog::backdrop',
+      'ui/document.css .marca img',
     ])
   })
 
   it('are all there and all used; each colour is light and dark', () => {
-    const nombres = (css: string, patron: RegExp) =>
-      [...new Set([...css.matchAll(patron)].map(([, uno]) => uno!))].sort()
     const deLaMarca = FACHADA.cabeza(undefined).texto
-    const definidos = nombres(base + deLaMarca, /(--[\w-]+):/g)
-    expect(nombres([base, ...propias.map(leer)].join('\n'), /var\((--[\w-]+)/g)).toEqual(definidos)
-    const [claro = '', oscuro = ''] = [...base.matchAll(/:root \{([^}]*)\}/g)].map(([, reglas]) => reglas!)
-    expect(nombres(oscuro, /(--[\w-]+): #/g)).toEqual(nombres(claro, /(--[\w-]+): #/g))
-    expect(oscuro).toContain(`--fondo: ${DARK_BACKGROUND};`)
+    const definidos = nombres(tokens + deLaMarca, /(--[\w-]+):/g)
+    const usados = nombres([tokens, ...hojas.map(leer)].join('\n'), /var\((--[\w-]+)/g)
+    // The tone of a state is set by its element.
+    expect(usados.filter((uno) => !['--lleno', '--muestra', '--tono'].includes(uno))).toEqual(definidos)
+    for (const [, token, color] of tokens.matchAll(/(--[\w-]+): ((?:#|rgb).*);/g)) expect([token, color]).toEqual([])
+    expect(tokens).toContain(`--fondo: light-dark(#f6f8f7, ${DARK_BACKGROUND});`)
     // The brand's colour at night is made to be read on the lightest ground that there is at night.
-    expect(contrast(FACHADA.marca.colorDeNoche, /--tarjeta: (#\w+);/.exec(oscuro)![1]!)).toBeGreaterThanOrEqual(7)
-    expect(deLaMarca).toContain(`--marca:${DEFAULT_COLOR}`)
+    expect(contrast(FACHADA.marca.colorDeNoche, /--hundido: .*, (#\w+)\);/.exec(tokens)![1]!)).toBeGreaterThanOrEqual(7)
+    expect(deLaMarca).toContain(`--marca-dia:${DEFAULT_COLOR}`)
+  })
+
+  it('reach a page only if it uses them, and follow the page when it chooses light or dark', () => {
+    const deInicio = readGenerated('paginas/inicio/estilo.css').toString()
+    expect(deInicio).toContain('--enlace:')
+    expect(deInicio).not.toMatch(/--vuelta|--velo|light-dark\(/)
+    for (const hoja of hojas.filter((una) => una.endsWith('style.css'))) {
+      const css = readGenerated(`paginas/${hoja.replace('style', 'estilo')}`).toString()
+      const definidos = nombres(css, /(--[\w-]+):/g)
+      expect([hoja, definidos]).toEqual([
+        hoja,
+        nombres(css, /(--[\w-]+):/g).filter((uno) => css.includes(`var(${uno}`)),
+      ])
+    }
+  })
+
+  it('can be read: text and states on every surface, light and dark', () => {
+    const par = (token: string) => new RegExp(`--${token}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(tokens)!.slice(1, 3)
+    const largo = (color: string) => (color.length === 4 ? color.replace(/(\w)/g, '$1$1') : color)
+    const medir = (letra: string, fondo: string) => {
+      const [l, f] = [par(letra), par(fondo)]
+      return Math.min(...[0, 1].map((i) => contrast(largo(l[i]!), largo(f[i]!))))
+    }
+    for (const fondo of ['fondo', 'superficie', 'hundido', 'elevado']) {
+      for (const letra of ['texto', 'suave', 'enlace', 'espera', 'viaje', 'bien', 'aviso', 'mal', 'vuelta'])
+        expect([letra, fondo, medir(letra, fondo) >= 4.5]).toEqual([letra, fondo, true])
+      expect(['borde-campo', fondo, medir('borde-campo', fondo) >= 3]).toEqual(['borde-campo', fondo, true])
+      expect(['foco', fondo, medir('foco', fondo) >= 3]).toEqual(['foco', fondo, true])
+    }
+    expect(medir('sobre-mal', 'mal')).toBeGreaterThanOrEqual(4.5)
+    expect(medir('sobre-inverso', 'inverso')).toBeGreaterThanOrEqual(4.5)
   })
 })

@@ -7,9 +7,10 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Estado } from '../../server/generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
 import type { EnvioMostrado } from '../../server/pages/rastreo/envio.ts'
-import { ASPECTOS } from '../../server/pages/rastreo/estados.ts'
+import { PALABRAS } from '../../server/pages/rastreo/estados.ts'
 import { servirRastreo } from '../../server/pages/rastreo/route.ts'
 import { SIGUE } from '../../server/pages/rastreo/view.ts'
+import { STATE_LOOKS } from '../../server/pages/ui/states.ts'
 import { checkDigit, inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
 import { createClock } from '../../server/platform/time/clock.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
@@ -103,7 +104,7 @@ describe('the page of a guide', () => {
     expect(visto).toMatch(/Intentos de entrega fallidos 1 /)
     expect(visto).not.toMatch(/prueba|Anotación|Lectura|Falta saber/)
     // The newest first, with the day and the hour of its destination.
-    const pasos = [...pagina.matchAll(/<li><span>(.*?)<\/span><time datetime="(.*?)">(.*?)<\/time>/g)]
+    const pasos = [...pagina.matchAll(/<li><b>(.*?)<\/b><time datetime="(.*?)">(.*?)<\/time>/g)]
     expect(pasos.map(([, que]) => que)).toEqual([
       'No se pudo entregar: no había quien recibiera',
       'En ruta de entrega',
@@ -125,7 +126,7 @@ describe('the page of a guide', () => {
     await api.guias.devolver(guia, { razon: 'Se arrepintió la vecina Marisol' })
     const pagina = await html(guia)
     expect(pagina).not.toMatch(LEJOS_DE_AQUI)
-    expect([...pagina.matchAll(/<li><span>(.*?)<\/span>/g)].map(([, que]) => que).slice(0, 4)).toEqual([
+    expect([...pagina.matchAll(/<li><b>(.*?)<\/b>/g)].map(([, que]) => que).slice(0, 4)).toEqual([
       'De regreso a la tienda: a pedido del comercio',
       'Se decidió qué hacer con el paquete',
       'Datos de la guía corregidos',
@@ -216,21 +217,40 @@ describe('the page of a guide', () => {
     const aparte = await servirAparte(async () => ({ ...ENVIO, estado, comercio: 'Calzado & Más' }))
     const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
     aparte.cerrar()
-    expect(/<h1>(.*)<\/h1>/.exec(pagina)?.[1]).toBe(ASPECTOS[estado].palabra)
+    expect(/<h1>(.*)<\/h1>/.exec(pagina)?.[1]).toBe(PALABRAS[estado])
     expect(pagina).toContain(SIGUE[estado]('Calzado & Más').replaceAll('&', '&amp;'))
     // Nothing follows exactly where the contract says that nothing does.
     expect(SIGUE[estado]('x').startsWith('Nada más')).toBe(MAQUINA_DE_ESTADOS.transiciones[estado].length === 0)
   })
 
+  it.each(ESTADOS)(
+    'shows %s in one colour: its heading, its progress and the newest step of its history',
+    async (estado) => {
+      const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo: null }]
+      const aparte = await servirAparte(async () => ({ ...ENVIO, estado, eventos }))
+      const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+      aparte.cerrar()
+      const tonos = [...pagina.matchAll(/class="(etiqueta|linea)" data-tono="(\w+)"/g)].map(([, que, tono]) => [
+        que,
+        tono,
+      ])
+      const { tono } = STATE_LOOKS[estado]
+      expect(tonos).toEqual([
+        ['etiqueta', tono],
+        ['linea', tono],
+      ])
+    },
+  )
+
   it('gives each state a word and an icon of its own, and shows how far it has come', async () => {
-    const todos = Object.values(ASPECTOS)
-    for (const parte of ['palabra', 'trazo'] as const) expect(new Set(todos.map((uno) => uno[parte])).size).toBe(11)
+    expect(new Set(Object.values(PALABRAS)).size).toBe(11)
+    expect(new Set(Object.values(STATE_LOOKS).map(({ icono }) => icono)).size).toBe(11)
     const pasosDe = async (estado: Estado) => {
       const aparte = await servirAparte(async () => ({ ...ENVIO, estado }))
       const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
       aparte.cerrar()
       const linea = /<ol class="avance"[\s\S]*?<\/ol>/.exec(pagina)?.[0] ?? ''
-      return [linea.match(/class="hecho"/g)?.length ?? 0, /aria-current="step">(.*?)</.exec(linea)?.[1]]
+      return [linea.match(/class="hecho"/g)?.length ?? 0, /aria-current="step"><span>(.*?)</.exec(linea)?.[1]]
     }
     expect(await pasosDe('aceptado')).toEqual([0, 'Registrado'])
     expect(await pasosDe('en_transito')).toEqual([2, 'En camino'])
@@ -284,11 +304,11 @@ describe('the page of a guide', () => {
     }
     await dar(29)
     const completa = await html(guia)
-    expect(completa.match(/<li><span>/g)).toHaveLength(60)
+    expect(completa.match(/<li><b>/g)).toHaveLength(60)
     expect(completa).not.toContain('pasos más antiguos')
     await dar(6)
     const respuesta = await html(guia)
-    expect(respuesta.match(/<li><span>/g)).toHaveLength(60)
+    expect(respuesta.match(/<li><b>/g)).toHaveLength(60)
     expect(respuesta).toContain('pasos más antiguos')
     expect(gzipSync(respuesta).length).toBeLessThan(15_000)
   })

@@ -28,7 +28,7 @@ ${
 }`,
 })
 
-const tarjeta = (marca: string, mensaje: Mensaje, raiz: string) => html`<li>
+const tarjeta = (marca: string, mensaje: Mensaje, raiz: string) => html`<li class="tarjeta">
 <p class="suave">Para ${mensaje.telefono ?? '(borrado)'} · guía ${inGroups(mensaje.guia)} · ${mensaje.estado}</p>
 <p>Le escribe ${marca}. ${texto(mensaje)}</p>
 ${

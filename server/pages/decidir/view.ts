@@ -7,6 +7,7 @@ import { addDays, dayInWords, shortDay } from '../../platform/time/day.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { conPunto, paquete, soloNombre, zonaDelDestino } from '../ubicacion/partes.ts'
+import { facts, faultSummary, field } from '../ui/components.ts'
 import type { AnswerFault, AnswerForm } from './formulario.ts'
 
 export const QUESTION = '¿Qué hacemos con su paquete?'
@@ -22,7 +23,7 @@ export interface Draft {
 /** Returns the page with the question. Each choice is a form of its own, which opens without a program. */
 export function questionPage(datos: DatosDeDecision, borrador: Draft): PageContent {
   const { fallas, eleccion } = borrador
-  const cuerpo = html`${eleccion && fallas.length > 0 && resumen(eleccion, fallas)}
+  const cuerpo = html`${eleccion && fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [`${campo}-${eleccion}`, mensaje]))}
 ${paquete(datos)}
 <h1 tabindex="-1">${QUESTION}</h1>
 <p>${saludo(datos)}Fuimos a entregárselo y no se pudo${porQue(datos)}.</p>
@@ -53,12 +54,6 @@ function plazo({ vence_en, vuelve, zona }: DatosDeDecision): Html {
   return html`<p>Puede decidir hasta el <strong>${dayInWords(reloj.dia(vence_en))} a las ${reloj.hora(vence_en)}</strong> (${reloj.nombre}). ${despues}</p>`
 }
 
-const resumen = (eleccion: Eleccion, fallas: readonly AnswerFault[]) =>
-  html`<div class="errores" role="alert" tabindex="-1" autofocus>
-<h2>Revise esto, por favor</h2>
-<ul>${fallas.map(({ campo, mensaje }) => html`<li><a href="#${campo}-${eleccion}">${mensaje}</a></li>`)}</ul>
-</div>`
-
 /** Returns a choice that opens to its form. Opening one closes the others, in browsers that know `name`. */
 const opcion = (eleccion: Eleccion, nombre: string, borrador: Draft, campos: Html, boton: string): Html =>
   html`<details name="eleccion"${borrador.eleccion === eleccion && html` open`}><summary>${nombre}</summary>
@@ -77,13 +72,14 @@ interface Campo {
 /** Returns a field with its label, help and fault. */
 function campo(eleccion: Eleccion, borrador: Draft, { nombre, etiqueta, ayuda, control }: Campo): Html {
   const suyo = borrador.eleccion === eleccion
-  const falla = suyo ? borrador.fallas.find((una) => una.campo === nombre) : undefined
-  const id = `${nombre}-${eleccion}`
-  const descrito = [falla && `error-${id}`, ayuda && `ayuda-${id}`].filter(Boolean).join(' ')
-  const atributos = html`id="${id}" name="${nombre}" autocomplete="off"${descrito && html` aria-describedby="${descrito}"`}${falla && html` aria-invalid="true"`}`
-  return html`<div class="campo"><label for="${id}">${etiqueta}</label>
-${ayuda && html`<p class="suave" id="ayuda-${id}">${ayuda}</p>`}${falla && html`<p class="error" id="error-${id}">${falla.mensaje}</p>`}
-${control(atributos, (suyo && borrador.valores[nombre]) || '')}</div>`
+  return field({
+    id: `${nombre}-${eleccion}`,
+    label: etiqueta,
+    hint: ayuda,
+    fault: suyo ? borrador.fallas.find((una) => una.campo === nombre)?.mensaje : undefined,
+    control: (atributos) =>
+      control(html`${atributos} name="${nombre}" autocomplete="off"`, (suyo && borrador.valores[nombre]) || ''),
+  })
 }
 
 const campoDeDia = (
@@ -202,11 +198,16 @@ export function decidedPage(datos: DatosDeDecision, raiz: string, tarde: boolean
     titulo,
     cuerpo: html`${paquete({ ...datos, contenido: null })}
 <h1 tabindex="-1">${titulo}</h1>
-<dl>
-<dt>Qué sigue</dt><dd>${sigue}</dd>
-${accion !== 'devolver' && fecha && html`<dt>Cuándo</dt><dd>El ${dayInWords(fecha)}${franja && `, de ${franja.desde} a ${franja.hasta}`}</dd>`}
-<dt>Quién decidió</dt><dd>${QUIEN[por as keyof typeof QUIEN] ?? 'El servicio de mensajería'}</dd>
-</dl>
+${facts([
+  ['Qué sigue', sigue],
+  [
+    'Cuándo',
+    accion !== 'devolver' &&
+      fecha &&
+      html`El ${dayInWords(fecha)}${franja && `, de ${franja.desde} a ${franja.hasta}`}`,
+  ],
+  ['Quién decidió', QUIEN[por as keyof typeof QUIEN] ?? 'El servicio de mensajería'],
+])}
 <p><a class="boton principal" href="${raiz}r/${datos.guia}">Seguir mi paquete</a></p>
 <p>Si algo no está bien, escríbale a ${conPunto(datos.comercio)}</p>`,
   }

@@ -5,8 +5,9 @@ import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
+import { facts, field, stateLabel, timeline } from '../ui/components.ts'
 import type { EnvioMostrado } from './envio.ts'
-import { ASPECTOS, avance, cabecera, porQue } from './estados.ts'
+import { avance, PALABRAS, porQue } from './estados.ts'
 
 /** Sentences on what may follow each state. The type requires a sentence for every state of the contract. */
 export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
@@ -36,7 +37,7 @@ const FALTA_LUGAR: Readonly<Record<Exclude<EstadoDeUbicacion, 'confirmada'>, str
 
 const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
-  ...Object.fromEntries(Object.entries(ASPECTOS).map(([estado, { palabra }]) => [`guia.${estado}`, palabra])),
+  ...Object.fromEntries(Object.entries(PALABRAS).map(([estado, palabra]) => [`guia.${estado}`, palabra])),
 }
 
 /**
@@ -51,29 +52,32 @@ export function paginaDelEnvio(envio: EnvioMostrado, raiz: string): PageContent 
   const reloj = createClock(envio.zona)
   const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>`}
 <p class="suave">Envío <b class="codigo">${inGroups(guia)}</b></p>
-<div class="${ASPECTOS[estado].tono}">${cabecera(estado)}
-${
-  motivo &&
-  html`<p class="motivo">Motivo: ${motivo}.</p>
-`
-}${avance(estado)}
-<section class="sigue" aria-labelledby="sigue"><h2 id="sigue">Qué sigue</h2>
-<p>${SIGUE[estado](comercio)}</p></section></div>
+${stateLabel({
+  estado,
+  word: PALABRAS[estado],
+  said: motivo !== undefined && html`<p class="motivo">Motivo: ${motivo}.</p>`,
+  rest: avance(estado),
+})}
+<section aria-labelledby="sigue"><h2 id="sigue">Qué sigue</h2>
+<p>${SIGUE[estado](comercio)}</p></section>
 ${faltaLugar(envio)}
-<dl>
-<dt>Lo envía</dt><dd>${comercio}</dd>
-${inicial !== null && html`<dt>Para</dt><dd>${inicial}.</dd>`}
-<dt>Municipio de destino</dt><dd>${municipio}</dd>
-<dt>Intentos de entrega fallidos</dt><dd>${intentos === 0 ? 'Ninguno' : intentos}</dd>
-</dl>
-<section class="historial" aria-labelledby="historial"><h2 id="historial">Historial</h2>
+${facts([
+  ['Lo envía', comercio],
+  ['Para', inicial !== null && `${inicial}.`],
+  ['Municipio de destino', municipio],
+  ['Intentos de entrega fallidos', intentos === 0 ? 'Ninguno' : intentos],
+])}
+<section aria-labelledby="historial"><h2 id="historial">Historial</h2>
 <p class="suave">De lo más reciente a lo más antiguo, en ${reloj.nombre}.</p>
-<ol>
-${eventos.map((evento) => {
-  const instante = evento.ocurrido_en.toISOString()
-  const porque = porQue(evento)
-  return html`<li><span>${DESCRIPCIONES[evento.tipo] ?? evento.tipo}${porque && `: ${porque}`}</span><time datetime="${instante}">${reloj.corta(instante)}</time></li>\n`
-})}</ol>
+${timeline(
+  estado,
+  eventos.map((evento) => {
+    const iso = evento.ocurrido_en.toISOString()
+    const porque = porQue(evento)
+    const dicho = DESCRIPCIONES[evento.tipo] ?? evento.tipo
+    return { text: porque ? `${dicho}: ${porque}` : dicho, time: { iso, words: reloj.corta(iso) } }
+  }),
+)}
 ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
 <p><a href="${raiz || './'}">Seguir otro envío</a></p>`
   return { titulo: `Envío ${inGroups(guia)}`, cuerpo }
@@ -99,17 +103,17 @@ function faltaLugar({ estado, ubicacion, modo }: EnvioMostrado): Html | false {
  * @param tecleado typed text that cannot be a code
  */
 export const formulario = (raiz: string, tecleado?: string) => html`<form method="get" action="${raiz}r">
-<label for="guia">Código de la guía</label>
-<p class="suave" id="ayuda">Son 12 letras y números, como <b class="entero">7K3M-9QX2-A1B4</b>. Da igual si usa mayúsculas, espacios o guiones.</p>
-${
-  tecleado !== undefined &&
-  html`<p class="error" id="error">A ese código le falta o le sobra algo, o tiene una letra o un número cambiado.</p>
-`
-}<input id="guia" name="guia" type="text" required maxlength="40" autocomplete="off" autocapitalize="characters" spellcheck="false"${
-  tecleado === undefined
-    ? html` aria-describedby="ayuda"`
-    : html` value="${tecleado.slice(0, 40)}" aria-describedby="error ayuda" aria-invalid="true"`
-}>
+${field({
+  id: 'guia',
+  label: 'Código de la guía',
+  hint: html`Son 12 letras y números, como <b class="entero">7K3M-9QX2-A1B4</b>. Da igual si usa mayúsculas, espacios o guiones.`,
+  fault:
+    tecleado === undefined
+      ? undefined
+      : 'A ese código le falta o le sobra algo, o tiene una letra o un número cambiado.',
+  control: (atributos) =>
+    html`<input ${atributos} class="codigo" name="guia" type="text" required maxlength="40" autocomplete="off" autocapitalize="characters" spellcheck="false"${tecleado !== undefined && html` value="${tecleado.slice(0, 40)}"`}>`,
+})}
 <button type="submit" class="principal">Seguir el envío</button>
 </form>`
 

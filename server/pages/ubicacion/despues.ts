@@ -1,6 +1,7 @@
 import type { DatosDeSolicitud, LugarConfirmado, ResultadoDeOtroEnlace } from '../../domain/ubicacion/solicitud.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
+import { facts } from '../ui/components.ts'
 import type { FormValues } from './formulario.ts'
 import { conPunto, ocultos, paquete, soloNombre, zonaDelDestino } from './partes.ts'
 import { enMetros, IMPRECISA_M } from './precision.ts'
@@ -43,10 +44,10 @@ export function paginaDeGracias(datos: DatosDeSolicitud, raiz: string, tarde: bo
 <div class="gracias">${!tarde && PALOMITA}
 <h1 tabindex="-1">${titulo}</h1>
 <p>${tarde ? 'El paquete ya salió hacia el lugar que nos dio antes.' : 'Ya sabemos dónde entregarle su paquete.'}</p>
-<dl>
-<dt>Lugar</dt><dd>${datos.confirmado && dichoEl(datos.confirmado)}</dd>
-${referencia && html`<dt>Cómo reconocerlo</dt><dd>${referencia}</dd>`}
-</dl>
+${facts([
+  ['Lugar', datos.confirmado && dichoEl(datos.confirmado)],
+  ['Cómo reconocerlo', referencia],
+])}
 <p><a class="boton principal" href="${raiz}r/${datos.guia}">Seguir mi paquete</a></p>
 ${datos.corregible && html`<p><a class="boton" href="?cambiar">Cambiar el lugar</a></p>`}
 <p>${datos.corregible ? 'Puede cambiarlo hasta que el repartidor salga a entregarlo. Ya' : `Si algo no está bien, avísele a ${conPunto(datos.comercio)} Ya`} puede cerrar esta página.</p></div>`,

@@ -1,6 +1,8 @@
 import type { DatosDeSolicitud } from '../../domain/ubicacion/solicitud.ts'
+import * as icons from '../../generado/contrato/iconos.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
+import { faultSummary, icon } from '../ui/components.ts'
 import type { FieldFault, FormValues } from './formulario.ts'
 import { ocultos, PREGUNTA, paquete, soloNombre, zonaDelDestino } from './partes.ts'
 
@@ -26,10 +28,6 @@ export const cabezaDeUbicacion = (direccion: (archivo: 'estilo.css' | 'navegador
   html`<link rel="stylesheet" href="${direccion('estilo.css')}">
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
-const TRAZO_PIN =
-  'M12 1.5a8 8 0 0 0-8 8c0 5.6 6.6 11.9 7.4 12.7a.9.9 0 0 0 1.2 0c.8-.8 7.4-7.1 7.4-12.7a8 8 0 0 0-8-8Zm0 11a3 3 0 1 1 0-6 3 3 0 0 1 0 6Z'
-const pin = html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false"><path fill="currentColor" d="${TRAZO_PIN}"/></svg>`
-
 interface Formada {
   valores: FormValues
   /** Faults, shown at the top of the page and beside their fields. */
@@ -46,7 +44,7 @@ interface Formada {
  */
 export function paginaDelFormulario(datos: DatosDeSolicitud, { valores, fallas, mapa, nuevo }: Formada): PageContent {
   const { centro, municipio } = datos
-  const cuerpo = html`${fallas.length > 0 && resumen(fallas)}
+  const cuerpo = html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [campo, mensaje]))}
 ${paquete(datos)}
 <form method="post" novalidate data-formulario${nuevo && html` data-nuevo`} data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}>
 ${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
@@ -74,12 +72,6 @@ ${campoDeReferencia(valores.referencia, falla(fallas, 'referencia'))}
 const falla = (fallas: readonly FieldFault[], campo: FieldFault['campo']) =>
   fallas.find((una) => una.campo === campo)?.mensaje
 
-const resumen = (fallas: readonly FieldFault[]) =>
-  html`<div id="errores" class="errores" role="alert" tabindex="-1" autofocus>
-<h2>Revise esto, por favor</h2>
-<ul>${fallas.map(({ campo, mensaje }) => html`<li><a href="#${campo}">${mensaje}</a></li>`)}</ul>
-</div>`
-
 /** Returns the question about the location, and the ways to answer it. */
 function elegir(datos: DatosDeSolicitud, cambiando: boolean, conMapa: boolean): Html {
   const nombre = soloNombre(datos.destinatario)
@@ -88,13 +80,17 @@ function elegir(datos: DatosDeSolicitud, cambiando: boolean, conMapa: boolean): 
 <p>${nombre && `Hola, ${nombre}. `}${cambiando ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
 <p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
 <div class="formas" data-con-js hidden>
-<div id="con-gps"><button type="button" class="principal" id="gps">${pin} Usar mi ubicación</button>
+<div id="con-gps"><button type="button" class="opcion principal" id="gps">${icon(icons.LocateFixed)}<span>Usar mi ubicación</span></button>
 <div id="estado-gps" class="estado" role="status"></div></div>
-${conMapa && html`<button type="button" data-forma="mapa">Señalarlo en el mapa</button>`}
-<button type="button" data-forma="enlace">Pegar un enlace de mapa</button>
-<button type="button" data-forma="descripcion">Describirlo con palabras</button>
+${conMapa && way('mapa', icons.MapPin, 'Señalarlo en el mapa')}
+${way('enlace', icons.Link, 'Pegar un enlace de mapa')}
+${way('descripcion', icons.Pencil, 'Describirlo con palabras')}
 </div>`
 }
+
+/** Returns the button for one way to answer. */
+const way = (forma: string, drawing: string, nombre: string) =>
+  html`<button type="button" class="opcion" data-forma="${forma}">${icon(drawing)}<span>${nombre}</span>${icon(icons.ChevronRight)}</button>`
 
 const FLECHAS = html`<details id="flechas" hidden><summary>Mover el pin con botones</summary>
 <div class="flechas"><button type="button" data-paso="arriba">↑ Norte</button><button type="button" data-paso="izquierda">← Oeste</button><button type="button" data-paso="derecha">Este →</button><button type="button" data-paso="abajo">↓ Sur</button></div></details>`

@@ -273,7 +273,7 @@ export const VARIABLES = {
     lector: lectores.flag,
     ...soloSinExponer,
     significado:
-      'serves `/buzon`, the messages to recipients of test guides with their telephones and links, without a key: to whoever asks for it as `localhost`, `127.0.0.1`, `[::1]` or by the name in `PUBLIC_URL`, unless a proxy handed the request on («Behind a proxy»); 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
+      'serves `/buzon`, the messages to recipients of test guides with their telephones and links, without a key: to whoever asks for it as `localhost`, `127.0.0.1`, `[::1]` or by the name in `PUBLIC_URL`, unless a proxy handed the request on («Behind a proxy»); it also serves `/ui`, the sheet of the pages’ components; 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
   }),
   retencionDeWebhooks: variable({
     nombre: 'WEBHOOK_RETENTION_DAYS',

@@ -107,7 +107,7 @@ export async function abrirTelefono(
 }
 /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
 export const evaluar = <T>(expression: string, en = pagina): Promise<T> => evaluarEn<T>(en, expression)
-const BLANCOS = 'a, button, input:not(.oculta, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
+const BLANCOS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
 /** In a window that holds the whole page: what the bar covers for now is scrolled from below it. */
 export async function revisarVentana(nombre: string) {
   const ventana = pagina.viewportSize()!

@@ -21,7 +21,7 @@ interface Manifiesto {
 type Firma = { estado: 'buena'; manifiesto: Manifiesto; kid: string } | { estado: 'mala' } | { estado: 'sin_ella' }
 
 interface Resultado {
-  clase: 'bien' | 'mal' | 'duda'
+  tono: 'bien' | 'mal' | 'aviso'
   titulo: string
   parrafos: string[]
   lista?: string[]
@@ -57,18 +57,18 @@ for (const tipo of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
 
 async function atender(archivo: File) {
   const esta = ++vez
-  mostrar({ clase: 'duda', titulo: 'Comprobando…', parrafos: [archivo.name] }, false)
+  mostrar({ tono: 'aviso', titulo: 'Comprobando…', parrafos: [archivo.name] }, false)
   const resultado = await comprobar(archivo).catch(() => SIN_RED)
   if (esta === vez) mostrar(resultado, true)
 }
 
 const SIN_RED: Resultado = {
-  clase: 'duda',
+  tono: 'aviso',
   titulo: 'No se pudo comprobar',
   parrafos: ['No hubo respuesta. Revise su conexión y elija el archivo otra vez.'],
 }
 const NO_ES_PDF: Resultado = {
-  clase: 'mal',
+  tono: 'mal',
   titulo: 'No es la prueba de esta guía',
   parrafos: ['El archivo no es un PDF de este servicio: elija el PDF que le dieron, no una foto ni una captura.'],
 }
@@ -76,7 +76,7 @@ const NO_ES_PDF: Resultado = {
 async function comprobar(archivo: File): Promise<Resultado> {
   if (!window.crypto?.subtle) {
     const parrafos = ['Para calcular la huella, abra esta página con https:// o en un navegador reciente.']
-    return { clase: 'duda', titulo: 'Este navegador no puede comprobarlo', parrafos }
+    return { tono: 'aviso', titulo: 'Este navegador no puede comprobarlo', parrafos }
   }
   if (archivo.size > MAXIMO)
     return { ...NO_ES_PDF, parrafos: ['El archivo es demasiado grande para ser una prueba de entrega.'] }
@@ -85,7 +85,7 @@ async function comprobar(archivo: File): Promise<Resultado> {
     const parrafos = [
       'El archivo no se pudo leer. Si está en la nube, descárguelo a su dispositivo y elíjalo otra vez.',
     ]
-    return { clase: 'duda', titulo: 'No se pudo abrir el archivo', parrafos }
+    return { tono: 'aviso', titulo: 'No se pudo abrir el archivo', parrafos }
   }
   if (String.fromCharCode(...bytes.subarray(0, 5)) !== '%PDF-') return NO_ES_PDF
   const sha256 = enHexadecimal(await crypto.subtle.digest('SHA-256', bytes))
@@ -109,12 +109,12 @@ async function comprobar(archivo: File): Promise<Resultado> {
 }
 
 const PENDIENTE: Resultado = {
-  clase: 'duda',
+  tono: 'aviso',
   titulo: 'La prueba se está preparando',
   parrafos: ['Vuelva a intentarlo en unos segundos.'],
 }
 const DISTINTA: Resultado = {
-  clase: 'mal',
+  tono: 'mal',
   titulo: 'No es la prueba de esta guía',
   parrafos: ['Este PDF no es el que emitimos para la guía. Puede deberse a una de dos cosas:'],
   lista: [
@@ -128,19 +128,19 @@ function segunFirma(firma: Firma): Resultado {
     const parrafos = [
       'La huella coincide, pero la firma digital no. No se fíe del documento y avise a quien se lo dio.',
     ]
-    return { clase: 'mal', titulo: 'La firma no es válida', parrafos }
+    return { tono: 'mal', titulo: 'La firma no es válida', parrafos }
   }
   const titulo = 'Es auténtica'
   const parrafos = [`Este PDF es, byte por byte, la prueba de entrega que se emitió para la guía ${codigo}.`]
   if (firma.estado === 'sin_ella') {
     parrafos.push('La huella coincide. Su navegador no sabe comprobar además la firma digital (Ed25519).')
-    return { clase: 'bien', titulo, parrafos }
+    return { tono: 'bien', titulo, parrafos }
   }
   const { manifiesto, kid } = firma
   const { sin_firma, evidencia } = manifiesto
   const deTipo = (tipo: string) => manifiesto.archivos.filter((archivo) => archivo.tipo === tipo).length
   return {
-    clase: 'bien',
+    tono: 'bien',
     titulo,
     parrafos,
     datos: [
@@ -203,10 +203,11 @@ async function leer(archivo: File): Promise<Uint8Array<ArrayBuffer> | undefined>
   }
 }
 
-function mostrar({ clase, titulo, parrafos, lista = [], datos = [] }: Resultado, enfocar: boolean) {
+function mostrar({ tono, titulo, parrafos, lista = [], datos = [] }: Resultado, enfocar: boolean) {
   const nodo = (etiqueta: string, texto = '') => Object.assign(document.createElement(etiqueta), { textContent: texto })
   const tarjeta = nodo('div')
-  tarjeta.className = `resultado ${clase}`
+  tarjeta.className = 'aviso'
+  tarjeta.dataset.tono = tono
   const cabeza = nodo('h2', titulo)
   cabeza.tabIndex = -1
   tarjeta.append(cabeza, ...parrafos.map((texto) => nodo('p', texto)))

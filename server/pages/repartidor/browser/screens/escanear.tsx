@@ -126,7 +126,7 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
       </label>
       <label class="boton">
         <input
-          class="oculta"
+          class="oculto"
           type="file"
           accept="image/*"
           capture="environment"

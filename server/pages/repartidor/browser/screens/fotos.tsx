@@ -71,7 +71,7 @@ export function Fotos(props: {
       {fotos.length < MAXIMO && (
         <label class="boton">
           <input
-            class="oculta"
+            class="oculto"
             type="file"
             accept="image/*"
             capture="environment"

@@ -171,7 +171,7 @@ function Filtros({ filas, alElegir }: { filas: readonly FilaDeReparto[]; alElegi
   )
   return (
     <fieldset class="filtros">
-      <legend class="oculta">Por estado</legend>
+      <legend class="oculto">Por estado</legend>
       {uno(null, `Todas ${filas.length}`)}
       {estados.map(([estado, cuantas]) => uno(estado, `${NOMBRES[estado]} ${cuantas}`))}
     </fieldset>

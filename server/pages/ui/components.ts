@@ -1,0 +1,180 @@
+// Components of the pages, as HTML. Each has a style sheet here, which the style sheet of a page imports if it shows it.
+import { ChevronRight } from '../../generado/contrato/iconos.ts'
+import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import { Html, html } from '../html.ts'
+import { STATE_LOOKS, type Tone } from './states.ts'
+
+/**
+ * Returns an icon. It is only for the eyes: words beside it, or the name of its control, say the same.
+ * @param drawing constant of `iconos.ts`
+ */
+export const icon = (drawing: string): Html =>
+  html`<svg class="icono" viewBox="0 0 24 24" aria-hidden="true">${new Html(drawing)}</svg>`
+
+/** One filled button (`principal`) stands on a screen. The other kinds step back. */
+export type ButtonKind = 'principal' | 'callado' | 'peligro' | 'peligro lleno'
+
+interface ButtonOptions {
+  text: string
+  icon?: string
+  kind?: ButtonKind | undefined
+  /** Address of a link that looks like a button. */
+  href?: string
+  /** Further attributes, such as a name and a value. */
+  attributes?: Html
+}
+
+const classes = (...names: (string | false | undefined)[]) => names.filter(Boolean).join(' ')
+
+/** Returns a button, or a link that looks like one. */
+export function button({ text, icon: drawing, kind, href, attributes }: ButtonOptions): Html {
+  const inside = html`${drawing && icon(drawing)}${text}`
+  const more = attributes && html` ${attributes}`
+  return href === undefined
+    ? html`<button${kind && html` class="${kind}"`}${more}>${inside}</button>`
+    : html`<a class="${classes('boton', kind)}" href="${href}"${more}>${inside}</a>`
+}
+
+/** Returns a button that shows an icon alone. Its name is read out, and shown under the mouse. */
+export const iconButton = (name: string, drawing: string, kind?: ButtonKind): Html =>
+  html`<button type="button" class="${classes('solo-icono', kind)}" aria-label="${name}" title="${name}">${icon(drawing)}</button>`
+
+interface FieldOptions {
+  id: string
+  label: string
+  hint?: string | Html | undefined
+  fault?: string | undefined
+  /** Returns the control with these attributes: its id, and what describes it. */
+  control(attributes: Html): Html
+}
+
+/** Returns a field: its name, its help, its fault and its control. */
+export function field({ id, label, hint, fault, control }: FieldOptions): Html {
+  const described = classes(fault && `error-${id}`, hint && `ayuda-${id}`)
+  const attributes = html`id="${id}"${described && html` aria-describedby="${described}"`}${fault && html` aria-invalid="true"`}`
+  return html`<div class="campo"><label for="${id}">${label}</label>
+${hint && html`<p class="suave" id="ayuda-${id}">${hint}</p>\n`}${fault && html`<p class="error" id="error-${id}">${fault}</p>\n`}${control(attributes)}</div>`
+}
+
+/**
+ * Returns the summary of a form's faults.
+ * @param faults sentences by the id of their field
+ * @param focus false to leave the focus where it is
+ */
+export const faultSummary = (faults: readonly (readonly [id: string, sentence: string])[], focus = true): Html =>
+  html`<div id="errores" class="errores" role="alert" tabindex="-1"${focus && html` autofocus`}>
+<h2>Revise esto, por favor</h2>
+<ul>${faults.map(([id, sentence]) => html`<li><a href="#${id}">${sentence}</a></li>`)}</ul>
+</div>`
+
+interface ChoiceOptions {
+  icon: string
+  text: string
+  detail?: string
+  href: string
+  main?: boolean
+}
+
+/** Returns a row that leads to another page. */
+export const choice = ({ icon: drawing, text, detail, href, main }: ChoiceOptions): Html =>
+  html`<a class="${classes('opcion', main && 'principal')}" href="${href}">${icon(drawing)}<span>${text}${detail && html`<small>${detail}</small>`}</span>${icon(ChevronRight)}</a>`
+
+/** Returns names with their values. A value that is null, false or undefined is left out. */
+export const facts = (
+  values: readonly (readonly [name: string, value: string | number | Html | false | null | undefined])[],
+): Html =>
+  html`<dl>
+${values.filter(([, value]) => value !== false && value !== null && value !== undefined).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`
+
+/** Returns a notice within the page, in the tone of a warning unless another is given. */
+export const notice = (body: Html, tone: Tone = 'aviso'): Html =>
+  html`<div class="aviso" data-tono="${tone}">${body}</div>`
+
+/** Returns the state of a guide: icon and word, in the state's tone. */
+export const stateBadge = (estado: Estado, word: string): Html =>
+  html`<span class="insignia" data-tono="${STATE_LOOKS[estado].tono}">${icon(STATE_LOOKS[estado].icono)}${word}</span>`
+
+interface StateLabelOptions {
+  estado: Estado
+  word: string
+  /** Paragraphs below the word. */
+  said?: Html | false | undefined
+  /** Part below the dashed line. */
+  rest?: Html | false | undefined
+}
+
+/** Returns the state told large, as the heading of a page. */
+export const stateLabel = ({ estado, word, said, rest }: StateLabelOptions): Html =>
+  html`<div class="etiqueta" data-tono="${STATE_LOOKS[estado].tono}"><div class="voz">${icon(STATE_LOOKS[estado].icono)}
+<h1>${word}</h1>${said}</div>${rest && html`<div class="resto">${rest}</div>`}</div>`
+
+/**
+ * Returns the way of a parcel as a line of steps.
+ * @param current index of the present step
+ */
+export const progress = (label: string, steps: readonly string[], current: number): Html =>
+  html`<div class="con-avance"><ol class="avance" aria-label="${label}">
+${steps.map((step, i) => {
+  if (i < current) return html`<li class="hecho"><span>${step}</span><span class="oculto">, hecho</span></li>\n`
+  return i === current
+    ? html`<li aria-current="step"><span>${step}</span></li>\n`
+    : html`<li><span>${step}</span></li>\n`
+})}</ol></div>`
+
+interface TimelineEntry {
+  text: string
+  /** Instant in ISO 8601, and the words for it. */
+  time: { iso: string; words: string }
+}
+
+/** Returns a history, newest first. The first dot has the tone of the present state. */
+export const timeline = (estado: Estado, entries: readonly TimelineEntry[]): Html =>
+  html`<ol class="linea" data-tono="${STATE_LOOKS[estado].tono}">
+${entries.map(({ text, time }) => html`<li><b>${text}</b><time datetime="${time.iso}">${time.words}</time></li>\n`)}</ol>`
+
+/** Returns a page or a list without anything in it: what it would show, and what to do. */
+export const emptyState = (drawing: string, title: Html, sentence: string, action?: Html): Html =>
+  html`<div class="vacio">${icon(drawing)}${title}<p>${sentence}</p>${action}</div>`
+
+/** Returns the shape of a list that is still loading. */
+export const skeleton = (rows: number): Html =>
+  html`<div role="status"><span class="oculto">Cargando…</span>${Array.from({ length: rows }, () => html`<p aria-hidden="true"><span class="hueso"></span><span class="hueso"></span></p>`)}</div>`
+
+/** Returns the parts of a long list: which part is shown, and the way to the parts beside it. */
+export const pagination = (shown: string, previous: string | undefined, next: string | undefined): Html =>
+  html`<nav class="paginas" aria-label="Páginas"><span>${shown}</span><span class="grupo">${previous !== undefined && button({ text: 'Anterior', href: previous, attributes: html`rel="prev"` })}${next !== undefined && button({ text: 'Siguiente', href: next, attributes: html`rel="next"` })}</span></nav>`
+
+interface Tab {
+  icon: string
+  text: string
+  href: string
+  current?: boolean
+}
+
+/** Returns the bar with the places of an application. */
+export const tabs = (label: string, places: readonly Tab[]): Html =>
+  html`<nav class="pestanas" aria-label="${label}">${places.map(({ icon: drawing, text, href, current }) => html`<a href="${href}"${current && html` aria-current="page"`}>${icon(drawing)}${text}</a>`)}</nav>`
+
+/** Returns a choice of one of few values. Works in a form without a program. */
+export const segment = (
+  label: string,
+  name: string,
+  values: readonly (readonly [value: string, text: string])[],
+): Html =>
+  html`<fieldset class="segmento"><legend class="oculto">${label}</legend>${values.map(([value, text], i) => html`<label><input class="oculto" type="radio" name="${name}" value="${value}"${i === 0 && html` checked`}>${text}</label>`)}</fieldset>`
+
+/** Returns the result of an action, which is read out, and the button that undoes it. */
+export const toast = (text: string, undo?: Html): Html =>
+  html`<div class="brindis" role="status"><span>${text}</span>${undo}</div>`
+
+/**
+ * Returns a question before a step that cannot be undone.
+ * @param open true to show it within the page; otherwise the page's program opens it
+ */
+export const dialog = (id: string, title: string, body: Html, open = false): Html =>
+  html`<dialog id="${id}" aria-labelledby="${id}-titulo"${open && html` open`}><h2 id="${id}-titulo">${title}</h2>${body}</dialog>`
+
+/** Returns a table that scrolls within itself. On a phone, each row is a block. */
+export const table = (label: string, columns: readonly string[], rows: readonly (readonly Html[])[]): Html =>
+  html`<div class="marco-tabla"><table class="tabla"><caption class="oculto">${label}</caption><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+<tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>`

@@ -1,0 +1,26 @@
+/**
+ * Icons of lucide-static that the pages show, by their names there. The generator writes the drawing of each into
+ * `server/generado/contrato/iconos.ts`, as a constant of its own, so that a bundle contains only those that it shows.
+ */
+export const ICON_NAMES = [
+  'ban',
+  'chevron-right',
+  'circle-check',
+  'circle-dashed',
+  'circle-question-mark',
+  'inbox',
+  'link',
+  'locate-fixed',
+  'map-pin',
+  'package',
+  'package-open',
+  'pencil',
+  'route',
+  'search',
+  'store',
+  'triangle-alert',
+  'truck',
+  'undo-2',
+  'warehouse',
+  'x',
+] as const
