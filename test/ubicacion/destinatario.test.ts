@@ -91,6 +91,76 @@ describe('a place in words', () => {
   })
 })
 
+describe('a short link', () => {
+  it('is said to be read, then not to answer, and asked about again if it leads nowhere', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const enlace = 'https://maps.app.goo.gl/abc123'
+    expect((await enviar(ruta, { enlace })).status).toBe(303)
+    await hasta(async () => (await filas(guia)).enlace_corto[0].intentos === 1)
+    const pagina = async () => (await ver(ruta)).text()
+    expect(await pagina()).toContain('el mapa todavía no contesta')
+    const deLaGuia = 'where (comercio_id, guia_id) = (select comercio_id, id from guia where guia = $1)'
+    await entorno.db.pool.query(`update enlace_corto set intentos = 0 ${deLaGuia}`, [guia])
+    expect(await pagina()).toContain('Estamos leyendo su enlace')
+    // Words do not end the reading.
+    expect((await enviar(ruta, { accion: 'senas', referencia: 'Portón negro' })).status).toBe(303)
+    expect(await pagina()).toContain('Estamos leyendo su enlace')
+    await entorno.db.pool.query(`delete from enlace_corto ${deLaGuia}`, [guia])
+    const otraVez = await pagina()
+    expect(otraVez).toContain('no lleva a un lugar del mapa')
+    expect(otraVez).toContain('name="cambiar" value="1"')
+    expect((await leer(comercio, guia)).ubicacion).toMatchObject({ maps_url: enlace, referencia: 'Portón negro' })
+    await enviar(ruta, ALLA)
+    expect((await leer(comercio, guia)).ubicacion).toMatchObject({ lat: 14.64, maps_url: null })
+  })
+})
+
+describe('words beside a confirmed place', () => {
+  const SENAS = { accion: 'senas', referencia: 'Portón negro' }
+
+  it('keep its point, and are an event; the same again is none', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    expect((await enviar(ruta, SENAS)).status).toBe(422)
+    await enviar(ruta, { ...AHI, referencia: '' })
+    expect(await (await ver(ruta)).text()).toContain('¿Cómo se reconoce la puerta?')
+    for (const _vez of [1, 2]) expect((await enviar(ruta, SENAS)).status).toBe(303)
+    const con = await leer(comercio, guia)
+    revisarHistorial(con)
+    expect(con.secuencia).toBe(4)
+    expect(con.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 12, referencia: 'Portón negro' })
+    expect(con.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.6333, lng: -90.6064 })
+    expect((await enviar(ruta, { ...SENAS, referencia: 'x'.repeat(201) })).status).toBe(422)
+    expect((await enviar(ruta, { ...SENAS, referencia: '' })).status).toBe(303)
+    expect((await leer(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, referencia: null })
+    await escanear(guia, 'recolectado', 'en_ruta')
+    const antes = await filas(guia)
+    expect(await (await enviar(ruta, SENAS)).text()).not.toContain('Guardar las señas')
+    expect(await filas(guia)).toEqual(antes)
+  })
+
+  it('take its point away only if the recipient says so once more', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const referencia = 'Aldea El Carmen, casa azul tras la escuela'
+    const describir = { metodo: 'descripcion', cambiar: '1', referencia }
+    for (const lugar of [AHI, { enlace: 'https://maps.app.goo.gl/abc123' }] as Record<string, string>[]) {
+      const guia = await nueva(comercio, MIXCO)
+      const ruta = await enlaceDe(guia)
+      await enviar(ruta, lugar)
+      const { secuencia } = await leer(comercio, guia)
+      const pregunta = await enviar(ruta, describir)
+      expect([pregunta.status, (await pregunta.text()).includes('¿Quitamos el lugar del mapa?')]).toEqual([422, true])
+      expect((await leer(comercio, guia)).secuencia).toBe(secuencia)
+      expect((await enviar(ruta, { ...describir, sin_punto: '1' })).status).toBe(303)
+      const { ubicacion } = await leer(comercio, guia)
+      expect(ubicacion).toMatchObject({ estado: 'confirmada', lat: null, lng: null, maps_url: null, referencia })
+    }
+  })
+})
+
 describe('a position that is no door', () => {
   it('is taken if the recipient says so, and the courier is told how inexact it is', async () => {
     const comercio = await entorno.nuevoComercio()

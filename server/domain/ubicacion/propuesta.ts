@@ -30,6 +30,8 @@ export interface LugarPropuesto {
    */
   cambiar: boolean
   metodo: 'gps' | 'mapa' | 'enlace' | 'descripcion'
+  /** True if the recipient wants a description instead of the point or link that was confirmed before. */
+  sin_punto?: boolean
 }
 
 /** Fault of a location that a recipient proposes, in words for the recipient. */
@@ -40,12 +42,29 @@ export interface FallaDeLugar {
 
 const REFERENCIA_MAXIMA = 200
 
+const REFERENCIA_LARGA: FallaDeLugar = {
+  motivo: 'referencia_larga',
+  mensaje: `La referencia pasa de ${REFERENCIA_MAXIMA} letras: escríbala más corta.`,
+}
+
+const limpiar = (referencia: string | undefined) => referencia?.trim().replaceAll(/\s+/g, ' ') || null
+const esLarga = (referencia: string | null) => referencia !== null && referencia.length > REFERENCIA_MAXIMA
+
+/** Returns the same location with other words, or what is wrong with the words. */
+export function proponerPalabras(lugar: Omit<Propuesta, 'origen'>, texto: string): Propuesta | FallaDeLugar {
+  const referencia = limpiar(texto)
+  if (esLarga(referencia)) return REFERENCIA_LARGA
+  // Words are all that is known of a location without point and link.
+  if (referencia === null && lugar.lat === null && lugar.enlace === null)
+    return { motivo: 'sin_lugar', mensaje: 'Falta el lugar: descríbalo con palabras.' }
+  return { ...lugar, referencia, origen: 'destinatario' }
+}
+
 /** Converts the recipient's answer into a proposed location, or returns what is wrong with the answer. */
 export function proponer(lugar: LugarPropuesto): Propuesta | FallaDeLugar {
   const falla = (motivo: FallaDeLugar['motivo'], mensaje: string): FallaDeLugar => ({ motivo, mensaje })
-  const referencia = lugar.referencia?.trim().replaceAll(/\s+/g, ' ') || null
-  if (referencia && referencia.length > REFERENCIA_MAXIMA)
-    return falla('referencia_larga', `La referencia pasa de ${REFERENCIA_MAXIMA} letras: escríbala más corta.`)
+  const referencia = limpiar(lugar.referencia)
+  if (esLarga(referencia)) return REFERENCIA_LARGA
   const comun = { precision_m: lugar.precision_m ?? null, referencia, origen: 'destinatario' as const }
   if (lugar.metodo === 'descripcion')
     return referencia

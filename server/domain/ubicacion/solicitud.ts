@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import { juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer } from './propuesta.ts'
+import { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer, proponerPalabras } from './propuesta.ts'
 import { pedirOtraVez } from './reenvio.ts'
 import { admiteUbicacion, enlacePorSeguir, huellaDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
 
@@ -40,6 +40,11 @@ export interface LugarConfirmado {
   precision_m: number | null
   enlace: string | null
   referencia: string | null
+  /**
+   * Progress of a link whose coordinates are unknown. `leyendo`: it is being followed for the first time. `demorado`:
+   * it did not answer, and will be followed again. `sin_lugar`: it leads to no location. Null for any other location.
+   */
+  lectura: 'leyendo' | 'demorado' | 'sin_lugar' | null
 }
 
 /** Result of a location that a recipient proposed. */
@@ -47,6 +52,8 @@ export type ResultadoDeConfirmacion =
   | { ok: true }
   | { ok: false; motivo: 'lejos'; distancia_km: number }
   | ({ ok: false } & FallaDeLugar)
+  /** `con_punto`: words instead of the location would drop a confirmed point or link. */
+  | { ok: false; motivo: 'con_punto' }
   /** `agotada`: the recipient changed the location too often. */
   | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' | 'agotada' }
 
@@ -61,6 +68,11 @@ export interface Solicitudes {
   leer(token: string): Promise<DatosDeSolicitud | undefined>
   /** Confirms a location. A repeated location is `ok` again, because the first answer may be lost on a bad network. */
   confirmar(token: string, lugar: LugarPropuesto): Promise<ResultadoDeConfirmacion>
+  /**
+   * Changes the words beside a confirmed location. A point or link stays as it is. The same words again are `ok`.
+   * @param referencia at most 200 characters; empty to remove the words
+   */
+  describir(token: string, referencia: string): Promise<ResultadoDeConfirmacion>
   /** Sends another link in place of an expired link, to the guide's own telephone. */
   pedirOtro(token: string): Promise<ResultadoDeOtroEnlace>
 }
@@ -71,15 +83,19 @@ export interface Solicitudes {
  */
 const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   'ubicacion.porToken',
-  `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
+  `select g.*, c.nombre as comercio, l.vence_en as vence, k.maps_url as por_seguir, k.intentos as veces
+   from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
      and m.telefono = g.telefono and m.tipo = 'solicitud_ubicacion'
-   join comercio c on c.id = g.comercio_id where l.huella = :huella`,
+   join comercio c on c.id = g.comercio_id
+   left join enlace_corto k on k.comercio_id = g.comercio_id and k.modo = g.modo and k.guia_id = g.id
+   where l.huella = :huella`,
   { alcance: 'parte' },
 )
 
-type Hallada = FilaGuia & { comercio: string; vence: Date }
+/** `por_seguir` and `veces`: link that is still to be followed, and failed attempts to follow it; null for none. */
+type Hallada = FilaGuia & { comercio: string; vence: Date; por_seguir: string | null; veces: number | null }
 
 /**
  * Maximum confirmations of a guide's location by recipients. A short link counts twice: when the recipient sends it,
@@ -122,6 +138,21 @@ export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
         return paso && { ok: true }
       })
     },
+    describir: (token, referencia) =>
+      sinCarrera(async (): Promise<ResultadoDeConfirmacion | undefined> => {
+        const fila = await buscar(token)
+        if (!fila) return { ok: false, motivo: 'desconocida' }
+        const estado = estadoDe(fila, reloj())
+        if (estado === 'abierta') return { ok: false, motivo: 'sin_lugar', mensaje: 'Falta el lugar.' }
+        if (estado !== 'confirmada') return { ok: false, motivo: estado }
+        const presente = lugarDe(fila)
+        const propuesta = proponerPalabras(presente, referencia)
+        if ('motivo' in propuesta) return { ok: false, ...propuesta }
+        const hecho = await juzgarCambio(db, fila, propuesta)
+        if (hecho) return hecho
+        const paso = await darPaso(deps, fila, pasoDeLugar(fila, propuesta, reloj()))
+        return paso && { ok: true }
+      }),
     async pedirOtro(token): Promise<ResultadoDeOtroEnlace> {
       const resultado = await sinCarrera(async () => {
         const fila = await buscar(token)
@@ -143,7 +174,6 @@ function estadoDe(fila: Hallada, ahora: Date): DatosDeSolicitud['estado'] {
 
 function presentarSolicitud(fila: Hallada, ahora: Date): DatosDeSolicitud {
   const estado = estadoDe(fila, ahora)
-  const { precision_m = null, enlace = null, referencia = null } = fila.ubicacion_extra ?? {}
   return {
     estado,
     guia: fila.guia,
@@ -154,12 +184,34 @@ function presentarSolicitud(fila: Hallada, ahora: Date): DatosDeSolicitud {
     municipio: fila.municipio,
     direccion: fila.direccion,
     centro: centroDe(fila.departamento, fila.municipio) ?? null,
-    confirmado:
-      estado === 'confirmada'
-        ? { lat: fila.ubicacion_lat, lng: fila.ubicacion_lng, precision_m, enlace, referencia }
-        : null,
+    confirmado: estado === 'confirmada' ? { ...lugarDe(fila), lectura: lecturaDe(fila) } : null,
     corregible: estado === 'confirmada' && admiteUbicacion(fila),
   }
+}
+
+/** Returns the location that the guide's row has. */
+function lugarDe({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extra }: FilaGuia) {
+  const { precision_m = null, enlace = null, referencia = null } = ubicacion_extra ?? {}
+  return { lat, lng, precision_m, enlace, referencia }
+}
+
+function lecturaDe({ ubicacion_lat, ubicacion_extra, por_seguir, veces }: Hallada): LugarConfirmado['lectura'] {
+  const enlace = ubicacion_extra?.enlace
+  if (enlace === undefined || ubicacion_lat !== null) return null
+  if (por_seguir !== enlace) return 'sin_lugar'
+  return veces === 0 ? 'leyendo' : 'demorado'
+}
+
+/** Returns the answer that changes nothing to a change of a confirmed location; undefined if the change is recorded. */
+async function juzgarCambio(
+  db: Pick<Deps['db'], 'consultar'>,
+  fila: Hallada,
+  propuesta: Propuesta,
+): Promise<ResultadoDeConfirmacion | undefined> {
+  if (mismoLugar(fila, propuesta)) return { ok: true }
+  if (!admiteUbicacion(fila)) return { ok: false, motivo: 'cerrada' }
+  const [cuenta] = await db.consultar(CONFIRMADAS, deGuia(fila))
+  return cuenta!.veces >= VECES ? { ok: false, motivo: 'agotada' } : undefined
 }
 
 /**
@@ -175,10 +227,12 @@ async function juzgar(
   const estado = estadoDe(fila, reloj())
   if (estado === 'confirmada') {
     // The answer was sent twice over a bad network. The location is already confirmed, as the recipient wanted.
-    if (!lugar.cambiar || mismoLugar(fila, propuesta)) return { ok: true }
-    if (!admiteUbicacion(fila)) return { ok: false, motivo: 'cerrada' }
-    const [cuenta] = await db.consultar(CONFIRMADAS, deGuia(fila))
-    if (cuenta!.veces >= VECES) return { ok: false, motivo: 'agotada' }
+    if (!lugar.cambiar) return { ok: true }
+    const hecho = await juzgarCambio(db, fila, propuesta)
+    if (hecho) return hecho
+    const { lat, enlace } = lugarDe(fila)
+    if (lugar.metodo === 'descripcion' && !lugar.sin_punto && (lat !== null || enlace !== null))
+      return { ok: false, motivo: 'con_punto' }
   } else if (estado !== 'abierta') return { ok: false, motivo: estado }
   const { distancia_km } = juzgarDestino(fila, { ubicacion_lat: propuesta.lat, ubicacion_lng: propuesta.lng })
   if (distancia_km !== null && distancia_km > LEJOS && !lugar.seguro)

@@ -29,30 +29,107 @@ ${ocultos(valores, campos)}
 }
 
 /**
- * Returns the page that shows the confirmed location. It has a link to the tracking page and, while allowed, a link to
- * change the location.
- * @param raiz relative path from the page to the service root, such as `../`
- * @param tarde true if the recipient wanted to change the location, but the courier is already on the way
+ * Returns the page that asks if a description may replace the confirmed point or link. Otherwise the description is
+ * added to it.
  */
-export function paginaDeGracias(datos: DatosDeSolicitud, raiz: string, tarde: boolean): PageContent {
+export function paginaDePalabras(datos: DatosDeSolicitud, valores: FormValues): PageContent {
+  const titulo = '¿Quitamos el lugar del mapa?'
+  return {
+    titulo,
+    cuerpo: html`${paquete(datos)}
+<h1 tabindex="-1" autofocus>${titulo}</h1>
+<p>Usted ya nos señaló un lugar en el mapa. Con él, el repartidor llega directo. Si lo quita, solo tendrá sus palabras:</p>
+<blockquote>${valores.referencia}</blockquote>
+<form method="post" data-formulario>
+${ocultos({ ...valores, metodo: 'descripcion' }, ['metodo', 'referencia', 'cambiar'])}
+<button type="submit" class="principal" name="accion" value="senas">Dejar el lugar y agregar mis palabras</button>
+<button type="submit" name="sin_punto" value="1">Quitar el lugar: ya no es ahí</button>
+<p id="envio" class="estado" role="status"></p>
+</form>`,
+  }
+}
+
+/** Returns the page shown while a short link is followed. The page's program loads it again until the link is read. */
+export const paginaDeLectura = (datos: DatosDeSolicitud): PageContent => ({
+  titulo: 'Leyendo su enlace',
+  cuerpo: html`${paquete(datos)}
+<div class="gracias" data-recargar>
+<h1 tabindex="-1">Estamos leyendo su enlace</h1>
+<p role="status">Guardamos el enlace. Falta saber a qué punto del mapa lleva: tarda unos segundos.</p>
+<p><a class="boton" href="">Ver si ya está</a></p>
+<p><a class="boton" href="?cambiar">Decir el lugar de otra forma</a></p></div>`,
+})
+
+/** Options of the page of a confirmed location. */
+interface OpcionesDeGracias {
+  /** Relative path from the page to the service root, such as `../`. */
+  raiz: string
+  /** True if the recipient wanted to change the location, but the courier is already on the way. */
+  tarde: boolean
+  /** Words that were sent and refused; undefined to show the confirmed ones. */
+  palabras: string | undefined
+  /** Fault of the words that were sent. */
+  falla: string | undefined
+}
+
+/**
+ * Returns the page that shows the confirmed location, and asks how the door looks. It has a link to the tracking page
+ * and, while allowed, a link to change the location.
+ */
+export function paginaDeGracias(
+  datos: DatosDeSolicitud,
+  { raiz, tarde, palabras, falla }: OpcionesDeGracias,
+): PageContent {
   const nombre = soloNombre(datos.destinatario)
-  const { referencia = null } = datos.confirmado ?? {}
+  const { referencia = null, lat = null, enlace = null } = datos.confirmado ?? {}
+  const senalado = lat !== null || enlace !== null
+  const pregunta = datos.corregible && senalado && preguntaDeSenas(palabras ?? referencia ?? '', falla)
+  // The next step is the one filled button: the words, while they are missing.
+  const faltan = pregunta && (referencia === null || falla !== undefined)
   const titulo = tarde ? 'Ya no se puede cambiar aquí' : nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
   return {
     titulo: tarde ? titulo : 'Gracias',
     cuerpo: html`${paquete(datos)}
 <div class="gracias">${!tarde && PALOMITA}
 <h1 tabindex="-1">${titulo}</h1>
-<p>${tarde ? 'El paquete ya salió hacia el lugar que nos dio antes.' : 'Ya sabemos dónde entregarle su paquete.'}</p>
+<p>${fraseDe(datos.confirmado, tarde)}</p>
 ${facts([
   ['Lugar', datos.confirmado && dichoEl(datos.confirmado)],
   ['Cómo reconocerlo', referencia],
 ])}
-<p><a class="boton principal" href="${raiz}r/${datos.guia}">Seguir mi paquete</a></p>
+${faltan && pregunta}
+<p><a class="boton${!faltan && ' principal'}" href="${raiz}r/${datos.guia}">Seguir mi paquete</a></p>
+${
+  !faltan &&
+  pregunta &&
+  html`<details><summary>Cambiar las señas</summary>
+${pregunta}
+</details>`
+}
 ${datos.corregible && html`<p><a class="boton" href="?cambiar">Cambiar el lugar</a></p>`}
 <p>${datos.corregible ? 'Puede cambiarlo hasta que el repartidor salga a entregarlo. Ya' : `Si algo no está bien, avísele a ${conPunto(datos.comercio)} Ya`} puede cerrar esta página.</p></div>`,
   }
 }
+
+/** Returns the sentence that says what is known of the location. */
+function fraseDe(confirmado: LugarConfirmado | null, tarde: boolean): string {
+  if (tarde) return 'El paquete ya salió hacia el lugar que nos dio antes.'
+  if (confirmado?.lectura === 'demorado')
+    return 'Guardamos su enlace, pero el mapa todavía no contesta. Lo seguimos intentando; si puede, díganos el lugar de otra forma.'
+  return 'Ya sabemos dónde entregarle su paquete.'
+}
+
+/** Returns the form that asks how the door is recognized, beside a confirmed location. */
+const preguntaDeSenas = (palabras: string, falla: string | undefined) =>
+  html`<form method="post" class="senas" data-formulario data-confirmado>
+<div class="campo"><label for="referencia">¿Cómo se reconoce la puerta?</label>
+<p class="suave" id="ayuda-referencia">Color, portón, qué hay enfrente, si hay que tocar o llamar.</p>
+<p class="error" id="error-referencia"${!falla && html` hidden`}>${falla}</p>
+<textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="error-referencia ayuda-referencia"${falla && html` aria-invalid="true"`}>
+${palabras}</textarea></div>
+<button type="submit" class="principal" name="accion" value="senas">Guardar las señas</button>
+<p id="envio" class="estado" role="status"></p>
+</form>`
 
 const PALOMITA = html`<svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>`
 

@@ -9,14 +9,14 @@ const PEOR_PRECISION = 100_000
 
 const CAMPOS = [
   ...(['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const),
-  ...(['seguro', 'accion'] as const),
+  ...(['seguro', 'sin_punto', 'accion'] as const),
 ] as const
 type Campo = (typeof CAMPOS)[number]
 /** Fields of the posted form, cleaned; empty if not filled in. */
 export type Formulario = Record<Campo, string>
 
 /** Fields that the recipient filled in. The form shows them again as they came. */
-export type FormValues = Omit<Formulario, 'seguro' | 'accion'>
+export type FormValues = Omit<Formulario, 'seguro' | 'sin_punto' | 'accion'>
 
 /** Fault of the form, and the part of the form where the recipient can correct it. */
 export interface FieldFault {
@@ -40,8 +40,14 @@ const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
 export const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
 /** Returns the fields that the recipient filled in. */
-export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Formulario): FormValues => valores
+export const valoresDe = ({
+  seguro: _seguro,
+  sin_punto: _sinPunto,
+  accion: _accion,
+  ...valores
+}: Formulario): FormValues => valores
 
+export const REFERENCIA_LARGA = 'La descripción es muy larga: use 200 letras o menos.'
 export const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
 
 /** Reads a decimal number in plain notation; undefined unless it is between `minimo` and `maximo`. */
@@ -58,9 +64,7 @@ function numero(texto: string, minimo: number, maximo: number): number | undefin
 export function interpretarFormulario(formulario: Formulario): { lugar?: LugarPropuesto; fallas: FieldFault[] } {
   const { metodo, enlace, referencia } = formulario
   const fallas: FieldFault[] = []
-  if (referenciaLarga(referencia)) {
-    fallas.push({ campo: 'referencia', mensaje: 'La descripción es muy larga: use 200 letras o menos.' })
-  }
+  if (referenciaLarga(referencia)) fallas.push({ campo: 'referencia', mensaje: REFERENCIA_LARGA })
   const comun = {
     seguro: formulario.seguro === '1',
     cambiar: formulario.cambiar === '1',
@@ -69,7 +73,7 @@ export function interpretarFormulario(formulario: Formulario): { lugar?: LugarPr
   const dado = (lugar: LugarPropuesto) => (fallas.length > 0 ? { fallas } : { lugar, fallas })
   if (metodo === 'descripcion' || formulario.accion === 'describir') {
     if (referencia.length < MINIMO_DE_DESCRIPCION) fallas.push({ campo: 'referencia', mensaje: DESCRIPCION_CORTA })
-    return dado({ ...comun, metodo: 'descripcion' })
+    return dado({ ...comun, metodo: 'descripcion', ...(formulario.sin_punto === '1' && { sin_punto: true }) })
   }
   if ((metodo === 'gps' || metodo === 'mapa') && (formulario.lat !== '' || formulario.lng !== '')) {
     const punto = leerPunto(formulario, metodo)

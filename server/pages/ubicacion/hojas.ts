@@ -6,12 +6,22 @@ import {
   CERRADA,
   OTRO_AGOTADO,
   paginaDeGracias,
+  paginaDeLectura,
   paginaDeOtroEnlace,
+  paginaDePalabras,
   paginaDeSeguro,
   SOLICITUD_DESCONOCIDA,
   VENCIDA,
 } from './despues.ts'
-import { type FieldFault, type Formulario, type FormValues, interpretarFormulario, valoresDe } from './formulario.ts'
+import {
+  type FieldFault,
+  type Formulario,
+  type FormValues,
+  interpretarFormulario,
+  REFERENCIA_LARGA,
+  referenciaLarga,
+  valoresDe,
+} from './formulario.ts'
 import { type DatosDelMapa, paginaDelFormulario } from './view.ts'
 
 const VACIO: FormValues = {
@@ -26,6 +36,14 @@ const CAMPO_DE = {
   enlace_invalido: 'enlace',
   referencia_larga: 'referencia',
 } as const
+
+/** Fault of a form whose earlier link was followed in vain. */
+const ENLACE_SIN_LUGAR: readonly FieldFault[] = [
+  {
+    campo: 'lugar',
+    mensaje: 'El enlace que nos dio no lleva a un lugar del mapa. Díganos el lugar otra vez, aquí abajo.',
+  },
+]
 
 /** Link of a recipient, as the browser opened it. */
 interface Abierto {
@@ -48,7 +66,7 @@ interface OpcionesDeHojas {
  */
 export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: OpcionesDeHojas) {
   const ver = async (
-    { token, raiz }: Abierto,
+    { token, raiz, red }: Abierto,
     llenado: Partial<FormValues> = {},
     fallas: readonly FieldFault[] = [],
   ): Promise<Sheet> => {
@@ -57,8 +75,16 @@ export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: Opcion
     if (datos.estado === 'vencida') return { status: 410, ...VENCIDA }
     if (datos.estado === 'cerrada') return { status: 200, ...CERRADA }
     const cambiar = llenado.cambiar === '1'
-    if (datos.estado === 'confirmada' && !(cambiar && datos.corregible))
-      return { status: 200, ...paginaDeGracias(datos, raiz, cambiar) }
+    if (datos.estado === 'confirmada' && !(cambiar && datos.corregible)) {
+      const lectura = datos.corregible ? (datos.confirmado?.lectura ?? null) : null
+      if (lectura === 'sin_lugar') return ver({ token, raiz, red }, { cambiar: '1' }, ENLACE_SIN_LUGAR)
+      if (lectura === 'leyendo') return { status: 200, ...paginaDeLectura(datos) }
+      const fallaDePalabras = fallas.find(({ campo }) => campo === 'referencia')?.mensaje
+      return {
+        status: fallaDePalabras === undefined ? 200 : 422,
+        ...paginaDeGracias(datos, { raiz, tarde: cambiar, palabras: llenado.referencia, falla: fallaDePalabras }),
+      }
+    }
     const nuevo = llenado.metodo === undefined
     const referencia = nuevo ? (datos.confirmado?.referencia ?? '') : ''
     const valores = { ...VACIO, referencia, ...llenado }
@@ -71,21 +97,32 @@ export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: Opcion
     if (resultado.ok) return { status: 200, ...paginaDeOtroEnlace(resultado) }
     return resultado.motivo === 'agotada' ? { status: 429, ...OTRO_AGOTADO } : ver(abierto)
   }
+  const describir = async (abierto: Abierto, { referencia }: Formulario): Promise<Sheet> => {
+    const resultado = referenciaLarga(referencia)
+      ? { ok: false as const, motivo: 'referencia_larga' as const, mensaje: REFERENCIA_LARGA }
+      : await solicitudes.describir(abierto.token, referencia)
+    if (resultado.ok) return { status: 303, a: abierto.token }
+    if (resultado.motivo === 'agotada') return { status: 409, ...AGOTADA }
+    if (!('mensaje' in resultado)) return ver(abierto)
+    return ver(abierto, { referencia }, [{ campo: 'referencia', mensaje: resultado.mensaje }])
+  }
   const recibir = async (abierto: Abierto, formulario: Formulario): Promise<Sheet> => {
     const { token } = abierto
     const valores = valoresDe(formulario)
     if (formulario.accion === 'otro') return pedirOtro(abierto)
     if (formulario.accion === 'corregir') return ver(abierto, valores)
+    if (formulario.accion === 'senas') return describir(abierto, formulario)
     const { lugar, fallas } = interpretarFormulario(formulario)
     if (!lugar) return ver(abierto, valores, fallas)
     const resultado = await solicitudes.confirmar(token, lugar)
     if (resultado.ok) return { status: 303, a: token }
     if (resultado.motivo === 'agotada') return { status: 409, ...AGOTADA }
-    if (resultado.motivo === 'lejos') {
+    if (resultado.motivo === 'lejos' || resultado.motivo === 'con_punto') {
       const datos = await solicitudes.leer(token)
-      return datos
+      if (!datos) return { status: 404, ...SOLICITUD_DESCONOCIDA }
+      return resultado.motivo === 'lejos'
         ? { status: 422, ...paginaDeSeguro(datos, valores, resultado.distancia_km) }
-        : { status: 404, ...SOLICITUD_DESCONOCIDA }
+        : { status: 422, ...paginaDePalabras(datos, valores) }
     }
     // The link is closed, expired or unknown: its own page says which.
     if (!('mensaje' in resultado)) return ver(abierto, { cambiar: valores.cambiar })

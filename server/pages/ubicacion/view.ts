@@ -116,8 +116,8 @@ const campoDeEnlace = (valor: string, error: string | undefined) =>
 <input id="enlace" name="enlace" type="text" inputmode="url" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}" aria-describedby="error-enlace ayuda-enlace"${error && html` aria-invalid="true"`}></div>`
 
 const campoDeReferencia = (valor: string, error: string | undefined) =>
-  html`<div class="campo" data-para="gps mapa enlace descripcion"><label for="referencia">¿Cómo reconocemos el lugar?</label>
-<p class="suave" id="ayuda-referencia" data-para="gps mapa enlace">Por ejemplo: portón verde, frente a la tienda. Puede dejarlo vacío.</p>
+  html`<div class="campo" data-para="descripcion"><label for="referencia">¿Cómo reconocemos el lugar?</label>
+<p class="suave" id="ayuda-referencia" data-para="ninguna">Por ejemplo: portón verde, frente a la tienda. Puede dejarlo vacío.</p>
 <p class="suave" id="ayuda-descripcion" data-para="descripcion" data-con-js hidden>Cómo llegar y cómo se ve: calle o colonia, qué hay cerca, de qué color es.</p>
 <p class="error" id="error-referencia"${!error && html` hidden`}>${error}</p>
 <textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="error-referencia ayuda-referencia ayuda-descripcion"${error && html` aria-invalid="true"`}>

@@ -147,10 +147,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrir(falso.nueva())
     await boton('Pegar un enlace de mapa').tap()
     await enlace().fill('https://maps.app.goo.gl/abc')
-    await referencia().fill('portón verde')
     await boton('Confirmar').tap()
     await pagina().getByRole('link', { name: 'Ese enlace ya no sirve.' }).tap()
-    expect([await enfocado(), await referencia().inputValue()]).toEqual(['enlace', 'portón verde'])
+    expect([await enfocado(), await enlace().inputValue()]).toEqual(['enlace', 'https://maps.app.goo.gl/abc'])
     await revisar('enlace-rechazado')
   })
 
@@ -190,7 +189,6 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       await boton('Usar mi ubicación').tap()
       await texto('precisión de unos 9 metros').waitFor()
       await quieto()
-      await referencia().fill('portón verde')
       const antes = await alturaDeConfirmar()
       await contexto().setOffline(true)
       await boton('Confirmar').tap()
@@ -201,26 +199,21 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       expect(await alturaDeConfirmar()).toBe(antes)
       await revisar('sin-red')
       expect(falso.confirmaciones).toEqual([])
-      expect(await referencia().inputValue()).toBe('portón verde')
+      expect(await oculto('lat')).toBe('14.6400000')
       await contexto().setOffline(false)
       await titulo('¡Gracias, María!').waitFor()
       expect(falso.confirmaciones).toHaveLength(1)
-      expect(falso.confirmaciones[0]).toMatchObject({ lat: 14.64, referencia: 'portón verde' })
+      expect(falso.confirmaciones[0]).toMatchObject({ lat: 14.64, lng: -90.61 })
     },
   )
 
   it('remembers what was filled in when Android drops the page', COMPLETO, async () => {
     await abrir(falso.nueva())
     await boton('Pegar un enlace de mapa').tap()
-    await referencia().fill('portón verde')
     await enlace().fill('https://maps.app.goo.gl/abc')
     await pagina().reload()
     await titulo('Pegue el enlace').waitFor()
-    expect([await referencia().inputValue(), await enlace().inputValue(), await oculto('metodo')]).toEqual([
-      'portón verde',
-      'https://maps.app.goo.gl/abc',
-      'enlace',
-    ])
+    expect([await enlace().inputValue(), await oculto('metodo')]).toEqual(['https://maps.app.goo.gl/abc', 'enlace'])
   })
 
   it('asks about a place far away', COMPLETO, async () => {
@@ -228,13 +221,12 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrir(falso.nueva(), en(9))
     await boton('Usar mi ubicación').tap()
     await titulo('¿Es aquí?').waitFor()
-    await referencia().fill('frente al muelle')
     await boton('Confirmar').tap()
     await titulo('¿Seguro que es ahí?').waitFor()
     await revisar('lejos')
     await boton(/No, quiero/).tap()
     await titulo('¿Es aquí?').waitFor()
-    expect(await referencia().inputValue()).toBe('frente al muelle')
+    expect(await oculto('lat')).toBe('14.6400000')
     await boton('Confirmar').tap()
     await boton(/^Sí/).tap()
     await titulo('¡Gracias, María!').waitFor()
@@ -255,12 +247,31 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Describirlo con palabras').tap()
     await referencia().fill('Aldea El Carmen, casa azul tras la escuela')
     await boton('Confirmar').tap()
+    await titulo('¿Quitamos el lugar del mapa?').waitFor()
+    await revisar('quitar-el-lugar')
+    await boton(/^Quitar el lugar/).tap()
     await gracias()
     expect(falso.confirmaciones.map(({ metodo, cambiar }) => [metodo, cambiar])).toEqual([
       ['gps', false],
       ['descripcion', true],
+      ['descripcion', true],
     ])
     await revisar('gracias-cambiado')
+  })
+
+  it('shows that a link is being read, and by itself what became of it', async () => {
+    const confirmado = { ...{ lat: null, lng: null, precision_m: null, referencia: null }, enlace: ENLACE }
+    const token = falso.nueva({
+      ...{ estado: 'confirmada', corregible: true },
+      confirmado: { ...confirmado, lectura: 'leyendo' },
+    })
+    await abrir(token)
+    await titulo('Estamos leyendo su enlace').waitFor()
+    await revisar('leyendo-el-enlace')
+    falso.cambiar(token, { confirmado: { ...confirmado, lectura: 'sin_lugar' } })
+    await texto('no lleva a un lugar del mapa').waitFor()
+    expect(await oculto('cambiar')).toBe('1')
+    await revisar('enlace-sin-lugar')
   })
 
   it('does not mind a map that opens after the place was sent', async () => {

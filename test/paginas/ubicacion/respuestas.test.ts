@@ -219,7 +219,7 @@ describe('a posted form', () => {
     falso.responder(() => ({ ok: false, motivo: 'agotada' }))
     const agotada = await enviarFormulario(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
     expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
-    const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null }
+    const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null, lectura: null }
     const tarde = falso.nueva({ estado: 'confirmada', confirmado, corregible: false })
     expect(await (await fetch(`${url}/u/${tarde}`)).text()).not.toContain('?cambiar')
     expect(await (await fetch(`${url}/u/${tarde}?cambiar`)).text()).toContain('Ya no se puede cambiar aquí')

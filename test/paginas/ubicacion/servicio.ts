@@ -30,6 +30,7 @@ const ABIERTA: DatosDeSolicitud = {
 function crearPaginas() {
   const solicitudes = new Map<string, DatosDeSolicitud>()
   const confirmaciones: LugarPropuesto[] = []
+  const palabras: string[] = []
   const otros: string[] = []
   let lecturas = 0
   let responder: ((lugar: LugarPropuesto) => ResultadoDeConfirmacion | undefined) | undefined
@@ -45,9 +46,19 @@ function crearPaginas() {
       if (datos.estado === 'vencida' || datos.estado === 'cerrada') return { ok: false, motivo: datos.estado }
       const resultado = responder?.(lugar)
       if (resultado) return resultado
+      const anterior = datos.confirmado
+      if (lugar.metodo === 'descripcion' && !lugar.sin_punto && anterior && (anterior.enlace ?? anterior.lat) !== null)
+        return { ok: false, motivo: 'con_punto' }
       const { lat = null, lng = null, precision_m = null, enlace = null, referencia = null } = lugar
-      const confirmado = { lat, lng, precision_m, enlace, referencia }
+      const confirmado = { lat, lng, precision_m, enlace, referencia, lectura: null }
       solicitudes.set(token, { ...datos, estado: 'confirmada', confirmado, corregible: true })
+      return { ok: true }
+    },
+    async describir(token, referencia) {
+      palabras.push(referencia)
+      const datos = solicitudes.get(token)
+      if (!datos?.confirmado) return { ok: false, motivo: 'desconocida' }
+      solicitudes.set(token, { ...datos, confirmado: { ...datos.confirmado, referencia: referencia || null } })
       return { ok: true }
     },
     async pedirOtro(token) {
@@ -59,6 +70,7 @@ function crearPaginas() {
   return {
     puerto,
     confirmaciones,
+    palabras,
     otros,
     lecturas: () => lecturas,
     responder: (como: typeof responder) => {
@@ -69,9 +81,13 @@ function crearPaginas() {
       solicitudes.set(token, { ...ABIERTA, ...cambios })
       return token
     },
+    cambiar(token: string, cambios: Partial<DatosDeSolicitud>) {
+      solicitudes.set(token, { ...solicitudes.get(token)!, ...cambios })
+    },
     /** Everything as before the test; a token is never used twice. */
     vaciar() {
       confirmaciones.length = 0
+      palabras.length = 0
       otros.length = 0
       responder = undefined
       lecturas = 0

@@ -4,10 +4,17 @@ import { prepararEnvio } from './enviar.ts'
 import { guardar, olvidarCampos, recordar } from './formulario.ts'
 import { Llenado } from './llenado.ts'
 
+/** Wait until a page that reads a link is loaded again, in milliseconds. */
+const LECTURA_MS = 4_000
+
 /** Prepares the content of `<main>`: the page as it was loaded, or the page that replaced it. */
 function iniciar() {
   const formulario = document.querySelector<HTMLFormElement>('form[data-formulario]')
-  if (!formulario) return olvidarCampos()
+  const recargar = document.querySelector('[data-recargar]')
+  if (recargar) setTimeout(() => recargar.isConnected && location.reload(), LECTURA_MS)
+  // A confirmed location leaves no fields to remember.
+  if (!formulario || formulario.dataset.confirmado !== undefined) olvidarCampos()
+  if (!formulario) return
   // The question whether a far location is right has no fields to fill in.
   if (!document.getElementById('lugar')) return prepararEnvio(formulario, sustituir, () => false)
   if (formulario.dataset.nuevo !== undefined) recordar(formulario)
