@@ -249,7 +249,7 @@ async function destinatario({ url, demo }: Fresco, pagina: Page): Promise<Hoja> 
     await pagina.goto(suyo)
     return aqui.waitFor()
   }
-  const aqui = pagina.getByRole('button', { name: 'Usar mi ubicación' })
+  const aqui = pagina.getByRole('button', { name: 'Estoy ahí ahora' })
   const confirmar = pagina.getByRole('button', { name: 'Confirmar' })
   await nueva()
   await hoja.retratar('Elegir cómo', pagina)

@@ -67,7 +67,7 @@ export async function pesarPaginas(fresco: Fresco): Promise<void> {
   const boton = (name: string) => (pagina: Page) => pagina.getByRole('button', { name }).waitFor()
   const paginas: Readonly<Record<string, Pagina>> = {
     '`/`': { direccion: url, util: boton('Seguir el envío') },
-    '`/u/{token}`': { direccion: enlace, util: boton('Usar mi ubicación') },
+    '`/u/{token}`': { direccion: enlace, util: boton('Estoy ahí ahora') },
     '`/d/{token}`': { direccion: decision, util: (pagina) => pagina.locator('h1').waitFor() },
     '`/r/{guia}`': { direccion: `${url}/r/${guia}`, util: (pagina) => pagina.locator('h1').waitFor() },
     '`/repartidor`': { direccion: `${url}/repartidor`, util: boton('Entrar') },

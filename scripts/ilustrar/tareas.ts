@@ -41,7 +41,7 @@ async function abrirEnlace({ url, api }: Escena, pagina: Page): Promise<void> {
 const confirmarAqui: Tarea = async (escena, pagina) => {
   await abrirEnlace(escena, pagina)
   const mano = new Mano(pagina)
-  await mano.tocar(boton(pagina, 'Usar mi ubicación'))
+  await mano.tocar(boton(pagina, 'Estoy ahí ahora'))
   await mano.tocar(boton(pagina, 'Confirmar'))
   await pagina.getByText('Gracias').first().waitFor()
   return mano.cuenta()

@@ -107,8 +107,8 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
       permissions: ['geolocation'],
       geolocation: { ...AQUI, accuracy: 8 },
     })
-    const elegir = await revisarSinVer(pagina, 'Usar mi ubicación')
-    comprobar('`/u/{token}`, choosing', 'Usar mi ubicación', elegir)
+    const elegir = await revisarSinVer(pagina, 'Estoy ahí ahora')
+    comprobar('`/u/{token}`, choosing', 'Estoy ahí ahora', elegir)
     await pagina.getByRole('button', { name: 'Pegar un enlace de mapa' }).press('Enter')
     await pagina.locator('#enlace').fill('https://example.com/')
     const mudo = await noDicho(pagina, async () => {
@@ -117,7 +117,7 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
     })
     expect(mudo).toEqual([])
     await pagina.getByRole('button', { name: 'Atrás' }).press('Enter')
-    await pagina.getByRole('button', { name: 'Usar mi ubicación' }).press('Enter')
+    await pagina.getByRole('button', { name: 'Estoy ahí ahora' }).press('Enter')
     await pagina.locator('#mapa.leaflet-container:not(.ciego)').waitFor()
     comprobar('`/u/{token}`, the pin', 'Confirmar', await revisarSinVer(pagina, 'Confirmar'))
     await pagina.getByRole('button', { name: 'Confirmar' }).press('Enter')

@@ -80,7 +80,7 @@ function elegir(datos: DatosDeSolicitud, cambiando: boolean, conMapa: boolean): 
 <p>${nombre && `Hola, ${nombre}. `}${cambiando ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
 <p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
 <div class="formas" data-con-js hidden>
-<div id="con-gps"><button type="button" class="opcion principal" id="gps">${icon(icons.LocateFixed)}<span>Usar mi ubicación</span></button>
+<div id="con-gps"><button type="button" class="opcion principal" id="gps">${icon(icons.LocateFixed)}<span>Estoy ahí ahora<small>Usar mi ubicación</small></span></button>
 <div id="estado-gps" class="estado" role="status"></div></div>
 ${conMapa && way('mapa', icons.MapPin, 'Señalarlo en el mapa')}
 ${way('enlace', icons.Link, 'Pegar un enlace de mapa')}
