@@ -1,19 +1,26 @@
-import { type EnlaceDeEtiquetas, ErrorValidacion, type Guias } from '@guias/sdk'
+import { type EnlaceDeEtiquetas, ErrorValidacion, type FormatoDeEtiquetas, type Guias } from '@guias/sdk'
 import { descargar, escribirEntero, exigirLibres } from './archivos.ts'
 import { leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { avisar, decir, limpio } from './terminal.ts'
 
+const FORMATOS: readonly FormatoDeEtiquetas[] = ['10x15', 'carta']
 /** Maximum number of labels that the service puts in one PDF. */
 const POR_ARCHIVO = 100
 
 export const etiquetas: Orden = {
   resumen: 'descarga las etiquetas de sus guías, en PDF',
   uso: ['etiquetas <guia>… [opciones]', 'etiquetas --archivo pedidos.resultados.csv [opciones]'],
-  explica: `Descarga un PDF con una etiqueta por página (10 × 15 cm), en el orden dado. De
-más de 100 hace varios: etiquetas-1.pdf, etiquetas-2.pdf… Si una guía no existe o
-está cancelada no descarga ninguna, y dice cuáles son.`,
+  explica: `Descarga un PDF con una etiqueta por página (10 × 15 cm), en el orden dado. Con
+--formato carta van cuatro por hoja carta: imprímalas al 100 %. De más de 100 hace
+varios: etiquetas-1.pdf, etiquetas-2.pdf… Si una guía no existe o está cancelada
+no descarga ninguna, y dice cuáles son.`,
   opciones: {
+    formato: {
+      valor: '<formato>',
+      dice: '10x15, de impresora térmica, si falta; carta, cuatro por hoja',
+      valores: FORMATOS,
+    },
     salida: { valor: '<ruta>', dice: 'dónde escribirlas; etiquetas.pdf si falta, «-» es la salida' },
     forzar: { dice: 'reemplaza los archivos que ya existan' },
     ...OPCION_DE_CODIGOS,
@@ -21,6 +28,7 @@ está cancelada no descarga ninguna, y dice cuáles son.`,
   posicionales: [0, Number.POSITIVE_INFINITY],
   ejemplos: [
     'etiquetas 7K3M9QX2A1B4 --salida - | lp',
+    'etiquetas --archivo pedidos.resultados.csv --formato carta',
     'listar --estado aceptado --todas --json | guias etiquetas --archivo -',
   ],
   async ejecutar(contexto) {
@@ -69,10 +77,11 @@ async function pedir(
   contexto: Contexto,
 ): Promise<EnlaceDeEtiquetas[] | undefined> {
   const enlaces: EnlaceDeEtiquetas[] = []
+  const formato = contexto.texto<FormatoDeEtiquetas>('formato')
   let fallidas = 0
   for (const codigos of tandas) {
     try {
-      enlaces.push(await guias.etiquetas(codigos, { signal: contexto.signal }))
+      enlaces.push(await guias.etiquetas(codigos, { formato, signal: contexto.signal }))
     } catch (error) {
       const suyas =
         error instanceof ErrorValidacion ? error.errores.map((una) => [cual(una.campo, codigos), una] as const) : []

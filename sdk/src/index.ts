@@ -67,6 +67,7 @@ export type {
   FallasDeWebhook,
   FechaHora,
   FiltroDeTipos,
+  FormatoDeEtiquetas,
   Forzado,
   Franja,
   Guia,
@@ -136,7 +137,13 @@ export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDeBitacora, RecursoCuenta } from './recursoCuenta.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
-export type { FiltrosDeGuias, FiltrosDeHistorial, FiltrosDeIntentos, RecursoGuias } from './recursoGuias.js'
+export type {
+  FiltrosDeGuias,
+  FiltrosDeHistorial,
+  FiltrosDeIntentos,
+  OpcionesDeEtiquetas,
+  RecursoGuias,
+} from './recursoGuias.js'
 export type { RecursoSimulador } from './recursoSimulador.js'
 export type {
   FiltrosDeEntregasDeWebhook,

@@ -8,6 +8,7 @@ import type {
   CorreccionDeGuia,
   DevolucionDeGuia,
   EnlaceDeEtiquetas,
+  FormatoDeEtiquetas,
   Guia,
   GuiaConEventos,
   GuiaIndividual,
@@ -42,6 +43,12 @@ export type FiltrosDeHistorial = NonNullable<ListarEventosDeGuiaData['query']>
 
 /** Intentos fallidos de una guía que se piden: el cursor y el tamaño de la página. */
 export type FiltrosDeIntentos = NonNullable<ListarIntentosDeGuiaData['query']>
+
+/** Opciones de las etiquetas de varias guías. */
+export interface OpcionesDeEtiquetas extends OpcionesDeSolicitud {
+  /** El papel: `10x15`, una por página, si falta; `carta`, cuatro por hoja carta. */
+  formato?: FormatoDeEtiquetas | undefined
+}
 
 /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
 export class RecursoGuias {
@@ -304,17 +311,18 @@ export class RecursoGuias {
   }
 
   /**
-   * Da un enlace firmado a un solo PDF con las etiquetas de 1 a 100 guías, una por página y en ese orden. Si alguna
-   * guía no existe, está cancelada o se repite, no hay enlace: es un `ErrorValidacion` que dice cuáles (`/guias/3`).
+   * Da un enlace firmado a un solo PDF con las etiquetas de 1 a 100 guías, en ese orden: una por página de 10 × 15 cm,
+   * o cuatro por hoja carta (`formato: 'carta'`). Si alguna guía no existe, está cancelada o se repite, no hay enlace:
+   * es un `ErrorValidacion` que dice cuáles (`/guias/3`).
    *
    * ```ts
-   * const { url } = await api.guias.etiquetas(resultados.filter((r) => r.ok).map((r) => r.guia))
+   * const { url } = await api.guias.etiquetas(resultados.filter((r) => r.ok).map((r) => r.guia), { formato: 'carta' })
    * ```
    */
-  etiquetas(codigos: readonly CodigoDeGuia[], opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
-    if (!Array.isArray(codigos)) throw new ErrorGuias('Los códigos de las guías deben ser una lista.')
-    const guias: CodigoDeGuia[] = [...codigos]
-    return this.#pedir('POST /etiquetas', { body: { guias } }, opciones, esEtiquetas)
+  etiquetas(codigos: readonly CodigoDeGuia[], opciones?: OpcionesDeEtiquetas): Solicitud<EnlaceDeEtiquetas> {
+    if (!Array.isArray(codigos)) throw new ErrorGuias('Los códigos deben ser una lista.')
+    const body = { guias: [...codigos], formato: opciones?.formato }
+    return this.#pedir('POST /etiquetas', { body }, opciones, esEtiquetas)
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { FormatoDeEtiquetas } from '../generado/contrato/tipos/index.ts'
 import type { DocumentBrand } from '../platform/brand/brand.ts'
 import type { DatosDeEtiqueta } from './etiquetas/pdf.ts'
 import type { DatosDePrueba } from './pruebasEntrega/contenidoDelPdf.ts'
@@ -5,12 +6,13 @@ import type { DatosDePrueba } from './pruebasEntrega/contenidoDelPdf.ts'
 interface PedidoDeEtiquetas {
   marca: DocumentBrand
   etiquetas: DatosDeEtiqueta[]
+  formato: FormatoDeEtiquetas
 }
 
 /** Tasks that threads run for the API and the workers. Each task loads its libraries at its first use. */
 export const THREAD_TASKS = {
-  etiquetas: async ({ marca, etiquetas }: PedidoDeEtiquetas, senal: AbortSignal) =>
-    (await import('./etiquetas/pdf.ts')).renderizarEtiquetas(marca, etiquetas, senal),
+  etiquetas: async ({ marca, etiquetas, formato }: PedidoDeEtiquetas, senal: AbortSignal) =>
+    (await import('./etiquetas/pdf.ts')).renderizarEtiquetas(marca, etiquetas, formato, senal),
   prueba: async (datos: DatosDePrueba) => (await import('./pruebasEntrega/componerPdf.ts')).componerPdf(datos),
 }
 

@@ -128,7 +128,7 @@ describe('configuration', () => {
     expect(leer(marca)).toMatchObject({
       colorDeMarca: '#1a4fa0',
       logoDeMarca: '/srv/marca/logo.svg',
-      telefonoDeAyuda: { e164: '+50223456789', visible: '+502 2345 6789' },
+      telefonoDeAyuda: { e164: '+50223456789', visible: '2345 6789' },
     })
     expect(leer({ BRAND_LOGO: 'https://marca.example/logo.png' }).logoDeMarca).toBe('https://marca.example/logo.png')
     const falla = 'el contraste de #ffcc00 con el blanco es 1.51 y hace falta 4.5; el más parecido que sirve es #917300'

@@ -41,6 +41,26 @@ describe('GET /etiquetas/{guias}', () => {
     expect((await bajarEtiquetas(url)).status).toBe(200)
   })
 
+  it('opens a letter sheet with a link that was signed for it, and with no other', async () => {
+    const { guias } = comercioDeEtiquetas.api
+    const { url } = await guias.etiquetas([guia], { formato: 'carta' })
+    const { url: normal } = await guias.etiquetas([guia])
+    const { url: dicho } = await guias.etiquetas([guia], { formato: '10x15' })
+    const medidas = []
+    for (const una of [url, normal, dicho]) medidas.push(leerPdf((await bajarEtiquetas(una)).pdf).medida)
+    expect(medidas).toEqual([[612, 792], medidas[1], medidas[1]])
+    expect(medidas[1]![0]).toBeCloseTo(283.46, 1)
+    const etiquetas = await Promise.all([url, normal].map((una) => fetch(una, { method: 'HEAD' })))
+    expect(new Set(etiquetas.map(({ headers }) => headers.get('etag'))).size).toBe(2)
+    for (const malo of [
+      url.replace('&formato=carta', ''),
+      url.replace('formato=carta', 'formato=10x15'),
+      url.replace('formato=carta', 'formato='),
+      normal.replace('&firma=', '&formato=carta&firma='),
+    ])
+      expect([malo, (await negada(malo)).codigo]).toEqual([malo, 'enlace_invalido'])
+  })
+
   it('opens nothing with a file’s signature, nor a file with its own', async () => {
     const { foto } = await entregada(entorno, comercioDeEtiquetas)
     const partes = {
@@ -72,7 +92,8 @@ describe('GET /etiquetas/{guias}', () => {
     const deQuien = { contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40' }
     const suya = await nueva({ recogida: { ...RECOGIDA, ...deQuien, indicaciones: 'Portón azul' } })
     const { texto } = leerPdf((await bajarEtiquetas((await comercioDeEtiquetas.api.guias.etiqueta(suya)).url)).pdf)
-    for (const dicho of ['Luis Batz', '+50255551234', '12 avenida 3-40', 'Portón azul']) expect(texto).toContain(dicho)
+    for (const dicho of ['Luis Batz', 'Tel. 5555 1234', '12 avenida 3-40', 'Portón azul'])
+      expect(texto).toContain(dicho)
   })
 
   it('knows GET and HEAD, says so before it looks at the link, and expires', async () => {

@@ -51,12 +51,11 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
     'PEDIDO-2026-00005',
     'Bodega Zona 12',
     '12 avenida 3-40, bodega 7',
-    'Luis Batz',
-    '+50255551234',
+    'Tel. 5555 1234 · Luis Batz',
     'INDICACIONES PARA RECOGER',
     'Portón azul, tocar el timbre',
     'María José Ajú',
-    'Tel. +50231481676',
+    'Tel. 3148 1676',
     'Antigua Guatemala',
     'Sacatepéquez',
     '5a avenida norte 12, casa 3',
@@ -76,6 +75,36 @@ test('the bars that are drawn read as the code, with their quiet zones on the pa
   for (const ancho of anchos) expect(Math.abs(ancho - Math.round(ancho))).toBeLessThan(0.01)
   expect(dibujadas[0]![0]).toBeGreaterThan(10 * MODULO)
   expect(283.4 - dibujadas.at(-1)![0]! - dibujadas.at(-1)![2]!).toBeGreaterThan(10 * MODULO)
+})
+
+/** Pieces of a sheet's content that draw one label each, with the label's place and scale. */
+const etiquetasDeHoja = (contenido: string) =>
+  contenido
+    .split(/^(?=1 0 0 1 [\d.]+ [\d.]+ cm$)/m)
+    .slice(1)
+    .map((dibujada) => {
+      const [, x, y, escala] = /^1 0 0 1 ([\d.]+) ([\d.]+) cm\n([\d.]+) 0 0 \3 0 0 cm$/m.exec(dibujada)!.map(Number)
+      return { x: x!, y: y!, escala: escala!, guia: leerBarras(anchosDe(dibujada).map(Math.round)), dibujada }
+    })
+
+test('four labels on a letter sheet, in the places of its adhesives, and the next ones on another', async () => {
+  const guias = ['7K3M9QX2A1B4', '2Q9ZT4C7XK0Y', '000000000000', 'ABCDEFGHJKMN', 'ZZZZZZZZZZZZ']
+  const etiquetas = guias.map((guia, i) => datos({ guia, modo: i === 1 ? 'test' : 'live', external_ref: `P-${i}` }))
+  const { paginas, medida, contenidos, texto } = leerPdf(await renderizarEtiquetas(MARCA, etiquetas, 'carta'))
+  expect([paginas, medida]).toEqual([2, [8.5 * 72, 11 * 72]])
+  const hojas = contenidos.map(etiquetasDeHoja)
+  expect(hojas.map((hoja) => hoja.map(({ guia }) => guia))).toEqual([guias.slice(0, 4), guias.slice(4)])
+  for (const [i, { x, y, escala, dibujada }] of hojas.flat().entries()) {
+    const [izquierda, arriba] = [[0.5, 4.5][i % 2]! * 72, [0.5, 5.5][(i % 4) >> 1]! * 72]
+    // Within the adhesive of 3½ × 5 in, with a bar module of ten dots at 600 dpi.
+    expect([x >= izquierda, y >= arriba]).toEqual([true, true])
+    expect(x + 283.46 * escala).toBeLessThanOrEqual(izquierda + 3.5 * 72)
+    expect(y + 425.2 * escala).toBeLessThanOrEqual(arriba + 5 * 72)
+    expect((MODULO * escala * 600) / 72).toBeCloseTo(10, 2)
+    expect(leerQr(qrDibujado(dibujada))).toBe('https://guias.example.gt/rastreo/7K3M9QX2A1B4')
+  }
+  for (const dicho of ['P-0', 'P-4', 'Tel. 3148 1676', 'Antigua Guatemala']) expect(texto).toContain(dicho)
+  expect(texto.match(/PRUEBA/g)).toHaveLength(2)
 })
 
 test('the QR that is drawn reads as the tracking address', async () => {
@@ -151,7 +180,7 @@ test('the telephone of a pickup is whole, however long its contact and its addre
     direccion: 'Kilómetro 22.5, '.repeat(18),
   }
   const { texto } = leerPdf(await renderizarEtiquetas(MARCA, [datos({ recogida })]))
-  expect(texto.replaceAll(/\s/g, '')).toContain('Tel.+50255551234')
+  expect(texto.replaceAll(/\s/g, '')).toContain('Tel.55551234')
 })
 
 const LARGAS = 'Entrar por la garita de la 13 calle, preguntar por bodega y esperar. '.repeat(7)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTelephone } from '../../server/platform/telephones/telephone.ts'
+import { readTelephone, showTelephone } from '../../server/platform/telephones/telephone.ts'
 
 describe('phones', () => {
   it.each([
@@ -9,6 +9,14 @@ describe('phones', () => {
     ['+5215512345678', '+525512345678', false],
     ['+50211111111', '+50211111111', true],
   ])('reads %s', (texto, e164, dudoso) => expect(readTelephone(texto)).toMatchObject({ e164, dudoso }))
+
+  it.each([
+    ['+50231481676', '3148 1676'],
+    ['+50211111111', '1111 1111'],
+    ['+50371234567', '+503 7123 4567'],
+    ['+12125550100', '+1 212 555 0100'],
+    ['sin teléfono', 'sin teléfono'],
+  ])('shows %s as %s', (e164, visible) => expect(showTelephone(e164)).toBe(visible))
 
   it.each([
     '55551234',

@@ -25,7 +25,8 @@ export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identida
     return []
   })
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
-  return { status: 200, body: { ...enlacesDeEtiquetas.crear(unir(guias), 'inline'), guias } }
+  const formato = body.formato === 'carta' ? body.formato : undefined
+  return { status: 200, body: { ...enlacesDeEtiquetas.crear(unir(guias), 'inline', formato), guias } }
 }
 
 /**

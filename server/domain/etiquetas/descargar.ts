@@ -39,7 +39,10 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   // The same data gives the same bytes. Nothing is drawn for a client that already has them or that requests only the
   // headers.
   const marca = forDocuments(ajustes.marca)
-  const ETag = etagOf(JSON.stringify([DIBUJO, marca.nombre, marca.logo && huellaDe(marca.logo.negro.png), datos]))
+  // The signature covers the format, so it is one that the service wrote.
+  const formato = query.formato === 'carta' ? 'carta' : '10x15'
+  const deMarca = [marca.nombre, marca.logo && huellaDe(marca.logo.negro.png)]
+  const ETag = etagOf(JSON.stringify([DIBUJO, formato, ...deMarca, datos]))
   const anotar = async () => {
     if (!soloCabeceras) await anotarEtiquetas(db, filas, reloj())
   }
@@ -49,7 +52,7 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   }
   const dibujar = (senal: AbortSignal) => {
     limites.chargeLabels(red, filas.length)
-    return hilos.run(filas[0]!.comercio_id, 'etiquetas', { marca, etiquetas: datos }, senal)
+    return hilos.run(filas[0]!.comercio_id, 'etiquetas', { marca, etiquetas: datos, formato }, senal)
   }
   const pdf = soloCabeceras ? recientes.find(ETag) : await recientes.get(ETag, dibujar, senal)
   await anotar()

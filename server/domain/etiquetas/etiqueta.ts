@@ -8,7 +8,7 @@ import type { DatosDeEtiqueta } from './pdf.ts'
  * Version of the drawing. Increment it whenever the same data is drawn differently, because the entity tags of labels
  * are made from the data.
  */
-export const DIBUJO = 4
+export const DIBUJO = 5
 
 /** Guide's row with its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }

@@ -1,10 +1,12 @@
 import { setImmediate as ceder } from 'node:timers/promises'
+import type { FormatoDeEtiquetas } from '../../generado/contrato/tipos/index.ts'
 import { type DocumentBrand, needsName } from '../../platform/brand/brand.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { fitInside } from '../../platform/images/prepareImage.ts'
 import { barsOf, drawBars, drawQr, QUIET_ZONE_128, qrOf } from '../../platform/pdf/barcodes.ts'
 import { createDocument, type PdfDocument, toBuffer } from '../../platform/pdf/document.ts'
 import { createTypography, lineHeight, type TextStyle, type Typography } from '../../platform/pdf/text.ts'
+import { showTelephone } from '../../platform/telephones/telephone.ts'
 
 /** Data of one label, as plain values; the caller converts its rows. */
 export interface DatosDeEtiqueta {
@@ -54,31 +56,54 @@ const MODULO = (4 / 203) * 72
  * resolves.
  */
 const LARGO_128 = 24
+/**
+ * Letter sheet of four labels, in points. Places are those of sheets with four adhesives of 3½ × 5 in, which shops sell
+ * for office printers.
+ */
+const CARTA = {
+  ancho: 612,
+  alto: 792,
+  casilla: { ancho: 252, alto: 360 },
+  casillas: [
+    [36, 36],
+    [324, 36],
+    [36, 396],
+    [324, 396],
+  ],
+  /** Makes a bar module ten dots of a 600 dpi printer (0.42 mm), so that bars fall on whole dots there too. */
+  escala: ((10 / 600) * 72) / MODULO,
+} as const
 const ROTULO: TextStyle = { cuerpo: 6.2, peso: 'fuerte', espaciado: 0.5 }
 
 /**
- * Draws labels of 10 × 15 cm, one per page, until the signal is aborted. The same data gives the same bytes.
+ * Draws labels until the signal is aborted: one per page of 10 × 15 cm, or four per letter sheet. The same data gives
+ * the same bytes.
  * @throws the signal's reason if the signal is aborted
  */
 export async function renderizarEtiquetas(
   marca: DocumentBrand,
   etiquetas: DatosDeEtiqueta[],
+  formato: FormatoDeEtiquetas = '10x15',
   senal?: AbortSignal,
 ): Promise<Buffer> {
   const [primera] = etiquetas
+  const enCarta = formato === 'carta'
   const { doc, bytes } = createDocument({
     titulo: etiquetas.length === 1 && primera ? `Etiqueta ${primera.guia}` : `${etiquetas.length} etiquetas`,
     autor: marca.nombre,
-    asunto: 'Etiquetas de envío de 10 × 15 cm',
+    asunto: enCarta ? 'Etiquetas de envío, cuatro por hoja carta' : 'Etiquetas de envío de 10 × 15 cm',
     creado_en: etiquetas.map(({ creado_en }) => creado_en).reduce((a, b) => (b > a ? b : a), ''),
-    tamano: [HOJA.ancho, HOJA.alto],
+    tamano: enCarta ? [CARTA.ancho, CARTA.alto] : [HOJA.ancho, HOJA.alto],
     etiquetado: false,
   })
   const tipografia = createTypography(doc)
   const rotulada = abrirLogo(doc, marca)
-  for (const etiqueta of etiquetas) {
-    doc.addPage()
-    dibujar(doc, tipografia, rotulada, etiqueta)
+  for (const [i, etiqueta] of etiquetas.entries()) {
+    if (enCarta) enCasilla(doc, i % CARTA.casillas.length, () => dibujar(doc, tipografia, rotulada, etiqueta))
+    else {
+      doc.addPage()
+      dibujar(doc, tipografia, rotulada, etiqueta)
+    }
     // Drawing a label is synchronous, so an abort is only noticed between two labels.
     await ceder()
     senal?.throwIfAborted()
@@ -86,6 +111,30 @@ export async function renderizarEtiquetas(
   if (etiquetas.length === 0) doc.addPage()
   doc.end()
   return bytes
+}
+
+/** Draws a label in a place of the letter sheet, at the sheet's scale. The first place begins a new sheet. */
+function enCasilla(doc: PdfDocument, cual: number, dibujarla: () => void): void {
+  const { ancho, alto, casilla, casillas, escala } = CARTA
+  if (cual === 0) {
+    doc.addPage()
+    // Lines to cut plain paper along. Adhesives leave a gap at the vertical line, and meet at the horizontal one.
+    doc.lineWidth(0.4).dash(2, { space: 3 }).strokeColor('#999999')
+    doc
+      .moveTo(ancho / 2, 0)
+      .lineTo(ancho / 2, alto)
+      .moveTo(0, alto / 2)
+      .lineTo(ancho, alto / 2)
+      .stroke()
+      .undash()
+  }
+  const [x, y] = casillas[cual]!
+  doc.save()
+  doc
+    .translate(x + (casilla.ancho - HOJA.ancho * escala) / 2, y + (casilla.alto - HOJA.alto * escala) / 2)
+    .scale(escala)
+  dibujarla()
+  doc.restore()
 }
 
 /** Brand with its logo opened. The document contains the logo once, however many labels show it. */
@@ -207,7 +256,7 @@ function remitente({ tipografia, etiqueta }: Hoja, y: number): number {
   let remite = escribir(comercio, X, tipografia.escribir(['REMITE'], X, y, ROTULO), 'normal', 11)
   remite = escribir(recogida.nombre?.trim() || coordenadas(recogida), X, remite, 'normal', 18)
   // The telephone comes first, so that no long text cuts it off.
-  const telefono = recogida.telefono && `Tel. ${recogida.telefono}`
+  const telefono = recogida.telefono && `Tel. ${showTelephone(recogida.telefono)}`
   for (const partes of [[telefono, recogida.contacto], [recogida.direccion]]) {
     const linea = partes.filter((parte) => parte?.trim()).join(' · ')
     if (linea !== '') remite = escribir(linea, X, remite, 'normal', 18)
@@ -253,7 +302,9 @@ function destino({ tipografia, etiqueta }: Hoja, y: number, fondo: number): void
     : { nombre: [15, 13, 11, 9, 8], municipio: [26, 22, 18, 14, 11, 9], departamento: [12, 10, 8, 7] }
   let abajo = tipografia.escribir(['ENTREGAR A'], X, y, ROTULO)
   abajo = bloque(nombre ?? 'Destinatario sin nombre', abajo + 1, fuerte, cuerpos.nombre, apretada ? 27 : 34)
-  abajo = bloque(`Tel. ${telefono ?? '—'}`, abajo, normal, [8.4], 12) + (apretada ? 2 : 4)
+  const llamar = `Tel. ${telefono === null ? '—' : showTelephone(telefono)}`
+  // The courier reads the number at arm's length while dialling it.
+  abajo = bloque(llamar, abajo, fuerte, [apretada ? 9 : 10.5], 14) + (apretada ? 2 : 4)
   abajo = bloque(municipio, abajo, fuerte, cuerpos.municipio, apretada ? 22 : 34)
   abajo = bloque(departamento, abajo, normal, cuerpos.departamento, 18) + (apretada ? 3 : 5)
   abajo =

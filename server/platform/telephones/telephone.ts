@@ -58,5 +58,12 @@ const esE164 = (numero: string) =>
 export const isLandline = (e164: string): boolean =>
   'ajeno' in parseTelephone(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)
 
-/** Formats an E.164 number for people, for example `+502 2345 6789`. */
-export const showTelephone = (e164: string): string => parsePhoneNumberFromString(e164)?.formatInternational() ?? e164
+/**
+ * Formats an E.164 number as people in Guatemala write it: `3148 1676` there, and `+503 7123 4567` of another country,
+ * in its usual groups. Returns a text that is no number as it is.
+ */
+export function showTelephone(e164: string): string {
+  const deGuatemala = /^\+502(\d{4})(\d{4})$/.exec(e164)
+  if (deGuatemala) return `${deGuatemala[1]} ${deGuatemala[2]}`
+  return parsePhoneNumberFromString(e164)?.formatInternational() ?? e164
+}

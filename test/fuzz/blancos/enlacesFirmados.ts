@@ -13,6 +13,7 @@ const CARPETAS = (['archivos', 'etiquetas'] as const).map((carpeta) => ({
   enlaces: deCarpeta(carpeta),
   buenos: new Set([
     deCarpeta(carpeta).crear('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1),
+    deCarpeta(carpeta).crear('7K3M9QX2A1B4', 'inline', 'carta').url.split('/').at(-1),
     deCarpeta(carpeta, 14).crear('7K3M9QX2A1B4-7K3M9QX2A1B5', 'attachment').url.split('/').at(-1),
   ]),
   vencido: deCarpeta(carpeta, 16).crear('arch_7K3M9QX2A1B4', 'inline').url.split('/').at(-1)!,
@@ -22,7 +23,20 @@ const CARPETAS = (['archivos', 'etiquetas'] as const).map((carpeta) => ({
 export const blanco: Blanco = {
   semillas: CARPETAS.flatMap(({ buenos, vencido }) => [...buenos, vencido] as string[]),
   palabras: [
-    ...['v=1', 'v=2', 'exp=9999999999', 'exp=0', 'kid=', 'disp=inline', 'disp=attachment', 'firma=', '&', '?', '%0a'],
+    ...[
+      'v=1',
+      'v=2',
+      'exp=9999999999',
+      'exp=0',
+      'kid=',
+      'disp=inline',
+      'disp=attachment',
+      'formato=carta',
+      'firma=',
+      '&',
+      '?',
+      '%0a',
+    ],
     ...['\n', '-', '/', '..', '1795348800', '=', 'A', '%00', '+'],
   ],
   probar(entrada) {
@@ -31,8 +45,9 @@ export const blanco: Blanco = {
     const parametros = new URLSearchParams(consulta.join('?'))
     const suyos: LinkParameters = Object.fromEntries(parametros)
     // As it would stand if nothing but what is verified were written down.
-    const { v, exp, kid, disp, firma } = suyos
-    const escrito = `${nombre}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}&firma=${firma}`
+    const { v, exp, kid, disp, formato, firma } = suyos
+    const conFormato = formato === undefined ? '' : `&formato=${formato}`
+    const escrito = `${nombre}?v=${v}&exp=${exp}&kid=${kid}&disp=${disp}${conFormato}&firma=${firma}`
     for (const { enlaces, buenos } of CARPETAS) {
       const quiere = enlaces.verificar(nombre, suyos)
       exigir((quiere !== undefined) === buenos.has(escrito), 'it is good if, and only if, it was made')

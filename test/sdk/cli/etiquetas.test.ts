@@ -58,6 +58,16 @@ describe('guias etiquetas', () => {
     })
   })
 
+  it('puts four on a letter sheet, and names the formats that there are', async () => {
+    const { codigo, salida } = await guias(['etiquetas', ...suyas, '--formato', 'carta', '--salida', 'carta.pdf'])
+    expect([codigo, salida]).toEqual([0, 'carta.pdf  3 etiquetas\n'])
+    expect([await hojas('carta.pdf'), (await leer('carta.pdf')).includes('/MediaBox [0 0 612 792]')]).toEqual([1, true])
+    expect(await guias(['etiquetas', ...suyas, '--formato', 'a4', '--salida', 'a4.pdf'])).toMatchObject({
+      codigo: 1,
+      errores: expect.stringMatching(/--formato: debe ser uno de: 10x15, carta/),
+    })
+  })
+
   it('makes a file of each hundred', async () => {
     const filas = Array.from({ length: 101 }, (_, i) => `31481676,Guatemala,Mixco,C-${i}`)
     await guias([
