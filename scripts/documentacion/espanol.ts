@@ -124,7 +124,6 @@ const LITERALES: Record<string, string> = {
   'Any of:': 'Alguno de:',
   'Open navigation menu': 'Abrir el menú',
   'Close navigation menu': 'Cerrar el menú',
-  'API docs by': 'Hecho con Redoc',
 }
 
 /** Translation function in the program of Redoc's free edition. */

@@ -5,6 +5,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { comprimir } from '../generar/comprimir.ts'
+import { accesible } from './accesible.ts'
 import type { Objeto } from './contrato.ts'
 import { conDiagramas } from './diagrama.ts'
 import { enEspanol } from './espanol.ts'
@@ -13,7 +14,7 @@ import { paraLeer } from './lectura.ts'
 
 type Correr = (programa: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<void>
 
-/** Images that Redoc's footer would load from another host. */
+/** Images in Redoc's program, of its link to its own site, that would be loaded from another host. */
 const AJENAS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.svg/g
 /**
  * Last script of Redoc's page. The groups are Redoc's program (up to the line that exports `hydrate`), the contract,
@@ -70,7 +71,7 @@ export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Co
   await correr('redocly', ['build-docs', desde, '--output', hacia, '--inlineBundle', ...plantilla], {
     NODE_OPTIONS: `--import ${new URL('traducirRedoc.mjs', import.meta.url).href}`,
   })
-  const html = enEspanol((await readFile(pagina, 'utf8')).replace(AJENAS, 'data:,'))
+  const html = enEspanol(accesible((await readFile(pagina, 'utf8')).replace(AJENAS, 'data:,')))
   const [guion, programa, definicion, opciones] = FINAL.exec(html) ?? []
   const esSuyo = programa && SU_INDICE.test(programa) && SU_COLOR.test(programa)
   if (!guion || !esSuyo || !definicion || !opciones) {

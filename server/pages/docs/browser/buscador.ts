@@ -1,7 +1,7 @@
-// Search window of the documentation, loaded at the first search.
+// Results of the documentation's search. The page has the window itself; this module is loaded at the first search.
 import { crearBusqueda, fragmento, type SearchPart } from './buscar.ts'
 
-function elemento<Nombre extends 'b' | 'button' | 'dialog' | 'div' | 'input' | 'li' | 'p' | 'span' | 'ul'>(
+function elemento<Nombre extends 'b' | 'li' | 'span'>(
   nombre: Nombre,
   propiedades: Readonly<Record<string, unknown>> = {},
   ...dentro: (Node | string)[]
@@ -12,33 +12,10 @@ function elemento<Nombre extends 'b' | 'button' | 'dialog' | 'div' | 'input' | '
   return creado
 }
 
-const campo = elemento('input', {
-  type: 'text',
-  placeholder: 'Buscar en la documentación',
-  autocomplete: 'off',
-  spellcheck: false,
-  enterKeyHint: 'go',
-  role: 'combobox',
-})
-const lista = elemento('ul', { id: 'hallado', role: 'listbox', ariaLabel: 'Resultados' })
-const aviso = elemento('p', { role: 'status', className: 'nada' })
-const cerrar = elemento('button', { type: 'button', className: 'cerrar' }, 'Cerrar')
-const ventana = elemento(
-  'dialog',
-  { className: 'buscador', ariaLabel: 'Buscar en la documentación' },
-  elemento('div', { className: 'pregunta' }, campo, cerrar),
-  lista,
-  aviso,
-  elemento('p', { className: 'teclas', ariaHidden: 'true' }, '↑ ↓ moverse · Entrar abrir · Esc cerrar'),
-)
-for (const [nombre, valor] of [
-  ['aria-label', 'Buscar en la documentación'],
-  ['aria-controls', lista.id],
-  ['aria-expanded', 'true'],
-  ['aria-autocomplete', 'list'],
-] as const) {
-  campo.setAttribute(nombre, valor)
-}
+const ventana = document.querySelector<HTMLDialogElement>('#buscador')!
+const campo = ventana.querySelector('input')!
+const lista = ventana.querySelector('ul')!
+const aviso = ventana.querySelector('p')!
 
 let busqueda: ReturnType<typeof crearBusqueda> | undefined
 let elegida = 0
@@ -98,26 +75,12 @@ campo.addEventListener('keydown', (evento) => {
   } else return
   evento.preventDefault()
 })
-cerrar.addEventListener('click', () => ventana.close())
-ventana.addEventListener('click', (evento) => {
-  if (evento.target === ventana) ventana.close()
-})
-document.body.append(ventana)
 
 /**
- * Opens the search window. Loads the index when the window is first opened.
+ * Loads the index, and shows what it has for the text that is in the field by then.
  * @param indice URL of the search index
  */
-export async function abrirBuscador(indice: string) {
-  if (ventana.open) return campo.select()
-  ventana.showModal()
-  campo.select()
+export async function cargarIndice(indice: string) {
+  busqueda ??= crearBusqueda((await (await fetch(indice)).json()) as SearchPart[])
   mostrar()
-  try {
-    busqueda ??= crearBusqueda((await (await fetch(indice)).json()) as SearchPart[])
-    mostrar()
-  } catch {
-    aviso.className = 'nada'
-    aviso.textContent = 'No se pudo cargar la búsqueda: revise su conexión y ábrala otra vez.'
-  }
 }

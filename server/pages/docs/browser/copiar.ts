@@ -1,5 +1,6 @@
 /** Copy buttons where Redoc has none: the guide's code blocks, addresses and commands. */
 
+import { trasCadaCambio } from './cambios.ts'
 import { copiarTexto } from './portapapeles.ts'
 
 /** Texts within a sentence that get a copy button: addresses, paths, environment variables, commands. */
@@ -51,16 +52,4 @@ function poner(donde: HTMLElement) {
 }
 
 /** Adds the missing copy buttons, now and whenever Redoc renders more content. */
-export function ponerBotonesDeCopiar(donde: HTMLElement) {
-  let pedido = false
-  const pedir = () => {
-    if (pedido) return
-    pedido = true
-    requestAnimationFrame(() => {
-      pedido = false
-      poner(donde)
-    })
-  }
-  new MutationObserver(pedir).observe(donde, { childList: true, subtree: true })
-  pedir()
-}
+export const ponerBotonesDeCopiar = (donde: HTMLElement) => trasCadaCambio(donde, () => poner(donde))

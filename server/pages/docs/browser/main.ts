@@ -2,6 +2,7 @@
 // tenths of the bytes, loads after the first paint. The search loads at the first search.
 import { conDireccion } from '../direccion.ts'
 import { ponerBotonesDeCopiar } from './copiar.ts'
+import { hacerAlcanzables, llevarAlMenu, saltarAlContenido } from './teclado.ts'
 
 /** Paths of the files that load later, relative to the page. */
 const recursos = document.querySelector<HTMLElement>('#programa')!.dataset as Record<
@@ -62,9 +63,24 @@ async function iniciarRedoc() {
   ponerBotonesDeCopiar(donde)
 }
 
-async function buscar() {
-  const { abrirBuscador } = (await import(completa(recursos.buscador))) as typeof import('./buscador.ts')
-  await abrirBuscador(completa(recursos.indice))
+const ventana = document.querySelector<HTMLDialogElement>('#buscador')!
+const campo = ventana.querySelector('input')!
+
+/** Opens the window at once, so that its field takes every key. The results come when the index is there. */
+function buscar() {
+  if (!ventana.open) ventana.showModal()
+  campo.select()
+  void cargarBusqueda()
+}
+
+async function cargarBusqueda() {
+  try {
+    const { cargarIndice } = (await import(completa(recursos.buscador))) as typeof import('./buscador.ts')
+    await cargarIndice(completa(recursos.indice))
+  } catch {
+    ventana.querySelector('[role="status"]')!.textContent =
+      'No se pudo cargar la búsqueda: revise su conexión y ábrala otra vez.'
+  }
 }
 
 /**
@@ -84,15 +100,25 @@ window.addEventListener(
     if (!atajo && (evento.key !== '/' || escribiendo(evento.target))) return
     evento.preventDefault()
     evento.stopImmediatePropagation()
-    void buscar()
+    buscar()
   },
   { capture: true },
 )
 const boton = document.querySelector<HTMLButtonElement>('#buscar')!
-boton.addEventListener('click', () => void buscar())
+boton.addEventListener('click', buscar)
+ventana.querySelector('.cerrar')!.addEventListener('click', () => ventana.close())
+ventana.addEventListener('click', (evento) => {
+  if (evento.target === ventana) ventana.close()
+})
+// Browsers with `commandfor` open the window before this program runs.
+if (ventana.open) void cargarBusqueda()
 if (navigator.userAgent.includes('Mac')) boton.querySelector('kbd')!.textContent = '⌘K'
 addEventListener('hashchange', llevarAlError)
 llevarAlError()
 ponerNombre()
-ponerDireccion(document.querySelector('#redoc')!)
+saltarAlContenido()
+const lectura = document.querySelector<HTMLElement>('#redoc')!
+ponerDireccion(lectura)
+hacerAlcanzables(lectura)
+llevarAlMenu(lectura)
 void iniciarRedoc()
