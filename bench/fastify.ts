@@ -106,7 +106,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
     return reply
       .code(201)
       .header('Location', `/api/v1/guias/${fila.guia}`)
-      .send(presentar({ urlPublica: '' }, fila))
+      .send(presentar({ urlPublica: '', zonaHoraria: undefined }, fila))
   },
 })
 app.decorateRequest('identidad', null)

@@ -20,7 +20,7 @@ const LISTA: Lista<EntregaDeWebhook> = {
     { titulo: 'ESTADO', de: ({ estado }) => estado, tono: ({ estado }) => TONOS[estado] },
     { titulo: 'CONTESTÓ', de: ({ ultimo_status, ultimo_error }) => contesto(ultimo_status, ultimo_error), cede: true },
     { titulo: 'TIPO', de: ({ tipo }) => tipo, cede: true },
-    { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en).slice(5, 16) },
+    { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en, undefined, 'corta') },
   ],
   nombres: [
     ...['entrega', 'webhook', 'evento', 'tipo', 'guia', 'estado', 'causa', 'intentos', 'proximo_intento_en'],

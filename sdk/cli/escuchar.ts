@@ -93,7 +93,9 @@ async function atender(evento: Evento, { api, destino, secreto, reintentos, cont
     decir(json ? JSON.stringify(evento) : titulo)
     return
   }
-  const { eventos: _, url_rastreo: __, ...guia } = await api.guias.obtener(evento.guia, { limite: 1 }, { signal })
+  // The body has no member that depends on the service's settings, as a webhook's has none.
+  const leida = await api.guias.obtener(evento.guia, { limite: 1 }, { signal })
+  const { eventos: _, url_rastreo: __, zona_horaria: ___, ...guia } = leida
   const cuerpo = JSON.stringify({
     id: evento.id,
     tipo: evento.tipo,

@@ -9,7 +9,7 @@ const LISTA: Lista<Guia> = {
   columnas: [
     { titulo: 'GUÍA', de: ({ guia }) => guia },
     { titulo: 'ESTADO', de: ({ estado }) => estado, tono: ({ estado }) => tonoDe(estado) },
-    { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en).slice(0, 16) },
+    { titulo: 'CREADA', de: ({ creado_en, zona_horaria }) => hora(creado_en, zona_horaria, 'corta') },
     { titulo: 'REFERENCIA', de: ({ external_ref }) => external_ref ?? '', cede: true },
     {
       titulo: 'DESTINO',
@@ -31,6 +31,7 @@ const LISTA: Lista<Guia> = {
       'creado_en',
       'actualizado_en',
       'metadatos',
+      'zona_horaria',
       'url_rastreo',
     ],
   ],
@@ -58,7 +59,8 @@ function exigirMetadatos(texto: string) {
 export const listar: Orden = {
   resumen: 'lista sus guías, de la más reciente a la más antigua',
   uso: ['listar [opciones]'],
-  explica: 'Lista las guías del modo de su llave, de la más reciente a la más antigua.',
+  explica: `Lista las guías del modo de su llave, de la más reciente a la más antigua. La
+hora de cada una es la de su destino.`,
   opciones: {
     estado: {
       valor: '<estado>',

@@ -6,7 +6,8 @@ import { decir, hora, limpio, pintar, tonoDe } from './terminal.ts'
 export const rastrear: Orden = {
   resumen: 'muestra el historial de una guía, y sigue lo que pase',
   uso: ['rastrear <guia> [opciones]'],
-  explica: `Muestra el historial de la guía, de lo más antiguo a lo más reciente.`,
+  explica: `Muestra el historial de la guía, de lo más antiguo a lo más reciente, con la hora
+de su destino.`,
   opciones: {
     seguir: { dice: 'sigue mostrando lo que pase, hasta que se entregue, se devuelva o se cancele' },
     intervalo: { valor: '<segundos>', dice: 'cada cuánto mira; 5 si falta' },
@@ -27,7 +28,7 @@ export const rastrear: Orden = {
           for await (const evento of historial(guias, guia, signal)) {
             if (evento.secuencia <= ultima) continue
             ultima = evento.secuencia
-            decir(contexto.json ? JSON.stringify(evento) : decirEvento(evento))
+            decir(contexto.json ? JSON.stringify(evento) : decirEvento(evento, guia.zona_horaria))
           }
           if (!sigue) break
         }
@@ -57,6 +58,6 @@ function titular(guia: GuiaConEventos, { json }: Contexto) {
   decir(`${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}  ${limpio(para)}`)
 }
 
-/** Formats an event as one line of the history. */
-export const decirEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento) =>
-  `  ${hora(ocurrido_en)}  ${pintar(tonoDe(estado) ?? 'gris', limpio(tipo).padEnd(26))}  ${limpio(descripcion)}${motivo ? ` (${limpio(motivo)})` : ''}`
+/** Formats an event as one line of the history, by the clock of its guide's destination. */
+export const decirEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento, zona: string) =>
+  `  ${hora(ocurrido_en, zona)}  ${pintar(tonoDe(estado) ?? 'gris', limpio(tipo).padEnd(26))}  ${limpio(descripcion)}${motivo ? ` (${limpio(motivo)})` : ''}`

@@ -119,5 +119,37 @@ export function progreso(callado: boolean) {
 export const limpio = (texto: string) =>
   Array.from(texto, (letra) => (/[\p{Cc}\p{Cf}]/u.test(letra) ? ' ' : letra)).join('')
 
-/** Formats an instant in the local time zone, e.g. `2026-11-20 15:00:00`. */
-export const hora = (iso: string) => new Date(iso).toLocaleString('sv-SE')
+const relojes = new Map<string | undefined, Intl.DateTimeFormat>()
+
+/** Returns the clock of an IANA zone; this machine's clock without a zone, or if this Node does not know the zone. */
+function relojDe(zona: string | undefined): Intl.DateTimeFormat {
+  let reloj = relojes.get(zona)
+  if (!reloj) {
+    const fecha = { year: 'numeric', month: '2-digit', day: '2-digit' } as const
+    const momento = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
+    const formato = { ...fecha, ...momento, timeZoneName: 'shortOffset' } as const
+    try {
+      reloj = new Intl.DateTimeFormat('en-US', { ...formato, timeZone: zona })
+    } catch {
+      reloj = new Intl.DateTimeFormat('en-US', formato)
+    }
+    relojes.set(zona, reloj)
+  }
+  return reloj
+}
+
+/**
+ * Formats an instant, e.g. `2026-11-20 15:00:00 UTC-6`, which says whose clock it is.
+ *
+ * @param zona zone of a guide's destination; this machine's clock if left out
+ * @param formato `corta` leaves the seconds out
+ */
+export function hora(iso: string, zona?: string, formato?: 'corta'): string {
+  const instante = new Date(iso)
+  if (Number.isNaN(instante.getTime())) return '—'
+  const partes = relojDe(zona).formatToParts(instante)
+  const de = (cual: Intl.DateTimeFormatPartTypes) => partes.find(({ type }) => type === cual)?.value ?? ''
+  const segundos = formato === 'corta' ? '' : `:${de('second')}`
+  const desfase = de('timeZoneName').replace(/^GMT(?:\+0$)?/, 'UTC')
+  return `${de('year')}-${de('month')}-${de('day')} ${de('hour')}:${de('minute')}${segundos} ${desfase}`
+}

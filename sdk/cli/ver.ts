@@ -10,7 +10,8 @@ export const ver: Orden = {
   resumen: 'muestra una guía entera, con su historial y sus advertencias',
   uso: ['ver <guia> [opciones]'],
   explica: `Muestra la guía como está ahora: su destino, su lugar de entrega, lo que
-conviene revisar y su historial. El código se acepta en minúsculas y con guiones.`,
+conviene revisar y su historial. Las horas son las de su destino. El código se
+acepta en minúsculas y con guiones.`,
   opciones: {},
   posicionales: [1, 1],
   muestra: true,
@@ -29,7 +30,7 @@ conviene revisar y su historial. El código se acepta en minúsculas y con guion
     }
     mostrar(guia)
     decir(pintar('gris', 'Historial'))
-    for (const evento of historial) decir(decirEvento(evento))
+    for (const evento of historial) decir(decirEvento(evento, guia.zona_horaria))
     return SALIDA.bien
   },
 }
@@ -66,8 +67,8 @@ function mostrar(guia: Guia) {
     ['Rastreo', guia.url_rastreo],
     ['Intentos', guia.intentos > 0 ? String(guia.intentos) : null],
     ['Decisión', decirDecision(guia)],
-    ['Creada', hora(guia.creado_en)],
-    ['Cambió', guia.actualizado_en === guia.creado_en ? null : hora(guia.actualizado_en)],
+    ['Creada', hora(guia.creado_en, guia.zona_horaria)],
+    ['Cambió', guia.actualizado_en === guia.creado_en ? null : hora(guia.actualizado_en, guia.zona_horaria)],
   ]
   for (const [nombre, valor] of campos)
     for (const [i, linea] of (valor ? doblar(limpio(valor), ANCHO) : []).entries())
@@ -76,11 +77,11 @@ function mostrar(guia: Guia) {
     decir(`  ${pintar('amarillo', 'Revise'.padEnd(12))}  ${decirAdvertencia(advertencia)}`)
 }
 
-function decirDecision({ resolucion }: Guia): string | null {
+function decirDecision({ resolucion, zona_horaria }: Guia): string | null {
   if (!resolucion) return null
   const { estado, accion, fecha, franja, por, opciones, vence_en } = resolucion
   if (accion) return juntar(por ? `${estado} por ${por}` : estado, accion, fecha, decirFranja(franja))
-  const hasta = estado === 'pendiente' && vence_en ? `hasta ${hora(vence_en)}` : null
+  const hasta = estado === 'pendiente' && vence_en ? `hasta ${hora(vence_en, zona_horaria, 'corta')}` : null
   return juntar(estado, estado === 'pendiente' ? opciones.join(' o ') : null, hasta)
 }
 

@@ -122,6 +122,20 @@ describe('a repeated creation with other metadata', () => {
   })
 })
 
+describe('zona_horaria', () => {
+  it('is the clock of the destination, in each answer with a guide, also after a correction', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const aPanama = { departamento: 'Panamá', municipio: 'Panamá', pais: 'PA' as const, telefono: '+50761234567' }
+    const { guia, zona_horaria } = await api.guias.crear({ ...unaGuia(aPanama), lat: 8.98, lng: -79.52 })
+    expect(zona_horaria).toBe('America/Panama')
+    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.zona_horaria).toBe('America/Panama')
+    expect((await api.guias.listar()).datos.map((una) => una.zona_horaria)).toEqual(['America/Panama'])
+    const cambios = { departamento: 'Jalisco', municipio: 'Guadalajara' }
+    expect((await api.guias.corregir(guia, cambios)).zona_horaria).toBe('America/Mexico_City')
+    expect((await api.guias.obtener(guia)).zona_horaria).toBe('America/Mexico_City')
+  })
+})
+
 describe('url_rastreo', () => {
   it('is the address of the guide’s tracking page, in each answer with a guide', async () => {
     const { api } = await entorno.nuevoComercio()

@@ -61,10 +61,13 @@ describe('a guide without a place', () => {
     expect(lista.datos).toEqual([detalle])
     await hasta(async () => receptor.recibidos.length === 2)
     const [primero, segundo] = receptor.recibidos.map(({ json }) => json).sort((a, b) => (a.id < b.id ? -1 : 1))
-    const { url_rastreo: _, ...sinRastreo } = creada
+    const { url_rastreo: _, zona_horaria: __, ...sinRastreo } = creada
     expect([primero.tipo, primero.datos.guia]).toEqual(['guia.aceptado', sinRastreo])
     expect(segundo).toMatchObject({ id: `evt_${guia}_2`, tipo: 'ubicacion.solicitada' })
-    expect(segundo.datos).toEqual({ guia: { ...detalle, url_rastreo: undefined }, evento: eventos.datos[1] })
+    expect(segundo.datos).toEqual({
+      guia: { ...detalle, url_rastreo: undefined, zona_horaria: undefined },
+      evento: eventos.datos[1],
+    })
     await entorno.quietud()
     expect(receptor.recibidos).toHaveLength(2)
     expect(await mensajes(comercio)).toMatchObject([{ guia, numero: 1, canal: 'buzon', estado: 'enviado' }])
@@ -401,7 +404,7 @@ describe('location events', () => {
     await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'pausado' })
     const fotos = new Map<string, object>()
     const anotar = async (guia: string) => {
-      const { eventos, url_rastreo: _, ...foto } = await leer(comercio, guia)
+      const { eventos, url_rastreo: _, zona_horaria: __, ...foto } = await leer(comercio, guia)
       const evento = eventos.datos.at(-1)!
       fotos.set(evento.id, {
         id: evento.id,

@@ -60,7 +60,7 @@ describe('a webhook', () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     const { secreto } = await registrar(comercio, receptor)
-    const { url_rastreo: _, ...guia } = await comercio.api.guias.crear(unaGuia())
+    const { url_rastreo: _, zona_horaria: __, ...guia } = await comercio.api.guias.crear(unaGuia())
     const recibido = await hasta(async () => receptor.recibidos[0])
     expect(recibido.json).toMatchObject({
       id: `evt_${guia.guia}_1`,
@@ -112,8 +112,9 @@ class Diario {
     this.#comercio = comercio
   }
   async anotar(guia: string) {
-    // A webhook has no URL of the service.
-    const { eventos, url_rastreo: _, ...foto } = await this.#comercio.api.guias.obtener(guia, { limite: 100 })
+    // A webhook has nothing that depends on the service's settings.
+    const leida = await this.#comercio.api.guias.obtener(guia, { limite: 100 })
+    const { eventos, url_rastreo: _, zona_horaria: __, ...foto } = leida
     const nuevos = eventos.datos.filter(({ id }) => !this.fotos.has(id))
     const ultimo = nuevos.at(-1)!
     // A failed attempt is followed by its decision in one transaction, so nobody can read the guide in between.
@@ -177,7 +178,7 @@ async function vivir(comercio: Comercio, diario: Diario) {
   await api.guias.cancelar(d)
   await diario.anotar(d)
   // Its request for the place follows by itself: what was between is what creation answered.
-  const { guia: e, url_rastreo: _, ...resto } = await api.guias.crear(sinDestino())
+  const { guia: e, url_rastreo: _, zona_horaria: __, ...resto } = await api.guias.crear(sinDestino())
   await hasta(async () => (await api.guias.obtener(e)).secuencia === 2)
   const { datos } = await api.guias.eventos(e)
   diario.fotos.set(datos[0]!.id, { tipo: 'guia.aceptado', guia: { guia: e, ...resto }, evento: datos[0] })

@@ -18,6 +18,7 @@ import { normalizeGuideCode, smallestId } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
+import { zonaDe } from '../catalogo/zona.ts'
 import { esFinal } from '../estados/estados.ts'
 import { presentarResolucion } from '../resoluciones/resolucion.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
@@ -27,22 +28,27 @@ import { normalizarMetadatos, presentarMetadatos } from './metadatos.ts'
 export type { FilaGuia, GuiaLeida } from './campos.ts'
 export { COLUMNAS_DE_GUIA } from './campos.ts'
 
-/** Settings from which the URLs of a guide are made. */
+/** Settings on which the answers with a guide depend. */
 interface AjustesDeGuia {
   readonly urlPublica: string
+  readonly zonaHoraria: string | undefined
 }
 
 /** Returns the URL of a guide's public tracking page. */
-export const urlDeRastreo = ({ urlPublica }: AjustesDeGuia, guia: string) => `${urlPublica}/r/${guia}`
+export const urlDeRastreo = ({ urlPublica }: Pick<AjustesDeGuia, 'urlPublica'>, guia: string) =>
+  `${urlPublica}/r/${guia}`
 
 /**
  * Returns a row of `guia` as the contract's current guide, including what follows from the state of its location
  * request.
  */
 export const presentar = (ajustes: AjustesDeGuia, fila: FilaGuia | GuiaLeida): Guia =>
-  Object.assign(presentarActual(fila), { url_rastreo: urlDeRastreo(ajustes, fila.guia) })
+  Object.assign(presentarActual(fila), {
+    zona_horaria: zonaDe(fila, ajustes.zonaHoraria),
+    url_rastreo: urlDeRastreo(ajustes, fila.guia),
+  })
 
-/** Returns the current guide like {@link presentar}, without the URL of its tracking page. */
+/** Returns the current guide like {@link presentar}, without what only answers have. */
 export const presentarActual = (fila: FilaGuia | GuiaLeida): GuiaDeAviso => presentarGuardada(conDeducido(fila))
 
 /**

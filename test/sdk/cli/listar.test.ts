@@ -21,7 +21,7 @@ describe('guias listar', () => {
     const toda = await guias(['listar'])
     expect([toda.codigo, toda.errores]).toEqual([0, ''])
     const [titulos, ...filas] = lineas(toda.salida)
-    expect(titulos).toMatch(/^GUÍA {10}ESTADO {5}CREADA {12}REFERENCIA +DESTINO$/)
+    expect(titulos).toMatch(/^GUÍA {10}ESTADO {5}CREADA {18}REFERENCIA +DESTINO$/)
     expect(filas.map((fila) => fila.split(/ {2,}/).slice(0, 2))).toEqual(
       creadas.map((guia, n) => [guia, n === 3 ? 'cancelado' : 'aceptado']),
     )
@@ -62,6 +62,29 @@ describe('guias listar', () => {
     expect(errores).toBe('No hay guías así.\n')
   })
 
+  it.each(['UTC', 'Asia/Tokyo', 'America/Guatemala'])('shows the clock of each destination (TZ=%s)', async (TZ) => {
+    const otro = await cli.entorno.nuevoComercio()
+    const env = { GUIAS_LLAVE: otro.llave, TZ }
+    const aqui = await otro.api.guias.crear(unaGuia())
+    const aBogota = {
+      departamento: 'Cundinamarca',
+      municipio: 'Soacha',
+      pais: 'CO' as const,
+      telefono: '+573001234567',
+    }
+    const alla = await otro.api.guias.crear({ ...unaGuia(aBogota), lat: 4.58, lng: -74.22 })
+    const minuto = (iso: string, horas: number) =>
+      new Date(Date.parse(iso) - horas * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
+    const { salida } = await guias(['listar'], { env })
+    expect(lineas(salida).slice(1)).toEqual([
+      expect.stringContaining(`  ${minuto(alla.creado_en, 5)} UTC-5  `),
+      expect.stringContaining(`  ${minuto(aqui.creado_en, 6)} UTC-6  `),
+    ])
+    expect((await guias(['ver', alla.guia], { env })).salida).toContain(
+      `  Creada        ${minuto(alla.creado_en, 5)}${alla.creado_en.slice(16, 19)} UTC-5\n`,
+    )
+  })
+
   it('filters by telephone and by metadata, and writes metadata as it reads them', async () => {
     const otro = await cli.entorno.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave }
@@ -72,7 +95,7 @@ describe('guias listar', () => {
       lineas((await guias(['listar', '--csv', ...args], { env })).salida).slice(1)
     const [fila = '', ...mas] = await filas('--telefono', '3296 3352')
     expect([fila.slice(0, 12), mas]).toEqual([guia, []])
-    expect(fila).toContain(`,"campaña=a, b; canal=web",${url_rastreo}`)
+    expect(fila).toContain(`,"campaña=a, b; canal=web",America/Guatemala,${url_rastreo}`)
     expect(await filas('--metadatos', 'canal=web;campaña=a, b')).toEqual([fila])
     expect(await filas('--metadatos', 'canal=app')).toEqual([])
     const { codigo, errores } = await guias(['listar', '--metadatos', 'canal'], { env })

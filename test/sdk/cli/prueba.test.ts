@@ -28,7 +28,7 @@ describe('guias prueba', () => {
   it('downloads photos, signature, PDF, manifest and keys, and not twice unless it is told to', async () => {
     const { codigo, salida, errores } = await guias(['prueba', una.toLowerCase()])
     expect([codigo, errores]).toEqual([0, ''])
-    expect(salida).toMatch(new RegExp(`^${una} {2}\\S+ \\S+ {2}recibió .*\\n {2}prueba-${una}: foto-1\\.jpg, `))
+    expect(salida).toMatch(new RegExp(`^${una} {2}\\S+ \\S+ UTC\\S* {2}recibió .*\\n {2}prueba-${una}: foto-1\\.jpg, `))
     expect((await readdir(join(cli.carpeta, `prueba-${una}`))).sort()).toEqual([
       'claves.json',
       'firma.png',

@@ -11,7 +11,7 @@ describe('guias rastrear', () => {
     const una = await guias(['rastrear', guia.toLowerCase()])
     expect([una.codigo, una.errores]).toEqual([0, ''])
     expect(una.salida).toMatch(
-      new RegExp(`^${guia} {2}aceptado {2}Marisol.*, San Juan.*\\n {2}\\S+ \\S+ {2}guia.aceptado `),
+      new RegExp(`^${guia} {2}aceptado {2}Marisol.*, San Juan.*\\n {2}\\S+ \\S+ UTC-6 {2}guia.aceptado `),
     )
     const siguiendo = lanzar(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
     await hasta(async () => siguiendo.salida.includes('guia.aceptado'))

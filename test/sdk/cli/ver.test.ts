@@ -28,7 +28,7 @@ describe('guias ver', () => {
     ])
       expect(lineas).toContain(dicha)
     expect(salida).toMatch(/^ {2}Revise {8}municipio: «Vila Nueva».*¿Villa Nueva\?$/m)
-    expect(salida).toMatch(/^Historial\n {2}\S+ \S+ {2}guia\.aceptado {15}Guía aceptada\n/m)
+    expect(salida).toMatch(/^Historial\n {2}\S+ \S+ UTC-6 {2}guia\.aceptado {15}Guía aceptada\n/m)
     expect(salida).toMatch(/guia\.intento_fallido {6}.* \(sin_pago\)\n.*guia\.resolucion_pendiente {2}.*\n$/)
   })
 
@@ -54,7 +54,7 @@ describe('guias ver', () => {
                 timbre de la puerta azul
 `,
     )
-    expect(salida).toMatch(/^ {2}Decisión {6}pendiente, reintentar o devolver, hasta \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m)
+    expect(salida).toMatch(/^ {2}Decisión {6}pendiente, reintentar o devolver, hasta \d{4}-\d\d-\d\d \d\d:\d\d UTC-6$/m)
     await cli.comercio.api.guias.devolver(guia, { razon: 'No lo quiere' })
     expect((await guias(['ver', guia])).salida).toMatch(/^ {2}Decisión {6}aplicada por comercio, devolver$/m)
     const guiaSola = salida.slice(0, salida.indexOf('Historial'))

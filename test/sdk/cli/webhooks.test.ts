@@ -100,14 +100,14 @@ describe('guias webhooks', () => {
     const lista = await guias(['webhooks', 'entregas', webhook, '--guia', guia])
     expect([lista.codigo, lista.salida]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`\\n${entrega} {2}entregada {2}204 +guia\\.aceptado +\\S+ \\S+\\n$`)),
+      expect.stringMatching(new RegExp(`\\n${entrega} {2}entregada {2}204 +guia\\.aceptado +\\S+ \\S+ UTC\\S*\\n$`)),
     ])
     expect((await guias(['webhooks', 'entregas', webhook, '--estado', 'fallida'])).errores).toMatch(
       /^No hay entregas así/,
     )
     const sola = await guias(['webhooks', 'entregas', webhook, entrega])
     expect(sola.salida).toMatch(
-      new RegExp(`^${entrega} {2}entregada {2}guia\\.aceptado\\n {2}1 {2}\\S+ \\S+ {2}204 en .*\\n\\n\\{"id"`),
+      new RegExp(`^${entrega} {2}entregada {2}guia\\.aceptado\\n {2}1 {2}\\S+ \\S+ UTC\\S* {2}204 en .*\\n\\n\\{"id"`),
     )
     const veces = () => llegadas.filter(({ cabeceras }) => cabeceras['webhook-id'] === una!.evento).length
     const antes = veces()
