@@ -12,6 +12,7 @@ import type { Brand } from '../platform/brand/brand.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { FileStore } from '../platform/files/store.ts'
 import type { Log } from '../platform/log.ts'
+import type { DocumentMaps } from '../platform/maps/documentMaps.ts'
 import type { ShortLinkResolver } from '../platform/maps/shortLinks.ts'
 import type { OutboundPolicy } from '../platform/outbound/destination.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -80,6 +81,11 @@ export interface Deps {
   enlacesDeArchivos: SignedLinks
   /** Signed links that open labels. */
   enlacesDeEtiquetas: SignedLinks
+  /**
+   * Maps for documents. Undefined unless the operator chose the tiles (`MAP_TILES_URL`), because the tiles of other
+   * providers are not meant for this use.
+   */
+  mapas: DocumentMaps | undefined
   /** The threads that make documents. */
   hilos: ThreadPool<ServiceThreadTasks>
   /**

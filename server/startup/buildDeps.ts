@@ -20,6 +20,7 @@ import { createIdGenerator, newGuideCode } from '../platform/codes/codes.ts'
 import type { Config } from '../platform/config/config.ts'
 import { exposure } from '../platform/config/exposure.ts'
 import type { Log } from '../platform/log.ts'
+import { DocumentMaps } from '../platform/maps/documentMaps.ts'
 import { type HostResolver, systemResolver } from '../platform/outbound/destination.ts'
 import { ROOT } from '../platform/root.ts'
 import { createSecrets } from '../platform/secrets.ts'
@@ -84,6 +85,10 @@ const RECIENTES = { cuantos: 100, bytes: 32 * 1024 * 1024, vigencia: 60_000 }
  */
 const VERIFICACIONES = perMinute(120)
 
+/** Creates the maps of documents, if the tiles are the operator's own choice. */
+export const createMaps = ({ mosaicos }: Pick<Config, 'mosaicos'>, deps: Pick<Deps, 'reloj' | 'log'>): Deps['mapas'] =>
+  mosaicos?.propios ? new DocumentMaps(mosaicos.url, deps) : undefined
+
 /** Creates the threads that make documents. */
 export const createThreads = (log: Log): Deps['hilos'] => new ThreadPool(log, DOCUMENTOS)
 
@@ -125,6 +130,7 @@ export function buildDeps(config: Config, cimientos: Cimientos): Deps {
     recepcion: createReception(join(config.dataDir, 'subidas')),
     enlacesDeArchivos: createSignedLinks({ ...deEnlaces, carpeta: 'archivos' }),
     enlacesDeEtiquetas: createSignedLinks({ ...deEnlaces, carpeta: 'etiquetas' }),
+    mapas: createMaps(config, { reloj, log }),
     hilos: createThreads(log),
     ensayar: createDryRuns(db),
     turnosDeEnlaces: createSharedTurns(ENLACES),

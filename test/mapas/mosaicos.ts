@@ -3,12 +3,13 @@ import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
-/** A server of blue tiles that does as told; `muerto` is the address of one that is gone. */
+/** A server of tiles, blue unless told, that does as told; `muerto` is the address of one that is gone. */
 export function usarMosaicos() {
   const mosaicos = {
     url: '',
     muerto: '',
     como: 'bien' as 'bien' | 'nunca' | 'falta' | 'enorme' | 'texto',
+    color: (_direccion: string) => '#336699',
     pedidos: [] as string[],
   }
   const servidor = createServer(async (req, res) => {
@@ -18,7 +19,7 @@ export function usarMosaicos() {
     if (como === 'falta') return res.writeHead(404).end()
     if (como === 'enorme') return res.end(Buffer.alloc(400_000))
     if (como === 'texto') return res.end('no hay')
-    const create = { width: 256, height: 256, channels: 3 as const, background: '#336699' }
+    const create = { width: 256, height: 256, channels: 3 as const, background: mosaicos.color(req.url!) }
     res.end(await sharp({ create }).png().toBuffer())
   })
   const escuchar = async (uno: typeof servidor) => {
@@ -34,6 +35,7 @@ export function usarMosaicos() {
   beforeEach(() => {
     mosaicos.pedidos.length = 0
     mosaicos.como = 'bien'
+    mosaicos.color = () => '#336699'
   })
   afterAll(() => {
     servidor.closeAllConnections()

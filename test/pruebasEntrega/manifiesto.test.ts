@@ -12,7 +12,7 @@ import type { PruebaConQuien } from '../../server/domain/pruebasEntrega/prueba.t
 import { createLocalStore } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { createThreads } from '../../server/startup/buildDeps.ts'
+import { createMaps, createThreads } from '../../server/startup/buildDeps.ts'
 import { createMetrics } from '../../server/startup/metrics.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
@@ -36,6 +36,7 @@ const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}
   secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
   almacen: createLocalStore(join(en.dataDir, 'archivos')),
   hilos,
+  mapas: undefined,
   ajustes: ajustesCon({ BRAND_NAME: 'Envíos' }),
   ...mas,
 })
@@ -228,7 +229,8 @@ describe('the job', () => {
     const pdfCon = async (url: string, propios = true) => {
       const { guia } = await entregada(sinNadie, suyo)
       const ajustes = { ...ajustesCon(), mosaicos: { url, propios, atribucion: '© Calles de Todos' } }
-      expect(await hacerPdf(depsDe(sinNadie, { ajustes }), await filaDe(sinNadie, guia))).toBe(true)
+      const mapas = createMaps(ajustes, { reloj: sinNadie.reloj, log: createLog('silent') })
+      expect(await hacerPdf(depsDe(sinNadie, { ajustes, mapas }), await filaDe(sinNadie, guia))).toBe(true)
       return leerPdf(await bajar((await conPdf(guia, suyo)).pdf.url))
     }
     const DEL_MAPA = 'Mapa: © Calles de Todos'
@@ -239,7 +241,7 @@ describe('the job', () => {
       expect(mosaicos.pedidos.length).toBeGreaterThanOrEqual(3)
       // Photo, signature and map.
       expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(3)
-      const mapa = pdf.jpegs.filter(({ ancho, alto }) => ancho === 640 && alto === 256)
+      const mapa = pdf.jpegs.filter(({ ancho, alto }) => ancho === 1_280 && alto === 512)
       const { channels } = await sharp(mapa[0]!.bytes).stats()
       expect(channels.map(({ mean }) => Math.round(mean / 10))).toEqual([5, 10, 15])
     })

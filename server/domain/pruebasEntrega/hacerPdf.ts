@@ -8,15 +8,14 @@ import { askThoseThere, inEach } from '../../data/spread.ts'
 import type { ClavePublica } from '../../generado/contrato/tipos/index.ts'
 import { unavailable, wasNotStored } from '../../platform/errors.ts'
 import { prepareImage } from '../../platform/images/prepareImage.ts'
-import { composeMap } from '../../platform/maps/composeMap.ts'
 import { guardarArchivo } from '../archivos/archivo.ts'
-import type { Deps, ServiceSettings } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
 import { type FilaPrueba, type LlaveDePrueba, leerArchivos, type PruebaConQuien, QUIEN_ENTREGO } from './prueba.ts'
 
-type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes' | 'hilos'>
+type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes' | 'hilos' | 'mapas'>
 
 /**
  * Owner of proofs in the queue of the threads. Proofs take turns with merchants' labels like one more merchant, so a
@@ -146,7 +145,7 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
     fotos.push(await leer(deps, prueba, foto, { lado: ladoDeFotos(prueba.fotos.length), calidad: 78 }))
   const [filaDeFirma] = await filasDe(db, guia, prueba.firma === null ? [] : [prueba.firma])
   const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma, DE_FIRMA))
-  const mapa = await mapaDe(prueba, ajustes)
+  const mapa = await mapaDe(prueba, deps)
   const contenido = await hilos.run(DUENO, 'prueba', await reunirDatos(db, guia, fotos, firma, mapa, ajustes))
   const pdf = await guardarArchivo(deps, guia, { ...SIN_IMAGEN, contenido })
   const ahora = reloj()
@@ -165,13 +164,10 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
   return hechas.length > 0
 }
 
-/**
- * Returns a map of the handover position, or null. Uses only map tiles that the operator chose, because the tiles of
- * other providers are not meant for this use.
- */
-async function mapaDe({ lat, lng }: FilaPrueba, { mosaicos }: Pick<ServiceSettings, 'mosaicos'>) {
-  if (!mosaicos?.propios || lat === null || lng === null) return null
-  const imagen = await composeMap(mosaicos.url, { lat, lng })
+/** Returns a map of the handover position, or null. */
+async function mapaDe({ lat, lng }: FilaPrueba, { mapas, ajustes: { mosaicos } }: DepsDePdf) {
+  if (!mapas || !mosaicos || lat === null || lng === null) return null
+  const imagen = await mapas.draw({ lat, lng })
   return imagen && { imagen, atribucion: mosaicos.atribucion }
 }
 

@@ -380,7 +380,7 @@ export const VARIABLES = {
     porDefecto: MOSAICOS_DE_OSM,
     defecto: "OpenStreetMap's",
     significado:
-      "tiles of the recipient's page and, if it is set, of proofs, an `https` address with `{z}`, `{x}` and `{y}`; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
+      "tiles of the recipient's page and, if it is set, of proofs, an `https` address with `{z}`, `{x}` and `{y}`, and `{r}` where tiles of double resolution exist; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
     grupos: [{ con: 'MAP_TILES_URL', tabla: MOSAICOS }],
   }),
   proxies: variable({
