@@ -32,6 +32,7 @@ const SALAS = [
   'domain/etiquetas',
   'domain/pruebasEntrega',
   'domain/catalogo',
+  'domain/estados',
   'platform/time',
 ]
 const archivos = SALAS.flatMap((sala) =>

@@ -108,7 +108,7 @@ describe('the page of a guide', () => {
     expect(pasos.map(([, que]) => que)).toEqual([
       'No se pudo entregar: no había quien recibiera',
       'En ruta de entrega',
-      'Recogido',
+      'Recolectado',
       'Envío registrado',
     ])
     expect(pasos[0]![3]).toMatch(/^\d+ \w+ 20\d\d, \d\d:\d\d$/)

@@ -84,7 +84,10 @@ describe('a delivery gets its document', () => {
       'Ana Lucía Xicay',
       'Documento •••• 0101',
       'María José Ajú',
-      'Intento de entrega fallido: no había quien recibiera',
+      // The words of the tracking page.
+      'Envío registrado',
+      'Recolectado',
+      'No se pudo entregar: no había quien recibiera',
       'hora de Guatemala (UTC−6)',
       prueba.fotos[0]!.sha256,
       prueba.firma!.sha256,

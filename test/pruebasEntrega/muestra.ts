@@ -52,7 +52,7 @@ export const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
   recibio: { nombre: 'Ana Lucía Xicay Ñandú', documento: 'DPI 2456 78901 0101', relacion: 'Hija' },
   posicion: { lat: 14.558912, lng: -90.733211, precision_m: 8, distancia_m: 1234, distancia_avisada_m: 1230 },
   mapa: null,
-  historial: [hito('2026-11-12T15:12:00.000Z', 'Guía aceptada'), hito('2026-11-14T21:04:22.000Z', 'Paquete entregado')],
+  historial: [hito('2026-11-12T15:12:00.000Z', 'Envío registrado'), hito('2026-11-14T21:04:22.000Z', 'Entregado')],
   fotos: [foto],
   firma,
   sin_firma: null,

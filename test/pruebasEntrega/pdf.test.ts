@@ -42,7 +42,7 @@ test('says what happened, in Spanish, with the zone of its times and without the
     'Carlos Méndez · rep_4T8WQ2ZK7NHB',
     '14.55891, -90.73321 (±8 m); a 1.2 km',
     'tras un aviso',
-    '12 nov 2026, 09:12 Guía aceptada 14.63490, -90.50690',
+    '12 nov 2026, 09:12 Envío registrado 14.63490, -90.50690',
     'Foto 1 · 14 nov 2026, 15:03',
     foto.sha256,
     firma.sha256,

@@ -56,3 +56,21 @@ export function exigirCancelable(estado: Estado) {
   const mensaje = `La guía está en ${estado} y ya no se puede cancelar: solo se cancela antes de que se recolecte.${remedio}`
   throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
 }
+
+/**
+ * Word of each state for the person who waits for a parcel, on the tracking page and in the proof of delivery. The
+ * contract has texts of its own (`DESCRIPCIONES_DE_ESTADO`), which stored events and webhook bodies keep.
+ */
+export const PALABRAS: Readonly<Record<Estado, string>> = {
+  aceptado: 'Envío registrado',
+  recolectado: 'Recolectado',
+  en_bodega: 'En bodega',
+  en_transito: 'En camino a otra bodega',
+  en_ruta: 'En ruta de entrega',
+  intento_fallido: 'No se pudo entregar',
+  entregado: 'Entregado',
+  en_devolucion: 'De regreso a la tienda',
+  devuelto: 'Devuelto a la tienda',
+  extraviado: 'Lo estamos buscando',
+  cancelado: 'Cancelado',
+}

@@ -60,7 +60,7 @@ export interface DatosDePrueba {
 /** Event as the document shows it. */
 export interface Hito {
   ocurrido_en: string
-  /** Event in words, for example «Paquete en ruta de entrega». */
+  /** Event in words, for example «En ruta de entrega». */
   descripcion: string
   lugar: string | null
   lat: number | null

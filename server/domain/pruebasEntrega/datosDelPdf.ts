@@ -1,7 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import type { EvidenciaDePrueba, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
 import {
-  DESCRIPCIONES_DE_ESTADO,
   DESCRIPCIONES_DE_EVENTO,
   DESCRIPCIONES_DE_FALTA,
   DESCRIPCIONES_DE_MOTIVO,
@@ -12,6 +11,7 @@ import type { PreparedImage } from '../../platform/images/prepareImage.ts'
 import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import type { ServiceSettings } from '../deps.ts'
+import { PALABRAS } from '../estados/estados.ts'
 import type { FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Archivo, DatosDePrueba, Hito } from './contenidoDelPdf.ts'
@@ -61,7 +61,7 @@ export async function reunirDatos(
     modo,
     guia: guia.guia,
     external_ref: guia.external_ref,
-    estado: DESCRIPCIONES_DE_ESTADO.entregado,
+    estado: PALABRAS.entregado,
     entregado_en: prueba.entregado_en.toISOString(),
     registrado_en: prueba.registrado_en.toISOString(),
     zona: zonaDe(guia, zonaHoraria),
@@ -90,10 +90,10 @@ const presentar = ({ fila, imagen }: ArchivoLeido, nombre: string): Archivo => (
 
 const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
-  ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
+  ...Object.fromEntries(Object.entries(PALABRAS).map(([estado, texto]) => [`guia.${estado}`, texto])),
 }
 
-/** Describes an event in the contract's words and not in the courier's, because customers read the document. */
+/** Describes an event in the words of the tracking page and not in the courier's, because customers read the document. */
 function enPalabras({ tipo, motivo, lat, lng, ocurrido_en, datos }: EventoContado): Hito {
   const porque = motivo ? `: ${DESCRIPCIONES_DE_MOTIVO[motivo]}` : ''
   const tarde = datos?.tardio ? ' (se supo después)' : ''

@@ -4,32 +4,19 @@ import type { Html } from '../html.ts'
 import { progress } from '../ui/components.ts'
 import type { EnvioMostrado } from './envio.ts'
 
-/** Word of each state for a person who waits for a parcel. The type requires one for every state of the contract. */
-export const PALABRAS: Readonly<Record<Estado, string>> = {
-  aceptado: 'Envío registrado',
-  recolectado: 'Recogido',
-  en_bodega: 'En bodega',
-  en_transito: 'En camino a otra bodega',
-  en_ruta: 'En ruta de entrega',
-  intento_fallido: 'No se pudo entregar',
-  entregado: 'Entregado',
-  en_devolucion: 'De regreso a la tienda',
-  devuelto: 'Devuelto a la tienda',
-  extraviado: 'Lo estamos buscando',
-  cancelado: 'Cancelado',
-}
+export { PALABRAS } from '../../domain/estados/estados.ts'
 
 /** Steps of a parcel's way, in plain words. A state that is in no step has no progress line. */
 const IDA: readonly (readonly [paso: string, estados: readonly Estado[]])[] = [
   ['Registrado', ['aceptado']],
-  ['Recogido', ['recolectado']],
+  ['Recolectado', ['recolectado']],
   ['En camino', ['en_bodega', 'en_transito']],
   ['En ruta', ['en_ruta', 'intento_fallido']],
   ['Entregado', ['entregado']],
 ]
 const VUELTA: typeof IDA = [
   ['Registrado', []],
-  ['Recogido', []],
+  ['Recolectado', []],
   ['De regreso', ['en_devolucion']],
   ['Devuelto', ['devuelto']],
 ]

@@ -1,4 +1,4 @@
-import { DESCRIPCIONES_DE_ESTADO } from '../../generado/contrato/vocabulario.ts'
+import { PALABRAS } from '../../domain/estados/estados.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { messagePage, type PageContent } from '../frame.ts'
@@ -21,7 +21,7 @@ ${prueba === 'lista' ? verificador(entrega, raiz) : FALTA[prueba]}
 }
 
 function comoVa({ estado, entregado_en, zona }: Entrega): Html {
-  if (!entregado_en) return html`<p>Este envío no se ha entregado. Su estado: ${DESCRIPCIONES_DE_ESTADO[estado]}.</p>`
+  if (!entregado_en) return html`<p>Este envío no se ha entregado. Su estado: ${PALABRAS[estado]}.</p>`
   const texto = entregado_en.toISOString()
   const reloj = createClock(zona)
   return html`<p>Este envío se entregó el <b><time datetime="${texto}">${reloj.larga(texto)}</time></b>, ${reloj.zona(texto)}.</p>`
