@@ -84,6 +84,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const antes = await direcciones()
     expect(antes).toHaveLength(200)
     expect(antes.slice(0, 4)).toEqual(['0a calle 5', '1a calle 5', '2a calle 5', '3a calle 5'])
+    expect(await filas().first().textContent()).toMatch(/^Vecina 0 [-\w]{14} 0a calle 5, .+ Recolectado$/)
     // What changes a guide, or brings it anew, leaves its place to it.
     await registrarComoOperador(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
     await pagina.reload()

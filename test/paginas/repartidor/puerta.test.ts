@@ -61,7 +61,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('offers parcels of one door, asks without a confirmed place, and records a receiver for each', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const una = await enRutaCon(repartidor, { ...MARIA, ...AQUI })
-    const vecina = await enRutaCon(repartidor, { ...LUIS, ...alNorte(20), direccion: 'ALDEA  Loma Alta.' })
+    const deLuis = { ...LUIS, contenido: 'Zapatos' }
+    const vecina = await enRutaCon(repartidor, { ...deLuis, ...alNorte(20), direccion: 'ALDEA  Loma Alta.' })
     const delMismoTelefono = await enRutaCon(repartidor, { ...MARIA, ...alNorte(45), direccion: 'Junto a la escuela' })
     const otraAldea = await enRutaCon(repartidor, {
       ...{ ...ROSA, destinatario: 'Ana Tzoc', telefono: '+50231480004' },
@@ -84,6 +85,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await pagina.getByRole('checkbox').count()).toBe(2)
     expect(await pagina.getByRole('checkbox', { checked: true }).count()).toBe(0)
     expect(await tarjeta(delMismoTelefono).count()).toBe(1)
+    // Code, address and contents stay apart, also as one text of a screen reader.
+    expect(await tarjeta(vecina).textContent()).toMatch(
+      new RegExp(`^Luis Pérez ${enGrupos(vecina)} ALDEA {2}Loma Alta\\., [^·]+ · Zapatos$`),
+    )
     for (const guia of [otraAldea, deAlLado]) expect(await pagina.getByText(enGrupos(guia)).count()).toBe(0)
 
     // The parcel without a place is asked about by name; «no» leaves it out.

@@ -163,7 +163,7 @@ function Leidas({ sesion, guias }: { sesion: Sesion; guias: readonly string[] })
         {filas?.map(({ guia, titulo, estado }) => (
           <li key={guia}>
             <a href={`#/guia/${guia}`}>
-              <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>
+              <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>{' '}
               {estado && <small>{NOMBRES[estado]}</small>}
             </a>
           </li>

@@ -131,8 +131,8 @@ function Linea({
   const situacion = `${estado ? NOMBRES[estado] : 'estado desconocido'}${porEnviar ? ' (por enviar)' : ''}${decidido}`
   const dice = (
     <>
-      <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>
-      {rumbo && rumbo.direccion !== titulo && <span class="direccion">{rumbo.direccion}</span>}
+      <strong>{titulo}</strong> <span class="codigo">{inGroups(guia)}</span>{' '}
+      {rumbo && rumbo.direccion !== titulo && <span class="direccion">{rumbo.direccion}</span>}{' '}
       <small>{distancia === null ? situacion : `${situacion} · a ${metros(distancia)}`}</small>
     </>
   )

@@ -42,7 +42,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   const fila = (accion: Accion) => (
     <li key={accion.orden} class={accion.situacion}>
       <a href={`#/accion/${accion.orden}`}>
-        <strong>{nombreDeGuia(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>
+        <strong>{nombreDeGuia(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>{' '}
         <small>
           {horaDe(accion.ocurrido_en, accion.zona)} · {situacionDe(accion, enviando, yo, enLinea, sesion.vigente)}
         </small>
@@ -78,7 +78,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
             {datos.borradores.map(({ guia, fotos }) => (
               <li key={guia} class="atencion">
                 <a href={`#/guia/${guia}/entregar`}>
-                  <strong>Terminar la entrega</strong> <span class="codigo">{inGroups(guia)}</span>
+                  <strong>Terminar la entrega</strong> <span class="codigo">{inGroups(guia)}</span>{' '}
                   <small>{fotos.length === 1 ? '1 foto' : `${fotos.length} fotos`}</small>
                 </a>
               </li>

@@ -82,8 +82,7 @@ export function LoteHecho() {
             {quedan.map((guia) => (
               <li key={guia} class="atencion">
                 <a href={`#/guia/${guia}`}>
-                  <span class="codigo">{inGroups(guia)}</span>
-                  <small>Ábrala para ver por qué</small>
+                  <span class="codigo">{inGroups(guia)}</span> <small>Ábrala para ver por qué</small>
                 </a>
               </li>
             ))}

@@ -248,10 +248,8 @@ export function Otras(props: {
 
 const Paquete = ({ candidata: { guia, titulo, direccion, datos } }: { candidata: Candidata }) => (
   <span class="paquete">
-    <strong>{titulo}</strong>
-    <small class="codigo">{inGroups(guia)}</small>
-    {titulo !== direccion && <small>{direccion}</small>}
-    {datos.contenido && <small>{datos.contenido}</small>}
+    <strong>{titulo}</strong> <small class="codigo">{inGroups(guia)}</small>{' '}
+    <small>{[titulo === direccion ? null : direccion, datos.contenido].filter(Boolean).join(' · ')}</small>
   </span>
 )
 
