@@ -7,7 +7,7 @@ import type { ContractParameter, Operation } from '../../server/api/contract/con
 import { CARPETA, escribir } from './lugares.ts'
 
 /** Component schemas that operations validate themselves. */
-const ESQUEMAS = ['GuiaIndividual']
+const ESQUEMAS = ['GuiaIndividual', 'EventoDeUnaGuia']
 
 /** Modules that Ajv's generated code requires, by their names in the output. */
 const MODULOS = { largo: 'ajv/dist/runtime/ucs2length', igual: 'ajv/dist/runtime/equal' }

@@ -56,6 +56,7 @@ import { obtenerGuiaDeReparto } from '../domain/repartidores/obtenerGuia.ts'
 import { obtenerSesion } from '../domain/repartidores/obtenerSesion.ts'
 import { registrarEntregaDeReparto } from '../domain/repartidores/registrarEntrega.ts'
 import { registrarEventoDeReparto } from '../domain/repartidores/registrarEvento.ts'
+import { registrarEventosDeReparto } from '../domain/repartidores/registrarEventos.ts'
 import { renovarCodigo } from '../domain/repartidores/renovarCodigo.ts'
 import { subirArchivoDeReparto } from '../domain/repartidores/subirArchivo.ts'
 import { comprobarDisponibilidad } from '../domain/salud/comprobarDisponibilidad.ts'
@@ -147,6 +148,7 @@ export const handlers = {
   registrarEntregaDeReparto,
   registrarEvento,
   registrarEventoDeReparto,
+  registrarEventosDeReparto,
   renovarCodigo,
   revocarLlave,
   rotarLlave,

@@ -219,6 +219,8 @@ const ESCENAS: Record<OperationId, Escena> = {
   },
   registrarEventoDeReparto: async () =>
     ya(deReparto('POST', `/guias/${await nuevaGuia()}/eventos`, lectura('recolectado'))),
+  registrarEventosDeReparto: async () =>
+    ya(deReparto('POST', '/eventos', { eventos: [{ guia: await nuevaGuia(), evento: lectura('recolectado') }] })),
   subirArchivoDeReparto: async () => {
     const guia = await enReparto()
     const foto = await unaFoto()

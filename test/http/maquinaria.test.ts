@@ -435,6 +435,7 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   simularDecision: () => ({ eleccion: 'otro_dia' }),
   registrarEntrega: () => ({ recibido_por: { nombre: 'María' }, fotos: [foto] }),
   registrarEvento: () => ({ tipo: 'guia.nota', descripcion: 'x' }),
+  registrarEventosDeReparto: () => ({ eventos: [{ guia, evento: { estado: 'recolectado', idempotencia: 'x' } }] }),
   crearEtiquetas: () => ({ guias: [guias.obtenerEtiqueta] }),
   cambiarComercio: () => ({ nombre: 'x' }),
   crearComercio: () => ({ nombre: 'x' }),

@@ -73,6 +73,7 @@ const CUERPOS: readonly ((probada: Probada) => object | undefined)[] = [
   () => ({ resultado: 'entregado', ...ENTREGADO }),
   () => ({ ...unaGuia(), ...ENTREGADO }),
   ({ guia }) => ({ guias: [{ ...unaGuia(), ...ENTREGADO }, unaGuia(), { guia, ...ENTREGADO }] }),
+  ({ guia }) => ({ eventos: [{ guia, evento: conClave(ENTREGADO) }] }),
   () => ({ lat: 14.71889, lng: -90.64417, razon: 'Entregado', ...ENTREGADO }),
   () => ({ lat: 14.71889, lng: -90.64417 }),
   () => ({ ...sinDestino(), ...ENTREGADO }),

@@ -19,7 +19,7 @@ describe('what another site’s page makes a browser send', () => {
 
   /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
   it('has operations to try, and not one that changes something and takes it from anywhere', () => {
-    expect(queCambian.length).toBe(5)
+    expect(queCambian.length).toBe(6)
     expect(operaciones.filter(({ mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
   })
 

@@ -149,12 +149,15 @@ export const registrarLectura = (
     },
   })
 
+/** Returns the event of a report of a state or a note, in the contract's form. */
+export const presentarLectura = ({ evento }: Pick<EventoRegistrado, 'evento'>) => ({
+  ...presentarEvento(evento),
+  aplicado: evento.tipo !== 'guia.escaneo_tardio',
+})
+
 /** Returns the HTTP response to a report of a state or a note. */
 export const contestarLectura = (registro: EventoRegistrado): DeclaredResponse<'registrarEvento'> =>
-  contestar(registro, {
-    ...presentarEvento(registro.evento),
-    aplicado: registro.evento.tipo !== 'guia.escaneo_tardio',
-  })
+  contestar(registro, presentarLectura(registro))
 
 /** Returns the HTTP response to a report: 201 for a new event, 200 for an event that existed before. */
 export const contestar = <Cuerpo>({ repetido }: EventoRegistrado, body: Cuerpo) =>

@@ -1,4 +1,7 @@
-import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
+import type { Identities } from '../../api/http/identity.ts'
+import type { EventoDeReparto } from '../../generado/contrato/tipos/index.ts'
+import type { DepsDeOperacion } from '../deps.ts'
+import { contestarLectura, type EventoRegistrado, registrarLectura } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
 import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
 import { permitirA } from './custodia.ts'
@@ -6,10 +9,13 @@ import { presentarQuien } from './repartidor.ts'
 
 const REMEDIO = 'Espere la confirmación, o pida a la central que fuerce la salida.'
 
-export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = async (
-  { path, body, identidad },
-  deps,
-) => {
+/** Registers what a courier reports about a guide. */
+export function registrarDeReparto(
+  deps: DepsDeOperacion,
+  identidad: Identities['sesionDeRepartidor'],
+  guia: string,
+  evento: EventoDeReparto,
+): Promise<EventoRegistrado> {
   const { repartidor } = identidad
   const permitir = permitirA(deps.ajustes, repartidor)
   const quien = {
@@ -20,6 +26,9 @@ export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = asy
     toma: repartidor,
     permitir,
   } as const
-  const dar = darPasoConFotos(deps, { autor: repartidor, api: '/repartidor/v1' }, body.fotos)
-  return contestarLectura(await registrarLectura(deps, quien, path.guia, body, dar))
+  const dar = darPasoConFotos(deps, { autor: repartidor, api: '/repartidor/v1' }, evento.fotos)
+  return registrarLectura(deps, quien, guia, evento, dar)
 }
+
+export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = async ({ path, body, identidad }, deps) =>
+  contestarLectura(await registrarDeReparto(deps, identidad, path.guia, body))
