@@ -25,7 +25,7 @@ const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 
     outDir: fileURLToPath(salida),
     format,
     // Annotations for bundlers make up 5 % of the courier's program, and browsers ignore them.
-    outputOptions: { entryFileNames: '[name].js', comments: { annotation: false } },
+    outputOptions: { entryFileNames: '[name].js', chunkFileNames: '[name].js', comments: { annotation: false } },
     platform: 'browser',
     target: 'es2020',
     minify: true,
@@ -99,7 +99,7 @@ async function generarRepartidor(salida: URL) {
   await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
   const iconos = await paintIcons(DEFAULT_COLOR)
   await Promise.all([...iconos].map(([nombre, png]) => writeFile(new URL(nombre, salida), png)))
-  await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css'])
+  await comprimir(salida, ['navegador.js', 'otras.js', 'lector.js', 'lector.wasm', 'estilo.css'])
 }
 
 /**

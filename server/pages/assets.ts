@@ -54,8 +54,13 @@ export function generatedBody(archivo: string): ResponseBody {
  */
 export function assetPath(base: string, nombre: string, contenido: Buffer) {
   const [antes, extension] = nombre.split('.')
-  const marca = createHash('sha256').update(contenido).digest('hex').slice(0, 12)
-  return `${base}${antes}.${marca}.${extension}`
+  return `${base}${antes}.${marcaDe([contenido])}.${extension}`
+}
+
+function marcaDe(contenidos: readonly Buffer[]) {
+  const resumen = createHash('sha256')
+  for (const contenido of contenidos) resumen.update(contenido)
+  return resumen.digest('hex').slice(0, 12)
 }
 
 /**
@@ -64,6 +69,8 @@ export function assetPath(base: string, nombre: string, contenido: Buffer) {
  * @param carpeta folder of the generated files, such as `paginas/repartidor/`
  * @param base path below which the files are served, such as `repartidor/recursos/`
  * @param hechos images that replace the generated files of the same name
+ * @param juntos files that import each other by their own names. They are served from a folder whose name changes with
+ *   the contents of all of them.
  * @returns `ruta`, which gives the path of a file, and the files for {@link serveAssets}
  */
 export function readAssets<Nombre extends string>(
@@ -71,13 +78,16 @@ export function readAssets<Nombre extends string>(
   base: string,
   nombres: readonly Nombre[],
   hechos: ReadonlyMap<string, Buffer> = new Map(),
+  juntos: readonly Nombre[] = [],
 ) {
+  const deJuntos = `${base}${marcaDe(juntos.map((nombre) => readGenerated(`${carpeta}${nombre}`)))}/`
   const recursos = nombres.map((nombre) => {
     const archivo = `${carpeta}${nombre}`
     const entero = hechos.get(nombre) ?? readGenerated(archivo)
     const extension = nombre.split('.')[1] as keyof typeof TIPOS
     const cuerpo = extension === 'png' ? { identity: () => entero } : generatedBody(archivo)
-    return { nombre, ruta: assetPath(base, nombre, entero), tipo: TIPOS[extension], cuerpo }
+    const ruta = juntos.includes(nombre) ? `${deJuntos}${nombre}` : assetPath(base, nombre, entero)
+    return { nombre, ruta, tipo: TIPOS[extension], cuerpo }
   })
   const rutas = new Map(recursos.map(({ nombre, ruta }) => [nombre, ruta]))
   return {

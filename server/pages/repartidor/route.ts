@@ -33,10 +33,14 @@ const DEL_SERVICIO = {
 const ARCHIVOS = [
   ...(Object.keys(ICONS) as IconName[]),
   'navegador.js',
+  'otras.js',
   'estilo.css',
   'lector.js',
   'lector.wasm',
 ] as const
+
+/** Files of the page's program: the first file loads the second one, which uses parts of the first. */
+const PROGRAMA = ['navegador.js', 'otras.js'] as const
 
 /**
  * Serves `/repartidor`, whose files are the same for every client. Only the API at `/repartidor/v1` knows who the
@@ -45,7 +49,8 @@ const ARCHIVOS = [
  */
 export function servirRepartidor(app: Express, fachada: Front, retencionDePruebas: number) {
   const { marca } = fachada
-  const recursos = readAssets('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, marca.iconos ?? undefined)
+  const iconosPropios = marca.iconos ?? undefined
+  const recursos = readAssets('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, iconosPropios, PROGRAMA)
   const cabeceras = { ...PRIVATE_HEADERS, ...fachada.permisos(PERMITE, ['camera', 'geolocation']) }
   // Manifest and service worker are one path segment below the page.
   const desdeDentro = (archivo: (typeof ARCHIVOS)[number]) => recursos.ruta(archivo).replace('repartidor/', '')
@@ -61,7 +66,7 @@ export function servirRepartidor(app: Express, fachada: Front, retencionDePrueba
     // Every change of the page changes the version in this script. Browsers detect a new version by a changed script.
     version: createHash('sha256').update(html).update(codigo).digest('hex').slice(0, 12),
     ahora: [
-      ...(['navegador.js', 'estilo.css'] as const).map(desdeDentro),
+      ...[...PROGRAMA, 'estilo.css' as const].map(desdeDentro),
       ...(fachada.rutaDelLogo ? [`../${fachada.rutaDelLogo}`] : []),
     ],
     luego: (['lector.js', 'lector.wasm'] as const).map(desdeDentro),

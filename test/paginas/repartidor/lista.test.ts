@@ -187,6 +187,11 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const eventos = await eventosDeTodas(guias, 'guia.en_ruta')
     expect(new Set(eventos.map(({ guia }) => guia)).size).toBe(200)
     expect(new Set(eventos.map(({ idempotencia }) => idempotencia)).size).toBe(200)
+    // Fifty leave at a time, and the fifty whose answer was lost once more.
+    await pagina.getByText('Enviado hoy (200)').waitFor()
+    expect(puente.pasados.filter((que) => que.endsWith('/eventos'))).toEqual(
+      Array(5).fill('POST /repartidor/v1/eventos'),
+    )
   })
 
   it('says which of the ticked it could not take along', COMPLETO, async () => {

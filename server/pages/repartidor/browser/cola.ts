@@ -2,10 +2,19 @@
 // them. A guide whose action fails does not stop the other guides.
 
 import { type ApiResponse, nadieDentro, PAUSA_MAXIMA_MS, pedirSalida, SinRed, verSesion } from './api.ts'
-import { aplazarEnvio, ESPERA_MAXIMA_MS, ESPERA_MS, ESPERA_TOPE_MS, enviarAccion } from './enviar.ts'
+import {
+  aplazarEnvio,
+  ESPERA_MAXIMA_MS,
+  ESPERA_MS,
+  ESPERA_TOPE_MS,
+  enviarAccion,
+  enviarJuntas,
+  MAX_ACCIONES_POR_ENVIO,
+  vaConOtras,
+} from './enviar.ts'
 import { refrescar } from './refrescar.ts'
 import { acciones, accion as leerAccion } from './store/acciones.ts'
-import { alCambiar, leerAjuste, ponerAjuste } from './store/base.ts'
+import { type Accion, alCambiar, leerAjuste, ponerAjuste } from './store/base.ts'
 
 /**
  * Result of sending the queue. `hecho`: every action that could leave was sent. `sin_red`: no network. `sin_sesion`: a
@@ -64,7 +73,7 @@ async function ronda(): Promise<SendRound> {
     if (error instanceof SinRed) return 'sin_red'
     throw error
   } finally {
-    anunciar(null)
+    anunciar([])
   }
 }
 
@@ -79,27 +88,44 @@ function falta(hasta: number, maximo: number) {
 
 /**
  * Sends a courier's actions in the order in which they happened. An action that waits or was refused holds back the
- * later actions of its guide.
+ * later actions of its guide. Consecutive actions of different guides leave in one request if they can.
  */
 async function enviarLasDe(repartidor: string): Promise<SendRound> {
   const detenidas = new Set<string>()
   let resultado: SendRound = 'hecho'
-  for (const { orden, guia } of await acciones()) {
+  let juntas: Accion[] = []
+  /** Sends the collected actions. Returns the result of the round if the round ends with them. */
+  const enviar = async (): Promise<SendRound | undefined> => {
+    const unas = juntas
+    juntas = []
+    if (unas.length === 0) return undefined
+    anunciar(unas.map(({ orden }) => orden))
+    const fines = unas.length === 1 ? [await enviarAccion(unas[0]!)] : await enviarJuntas(unas)
+    if (fines.includes('sin_sesion')) return perderSesion()
+    if (fines.includes('pausa')) return 'luego'
+    if (fines.includes('luego')) resultado = 'luego'
+    for (const [i, fin] of fines.entries()) if (fin !== 'enviada') detenidas.add(unas[i]!.guia)
+    return undefined
+  }
+  for (const { orden, guia, ...una } of await acciones()) {
+    if (una.situacion === 'enviada' || una.repartidor !== repartidor) continue
     const actual = await leerAccion(orden)
-    if (!actual || actual.situacion === 'enviada' || actual.repartidor !== repartidor || detenidas.has(guia)) continue
+    if (!actual) continue
+    const cabe =
+      juntas.length < MAX_ACCIONES_POR_ENVIO &&
+      [...juntas, actual].every(vaConOtras) &&
+      juntas.every((otra) => otra.guia !== guia)
+    const fin = cabe ? undefined : await enviar()
+    if (fin) return fin
+    if (detenidas.has(guia)) continue
     if (actual.situacion === 'atencion' || falta(actual.noAntesDe, ESPERA_TOPE_MS)) {
       detenidas.add(guia)
       if (actual.situacion === 'pendiente') resultado = 'luego'
       continue
     }
-    anunciar(orden)
-    const fin = await enviarAccion(actual)
-    if (fin === 'sin_sesion') return perderSesion()
-    if (fin === 'pausa') return 'luego'
-    if (fin !== 'enviada') detenidas.add(guia)
-    if (fin === 'luego') resultado = 'luego'
+    juntas.push(actual)
   }
-  return resultado
+  return (await enviar()) ?? resultado
 }
 
 async function luego(respuesta: ApiResponse<unknown>): Promise<SendRound> {
@@ -113,23 +139,23 @@ async function perderSesion(): Promise<SendRound> {
   return 'sin_sesion'
 }
 
-// --- Action that is being sent, for the screens ---
+// --- Actions that are being sent, for the screens ---
 
 const canal = new BroadcastChannel('repartidor-enviando')
-const oyentes = new Set<(orden: number | null) => void>()
+const oyentes = new Set<(ordenes: readonly number[]) => void>()
 canal.addEventListener('message', ({ data }) => {
   for (const oyente of oyentes) oyente(data)
 })
-function anunciar(orden: number | null) {
-  for (const oyente of oyentes) oyente(orden)
-  canal.postMessage(orden)
+function anunciar(ordenes: readonly number[]) {
+  for (const oyente of oyentes) oyente(ordenes)
+  canal.postMessage(ordenes)
 }
 /**
- * Calls `oyente` with the number of the action that is being sent, or null. Reports from other tabs and the service
- * worker count too.
+ * Calls `oyente` with the numbers of the actions that are being sent. Reports from other tabs and the service worker
+ * count too.
  * @returns a function that removes the listener
  */
-export function alEnviar(oyente: (orden: number | null) => void) {
+export function alEnviar(oyente: (ordenes: readonly number[]) => void) {
   oyentes.add(oyente)
   return () => void oyentes.delete(oyente)
 }

@@ -1,8 +1,19 @@
-// Sends one action with its images, until the server has acknowledged it.
-import type { ArchivoSubido, EventoRegistrado, Problema } from '../../../generado/contrato/tipos/index.ts'
+// Sends actions, one with its images or many in one request, until the server has acknowledged them.
+import type {
+  ArchivoSubido,
+  EventoRegistrado,
+  EventosRegistrados,
+  Problema,
+} from '../../../generado/contrato/tipos/index.ts'
 import { type ApiResponse, pedir, SinRed, verSesion } from './api.ts'
-import { esEstadoFinal, tomaElPaquete } from './dominio.ts'
-import { cambiarAccion, accion as leerAccion, imagen as leerImagen, terminarAccion } from './store/acciones.ts'
+import { tomaElPaquete } from './dominio.ts'
+import {
+  cambiarAccion,
+  cambiarAcciones,
+  accion as leerAccion,
+  imagen as leerImagen,
+  terminarAcciones,
+} from './store/acciones.ts'
 import { type Accion, type Adjunto, ponerAjuste } from './store/base.ts'
 
 /** Base of the wait after a failure, in milliseconds; each further failure doubles the wait. */
@@ -22,27 +33,84 @@ export const ESPERA_TOPE_MS = ESPERA_MAXIMA_MS * AZAR
  */
 export type Fin = 'enviada' | 'atencion' | 'luego' | 'pausa' | 'sin_sesion'
 
+/** Maximum number of actions in one request to the service. */
+export const MAX_ACCIONES_POR_ENVIO = 50
+/** Attempts after which an action leaves by itself: another action may be the reason why a request fails. */
+const INTENTOS_JUNTAS = 2
+
+/** Tells whether an action may leave in one request with others. Images and deliveries leave by themselves. */
+export const vaConOtras = ({ entrega, fotos, intentos }: Accion) =>
+  !entrega && fotos.length === 0 && intentos < INTENTOS_JUNTAS
+
+/**
+ * Sends actions for which {@link vaConOtras} is true, each of another guide, in one request.
+ * @returns the result of each action, in their order
+ * @throws SinRed if the service does not respond
+ */
+export async function enviarJuntas(unas: readonly Accion[]): Promise<Fin[]> {
+  await cambiarAcciones(unas, contarIntento)
+  const eventos = unas.map((una) => ({ guia: una.guia, evento: eventoDe(una) }))
+  let respuesta: ApiResponse<EventosRegistrados>
+  try {
+    respuesta = await pedir<EventosRegistrados>('POST', 'eventos', { eventos })
+  } catch (error) {
+    return apartar(unas, error)
+  }
+  const { status, cuerpo } = respuesta
+  const todas = (fin: Fin) => unas.map(() => fin)
+  if (status === 401) return todas('sin_sesion')
+  if (status === 429 || status === 503) {
+    await aplazarEnvio(respuesta)
+    return todas('pausa')
+  }
+  if (status !== 200) return esperar(unas)
+  const { resultados } = cuerpo
+  await terminarAcciones(
+    resultados.flatMap((uno) => (uno.ok ? [{ orden: unas[uno.indice]!.orden, ...uno.evento }] : [])),
+  )
+  const fines: Fin[] = []
+  for (const uno of resultados) {
+    if (uno.ok) fines.push('enviada')
+    else {
+      const suya = { ...respuesta, status: uno.error.estado_http, problema: uno.error }
+      fines.push(await resolver(unas[uno.indice]!, suya))
+    }
+  }
+  return fines
+}
+
 /**
  * Sends one action with its images.
  * @throws SinRed if the service does not respond
  */
-export const enviarAccion = (accion: Accion): Promise<Fin> => enviarUna(accion).catch((error) => apartar(accion, error))
+export const enviarAccion = (accion: Accion): Promise<Fin> =>
+  enviarUna(accion).catch(async (error) => (await apartar([accion], error))[0]!)
 
 /**
- * Delays an action that got no response. Small requests may pass where photos do not, and a phone may lose the bytes of
- * a photo. If the service responds, the other actions need not wait for this action.
+ * Delays actions that got no response. Small requests may pass where photos do not, and a phone may lose the bytes of a
+ * photo. If the service responds, the other actions need not wait for these.
  * @throws SinRed if the service does not respond; rethrows any other error
  */
-async function apartar({ orden, intentos }: Accion, error: unknown): Promise<Fin> {
+async function apartar(unas: readonly Accion[], error: unknown): Promise<Fin[]> {
   if (!(error instanceof SinRed)) throw error
   const { status } = await verSesion()
-  if (status === 401) return 'sin_sesion'
-  return esperar(orden, intentos)
+  return status === 401 ? unas.map(() => 'sin_sesion') : esperar(unas)
 }
 
+// The attempt is counted before it starts, because from then on the server may have the action.
+const contarIntento = ({ intentos }: Accion) => ({ intentos: intentos + 1 })
+
+/** Report of a state or a note, as the service takes it. */
+const eventoDe = ({ estado, evento, fotos, ocurrido_en, id: idempotencia }: Accion) => ({
+  ...(estado === null ? { tipo: 'guia.nota' } : { estado }),
+  ...evento,
+  ...(fotos.length > 0 ? { fotos: fotos.map(({ archivo }) => archivo) } : {}),
+  ocurrido_en,
+  idempotencia,
+})
+
 async function enviarUna(pendiente: Accion): Promise<Fin> {
-  // The attempt is counted before it starts, because from then on the server may have the action.
-  await cambiarAccion(pendiente.orden, ({ intentos }) => ({ intentos: intentos + 1 }))
+  await cambiarAcciones([pendiente], contarIntento)
   const mal = await subirAdjuntos(pendiente)
   if (mal) return mal
   const lista = await leerAccion(pendiente.orden)
@@ -56,16 +124,9 @@ async function enviarUna(pendiente: Accion): Promise<Fin> {
         ocurrido_en,
         idempotencia,
       })
-    : await pedir<EventoRegistrado>('POST', `guias/${guia}/eventos`, {
-        ...(lista.estado === null ? { tipo: 'guia.nota' } : { estado: lista.estado }),
-        ...lista.evento,
-        ...(lista.fotos.length > 0 ? { fotos: lista.fotos.map(({ archivo }) => archivo) } : {}),
-        ocurrido_en,
-        idempotencia,
-      })
+    : await pedir<EventoRegistrado>('POST', `guias/${guia}/eventos`, eventoDe(lista))
   if (respuesta.status === 200 || respuesta.status === 201) {
-    const { aplicado, estado, secuencia } = respuesta.cuerpo
-    await terminarAccion(lista.orden, aplicado, { estado, secuencia, final: esEstadoFinal(estado) })
+    await terminarAcciones([{ orden: lista.orden, ...respuesta.cuerpo }])
     return 'enviada'
   }
   if (respuesta.status === 422 && !lista.resubida && culpaDeAdjuntos(respuesta.problema)) {
@@ -112,26 +173,29 @@ const SIN_FOTO =
   'El teléfono ya no tiene una foto. Tómela otra vez: corrija la entrega, o descarte el intento y regístrelo de nuevo.'
 
 /** Turns a refusal into a result: try again later, pause, ask the courier, or sign in first. */
-async function resolver({ orden, intentos }: Accion, respuesta: ApiResponse<unknown>, imagen?: string): Promise<Fin> {
+async function resolver(accion: Accion, respuesta: ApiResponse<unknown>, imagen?: string): Promise<Fin> {
   const { status, problema } = respuesta
   if (status === 401) return 'sin_sesion'
   if (status === 429 || status === 503) {
     await aplazarEnvio(respuesta)
     return 'pausa'
   }
-  if (status < 500 && status !== 408 && problema.codigo !== 'carrera_perdida') return atender(orden, problema, imagen)
-  return esperar(orden, intentos, problema.codigo === 'carrera_perdida')
+  if (status < 500 && status !== 408 && problema.codigo !== 'carrera_perdida')
+    return atender(accion.orden, problema, imagen)
+  return (await esperar([accion], problema.codigo === 'carrera_perdida'))[0]!
 }
 
 /**
- * Sets the time of an action's next attempt.
+ * Sets the time of the next attempt of actions.
  * @param pasa true if the cause may be over by now, such as a concurrent change or a broken connection; the first
  *   attempts then have no wait of their own
  */
-async function esperar(orden: number, intentos: number, pasa = true): Promise<Fin> {
-  const ms = Math.min(ESPERA_MAXIMA_MS, ESPERA_MS * 2 ** Math.min(intentos, 10)) * (1 + Math.random() * (AZAR - 1))
-  await cambiarAccion(orden, () => ({ noAntesDe: pasa && intentos < 3 ? 0 : Date.now() + ms }))
-  return 'luego'
+async function esperar(unas: readonly Accion[], pasa = true): Promise<Fin[]> {
+  await cambiarAcciones(unas, ({ intentos }) => {
+    const ms = Math.min(ESPERA_MAXIMA_MS, ESPERA_MS * 2 ** Math.min(intentos, 10)) * (1 + Math.random() * (AZAR - 1))
+    return { noAntesDe: pasa && intentos <= 3 ? 0 : Date.now() + ms }
+  })
+  return unas.map(() => 'luego')
 }
 
 async function atender(orden: number, problema: Partial<Problema>, imagen?: string): Promise<Fin> {

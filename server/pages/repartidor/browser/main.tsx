@@ -5,16 +5,10 @@ import { codigoDe, prevenirLector } from './codigos.ts'
 import { alEnviar, vigilarCola } from './cola.ts'
 import { type Estado, NOMBRES } from './dominio.ts'
 import { useDatos, useEnLinea, useRuta } from './hooks.ts'
+import { type Pantallas, usePantallas } from './pantallas.ts'
 import { vigilarGuias } from './refrescar.ts'
-import { DetalleDeAccion } from './screens/accion.tsx'
 import { Entrar } from './screens/entrar.tsx'
-import { Entregar } from './screens/entregar.tsx'
-import { Escanear } from './screens/escanear.tsx'
-import { Guia } from './screens/guia.tsx'
-import { PantallaDeHecho } from './screens/hecho.tsx'
 import { type Contexto, Inicio } from './screens/inicio.tsx'
-import { LoteHecho } from './screens/lote.tsx'
-import { PantallaDePaso } from './screens/paso.tsx'
 import { acciones } from './store/acciones.ts'
 import { leerAjuste } from './store/base.ts'
 import { limpiarAlmacen } from './store/limpieza.ts'
@@ -27,7 +21,7 @@ function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration>
   const sesion = useDatos(async () => (await leerAjuste('sesion')) ?? null, '')
   const desfase = useDatos(async () => (await leerAjuste('desfase')) ?? 0, '') ?? 0
   const sinEnviar = useDatos(async () => (await acciones()).filter((una) => una.situacion !== 'enviada').length, '')
-  const [enviando, mostrar] = useState<number | null>(null)
+  const [enviando, mostrar] = useState<readonly number[]>([])
   useEffect(() => alEnviar(mostrar), [])
   const quien = sesion?.repartidor
   useEffect(() => {
@@ -35,6 +29,7 @@ function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration>
   }, [quien, registro])
   const enLinea = useEnLinea()
   const ruta = useRuta()
+  const pantallas = usePantallas(quien !== undefined)
   if (sesion === undefined || sinEnviar === undefined) return <Abriendo />
   if (sesion === null) return <Entrar otraVez={null} pendientes={sinEnviar} />
   // Without coverage the server cannot say that the session is over, so the phone checks the expiry too.
@@ -49,7 +44,7 @@ function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration>
         registro={registro}
         enEntrar={ruta[0] === 'entrar'}
       />
-      <Pantalla key={ruta.join('/')} ruta={ruta} {...contexto} />
+      <Pantalla key={ruta.join('/')} ruta={ruta} pantallas={pantallas} {...contexto} />
     </>
   )
 }
@@ -62,24 +57,41 @@ const Abriendo = () => (
   </>
 )
 
-function Pantalla({ ruta: [lugar, cual = '', que, estado = '', cuantas], ...contexto }: Contexto & { ruta: string[] }) {
+type EnPantalla = Contexto & { ruta: string[]; pantallas: Pantallas | 'faltan' | undefined }
+
+function Pantalla({ ruta, pantallas, ...contexto }: EnPantalla) {
   const { sesion } = contexto
+  const [lugar, cual = '', que, estado = '', cuantas] = ruta
   const guia = codigoDe(cual)
   if (lugar === 'entrar') return <Entrar otraVez={sesion.vigente ? null : sesion.nombre} pendientes={0} />
+  if (!LUGARES.includes(lugar ?? '') || (lugar === 'guia' && !guia)) return <Inicio {...contexto} />
+  if (pantallas === undefined) return <Abriendo />
+  if (pantallas === 'faltan') return <SinPantallas />
+  const { DetalleDeAccion, Entregar, Escanear, Guia, LoteHecho, PantallaDeHecho, PantallaDePaso } = pantallas
   if (lugar === 'hecho') return <LoteHecho />
   if (lugar === 'escanear') return <Escanear sesion={sesion} />
   if (lugar === 'accion') return <DetalleDeAccion {...contexto} orden={Number(cual)} />
-  if (lugar === 'guia' && guia) {
-    if (que === 'entregar') return <Entregar sesion={sesion} guia={guia} />
-    if (que === 'nota') return <PantallaDePaso sesion={sesion} guia={guia} estado={null} />
-    if (que === 'hecho' && estado in NOMBRES)
-      return <PantallaDeHecho sesion={sesion} guia={guia} estado={estado as Estado} cuantas={Number(cuantas ?? 1)} />
-    if (que === 'paso' && estado in NOMBRES)
-      return <PantallaDePaso sesion={sesion} guia={guia} estado={estado as Estado} />
-    return <Guia sesion={sesion} guia={guia} />
-  }
-  return <Inicio {...contexto} />
+  const de = { sesion, guia: guia! }
+  if (que === 'entregar') return <Entregar {...de} />
+  if (que === 'nota') return <PantallaDePaso {...de} estado={null} />
+  if (!(estado in NOMBRES)) return <Guia {...de} />
+  if (que === 'hecho') return <PantallaDeHecho {...de} estado={estado as Estado} cuantas={Number(cuantas ?? 1)} />
+  if (que === 'paso') return <PantallaDePaso {...de} estado={estado as Estado} />
+  return <Guia {...de} />
 }
+/** First parts of the addresses of screens that load after the list. */
+const LUGARES = ['hecho', 'escanear', 'accion', 'guia']
+
+/** Screen in place of one that could not be loaded: the page was opened without the service worker, and lost coverage. */
+const SinPantallas = () => (
+  <>
+    <h1>Falta una parte de la página</h1>
+    <p>Se perdió la cobertura mientras se cargaba. Lo que ya anotó está guardado.</p>
+    <button type="button" class="principal" onClick={() => location.reload()}>
+      Cargarla otra vez
+    </button>
+  </>
+)
 
 function Avisos(props: {
   vigente: boolean

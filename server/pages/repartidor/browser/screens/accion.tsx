@@ -10,7 +10,12 @@ import type { Accion, Sesion } from '../store/base.ts'
 import { AvisarALaCentral, horaDe, nombreDeGuia, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
 /** Screen of one action: its status, the server's response, and what the courier can do. */
-export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; enviando: number | null; orden: number }) {
+export function DetalleDeAccion(props: {
+  sesion: Sesion
+  enLinea: boolean
+  enviando: readonly number[]
+  orden: number
+}) {
   const { sesion, enLinea, enviando, orden } = props
   const accion = useDatos(async () => (await leerAccion(orden)) ?? null, String(orden))
   const [preguntando, preguntar] = useState(false)

@@ -19,7 +19,7 @@ const POR_ENVIAR = 8
 export interface Contexto {
   sesion: Sesion
   enLinea: boolean
-  enviando: number | null
+  enviando: readonly number[]
 }
 
 /** Home screen. */

@@ -99,11 +99,17 @@ export const hace = (instante: number) => {
 export const nombreDeGuia = ({ estado }: Pick<Accion, 'estado'>) => (estado === null ? 'Nota' : NOMBRES[estado])
 
 /** Returns the status of an action in words. */
-export function situacionDe(accion: Accion, enviando: number | null, yo: string, enLinea: boolean, vigente: boolean) {
+export function situacionDe(
+  accion: Accion,
+  enviando: readonly number[],
+  yo: string,
+  enLinea: boolean,
+  vigente: boolean,
+) {
   if (accion.situacion === 'enviada') return accion.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
   if (accion.situacion === 'atencion') return 'Necesita su atención'
   if (accion.repartidor !== yo) return `Espera a ${accion.nombre}`
-  if (accion.orden === enviando) return 'Enviando…'
+  if (enviando.includes(accion.orden)) return 'Enviando…'
   if (!vigente) return 'Espera a que entre otra vez'
   if (!enLinea) return 'Espera cobertura'
   return accion.noAntesDe > Date.now()

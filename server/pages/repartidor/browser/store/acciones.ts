@@ -1,5 +1,5 @@
 // Actions of couriers on the phone, until the server has them.
-import { type Estado, pasosDesde, tomaElPaquete } from '../dominio.ts'
+import { type Estado, esEstadoFinal, pasosDesde, tomaElPaquete } from '../dominio.ts'
 import { type Accion, abrir, borrarImagenes, escribirAlmacen, type ImagenGuardada, type Transaccion } from './base.ts'
 
 /** Returns all actions, in the order in which they are sent. */
@@ -59,55 +59,59 @@ async function agregar(tx: Transaccion, nueva: AccionNueva, ahora: number, cuand
   await tx.objectStore('acciones').add(entera as Accion)
 }
 
-/** Changes fields of an action; does nothing if the action is gone. */
-export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial<Accion>) =>
+/** Changes fields of actions in one transaction; does nothing with an action that is gone. */
+export const cambiarAcciones = (unas: readonly Pick<Accion, 'orden'>[], cambio: (accion: Accion) => Partial<Accion>) =>
   escribirAlmacen(async (tx) => {
     const almacen = tx.objectStore('acciones')
-    const actual = await almacen.get(orden)
-    if (actual) await almacen.put({ ...actual, ...cambio(actual) })
-  })
-
-/**
- * Marks an action as received by the server, and deletes its personal data. Also deletes the guide if its state is
- * final.
- * @param guia state of the guide after the action, as the server reports it
- */
-export const terminarAccion = (
-  orden: number,
-  aplicado: boolean,
-  guia: { estado: Estado; final: boolean; secuencia: number },
-) =>
-  escribirAlmacen(async (tx) => {
-    const almacen = tx.objectStore('acciones')
-    const actual = await almacen.get(orden)
-    if (!actual) return
-    const { evento: _evento, entrega: _entrega, ...resto } = actual
-    await borrarImagenes(
-      tx,
-      [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
-    )
-    await almacen.put({
-      ...resto,
-      fotos: [],
-      firma: null,
-      trazos: null,
-      situacion: 'enviada',
-      falla: null,
-      aplicado,
-      terminada: Date.now(),
-    })
-    const guias = tx.objectStore('guias')
-    if (guia.final) return guias.delete(actual.guia)
-    const guardada = await guias.get(actual.guia)
-    if (guardada?.datos && guardada.datos.secuencia <= guia.secuencia) {
-      // A courier who took the parcel may now see all data of the guide, so the guide is fetched again.
-      if (tomaElPaquete(actual.estado) && guardada.datos.custodia !== 'propia')
-        return guias.put({ ...guardada, datos: null })
-      const { estado, secuencia } = guia
-      const siguientes = estado === guardada.datos.estado ? guardada.datos.siguientes : pasosDesde(estado)
-      await guias.put({ ...guardada, datos: { ...guardada.datos, estado, secuencia, siguientes } })
+    for (const { orden } of unas) {
+      const actual = await almacen.get(orden)
+      if (actual) await almacen.put({ ...actual, ...cambio(actual) })
     }
   })
+/** Changes fields of an action; does nothing if the action is gone. */
+export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial<Accion>) =>
+  cambiarAcciones([{ orden }], cambio)
+
+/** Action that the server has received, with the guide's state after it, as the server reports it. */
+type Terminada = Pick<Accion, 'orden'> & { aplicado: boolean; estado: Estado; secuencia: number }
+
+/**
+ * Marks actions as received by the server, in one transaction, and deletes their personal data. Also deletes each guide
+ * whose state is final.
+ */
+export const terminarAcciones = (unas: readonly Terminada[]) =>
+  escribirAlmacen(async (tx) => {
+    for (const una of unas) await terminar(tx, una)
+  })
+
+async function terminar(tx: Transaccion, { orden, aplicado, estado, secuencia }: Terminada) {
+  const almacen = tx.objectStore('acciones')
+  const actual = await almacen.get(orden)
+  if (!actual) return
+  const { evento: _evento, entrega: _entrega, ...resto } = actual
+  await borrarImagenes(
+    tx,
+    [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
+  )
+  await almacen.put({
+    ...resto,
+    fotos: [],
+    firma: null,
+    trazos: null,
+    situacion: 'enviada',
+    falla: null,
+    aplicado,
+    terminada: Date.now(),
+  })
+  const guias = tx.objectStore('guias')
+  if (esEstadoFinal(estado)) return void (await guias.delete(actual.guia))
+  const guardada = await guias.get(actual.guia)
+  if (!guardada?.datos || guardada.datos.secuencia > secuencia) return
+  // A courier who took the parcel may now see all data of the guide, so the guide is fetched again.
+  const ajena = tomaElPaquete(actual.estado) && guardada.datos.custodia !== 'propia'
+  const siguientes = estado === guardada.datos.estado ? guardada.datos.siguientes : pasosDesde(estado)
+  await guias.put({ ...guardada, datos: ajena ? null : { ...guardada.datos, estado, secuencia, siguientes } })
+}
 
 /**
  * Inserts before a refused action the missing action with which its courier took the parcel. The refused action and the
