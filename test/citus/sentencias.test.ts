@@ -21,6 +21,7 @@ const A_TODAS: Readonly<Record<string, string>> = {
   'personas.exportar': 'a person, at the console',
   'personas.enCurso': 'a person, at the console',
   'repartidores.suyas': 'what a courier carries, of all merchants',
+  'repartidores.terminadas': 'what a courier finished today, of all merchants',
   'eventos.adelantado': 'not asked there',
   'owners.of': 'several keys, each on its machine',
   'owners.note': 'new files and links, each on its machine',

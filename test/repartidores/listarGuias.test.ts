@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta } from '../archivos/imagenes.ts'
+import { enRuta, unaFoto } from '../archivos/imagenes.ts'
+import { MINUTO } from '../duraciones.ts'
 import { unaGuia } from '../fabricas.ts'
 import { nuevoMovil } from './movil.ts'
 import { clave, comercio, movil, usarReparto } from './reparto.ts'
@@ -48,6 +49,36 @@ describe('GET /repartidor/v1/guias', () => {
     await entorno.operar('POST', `/guias/${otra}/eventos`, { estado: 'en_devolucion' })
     await entorno.operar('POST', `/guias/${otra}/eventos`, { estado: 'devuelto' })
     expect(await suyas()).toEqual([])
+  })
+
+  it('says what the courier delivered or returned on the company’s day, and nothing of the day before', async () => {
+    const yo = await nuevoMovil(entorno)
+    const hoy = async () => (await yo.pedir('GET', '/guias')).cuerpo.hoy
+    const inicio = (await hoy()).desde
+    expect(inicio).toMatch(/T06:00:00\.000Z$/)
+    const restante = entorno.reloj().getTime() - Date.parse(inicio)
+    expect(restante >= 0 && restante < 24 * 60 * MINUTO).toBe(true)
+    expect((await hoy()).terminadas).toEqual([])
+    const guias: string[] = []
+    for (let i = 0; i < 3; i++) guias.push(await enRuta(entorno, comercio, yo.repartidor))
+    const [una, otra, tercera] = guias
+    await yo.entregar(una!, {
+      recibido_por: { nombre: 'x' },
+      fotos: [(await yo.subir(una!, 'foto', await unaFoto())).cuerpo.archivo],
+      idempotencia: clave(),
+    })
+    for (const estado of ['en_devolucion', 'devuelto'])
+      await entorno.operar('POST', `/guias/${otra}/eventos`, { estado })
+    await yo.registrar(tercera!, { estado: 'intento_fallido', motivo: 'otro', idempotencia: clave() })
+    expect((await hoy()).terminadas).toEqual([otra, una])
+    // Of somebody else, and of guides that were asked for, it says nothing.
+    expect((await movil.pedir('GET', '/guias')).cuerpo.hoy.terminadas).not.toContain(una)
+    expect((await yo.pedir('GET', `/guias?guia=${una}`)).cuerpo.hoy).toBeNull()
+    await entorno.db.pool.query(`update guia set estado_en = $1::timestamptz - interval '1 second' where guia = $2`, [
+      inicio,
+      una,
+    ])
+    expect((await hoy()).terminadas).toEqual([otra])
   })
 
   it('takes from 1 to 100', async () => {

@@ -13,6 +13,9 @@ const ZONAS: Readonly<Record<Pais, string>> = {
   MX: 'America/Mexico_City',
 }
 
+/** Returns the IANA time zone of the courier company: `fija` (`TIME_ZONE`), or Guatemala's. */
+export const zonaDeLaEmpresa = (fija: string | undefined): string => fija ?? ZONAS.GT
+
 /**
  * Returns the IANA time zone in which documents and pages show the times of a guide: the zone of the destination's
  * country, or Guatemala's if the destination is not in the catalogue. `fija` (`TIME_ZONE`) overrides both.

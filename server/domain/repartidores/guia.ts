@@ -1,9 +1,10 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
-import type { Estado, Guia, GuiaDeReparto, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import type { AvanceDelDia, Estado, Guia, GuiaDeReparto, Resolucion } from '../../generado/contrato/tipos/index.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
+import { startOfDay } from '../../platform/time/day.ts'
 import type { Anotacion } from '../bitacora/bitacora.ts'
-import { zonaDe } from '../catalogo/zona.ts'
+import { zonaDe, zonaDeLaEmpresa } from '../catalogo/zona.ts'
 import { type ColumnasDePolitica, POLITICA_EN_SQL, presentarPolitica } from '../comercios/comercio.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
@@ -42,6 +43,23 @@ const BUSCAR_SUYAS = statement<{ repartidor: string; estados: readonly Estado[] 
 /** Returns the guides that a courier carries, by the instant of their state, newest first. */
 export const leerSuyas = (db: Db, repartidor: string): Promise<FilaDeReparto[]> =>
   db.consultar(BUSCAR_SUYAS, { repartidor, estados: EN_MANOS })
+
+/** The condition on the state is written out, because only so the partial index `guia_terminada_idx` serves it. */
+const BUSCAR_TERMINADAS = statement<{ repartidor: string; desde: Date }, { guia: string }>(
+  'repartidores.terminadas',
+  `select guia from guia where custodio = :repartidor and estado in ('entregado', 'devuelto')
+     and estado_en >= :desde::timestamptz order by estado_en desc limit ${SUYAS}`,
+)
+
+/** Returns what a courier delivered or returned on the company's present day, on any phone, the latest first. */
+export async function leerAvance(
+  { db, reloj, ajustes }: { db: Db; reloj: () => Date; ajustes: Pick<ServiceSettings, 'zonaHoraria'> },
+  repartidor: string,
+): Promise<AvanceDelDia> {
+  const desde = startOfDay(reloj(), zonaDeLaEmpresa(ajustes.zonaHoraria))
+  const filas = await db.consultar(BUSCAR_TERMINADAS, { repartidor, desde })
+  return { desde: desde.toISOString(), terminadas: filas.map(({ guia }) => guia) }
+}
 
 /** Returns the audit log entry for a courier who reads a guide without carrying it. */
 export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGuia): Anotacion => ({

@@ -1,6 +1,6 @@
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import type { Handler } from '../operation.ts'
-import { leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
+import { leerAvance, leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
 
 /**
  * Lists the guides that a courier carries, or the requested guides. A guide that is requested several times, or in
@@ -8,12 +8,14 @@ import { leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
  */
 export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   { query: { guia: pedidas } = {}, identidad, idSolicitud, red },
-  { db, ajustes, limites, turnosDeBusqueda, bitacora },
+  deps,
 ) => {
+  const { db, ajustes, limites, turnosDeBusqueda, bitacora } = deps
   if (pedidas === undefined) {
-    const suyas = await leerSuyas(db, identidad.repartidor)
-    const datos = suyas.map((fila) => presentarGuia(ajustes, fila, identidad.repartidor))
-    return { status: 200, body: { datos, desconocidas: [] } }
+    const { repartidor } = identidad
+    const [suyas, hoy] = await Promise.all([leerSuyas(db, repartidor), leerAvance(deps, repartidor)])
+    const datos = suyas.map((fila) => presentarGuia(ajustes, fila, repartidor))
+    return { status: 200, body: { datos, desconocidas: [], hoy } }
   }
   const codigos = new Set(pedidas.flatMap((escrita) => normalizeGuideCode(escrita) ?? []))
   const porCodigo = await turnosDeBusqueda(identidad.repartidor, async () => {
@@ -34,6 +36,7 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
         return fila ? [presentarGuia(ajustes, fila, identidad.repartidor)] : []
       }),
       desconocidas: pedidas.filter((escrita) => !porCodigo.has(normalizeGuideCode(escrita) ?? '')),
+      hoy: null,
     },
   }
 }

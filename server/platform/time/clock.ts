@@ -63,6 +63,8 @@ export interface Clock {
   hora(texto: string): string
   /** Common name of the zone's time: «hora de Guatemala». */
   nombre: string
+  /** UTC offset of the zone at an instant, in minutes; positive if the zone is ahead of UTC. */
+  minutos(texto: string): number
   /** Name of the zone's time with its UTC offset at that instant: «hora de Guatemala (UTC−6)». */
   zona(texto: string): string
 }
@@ -85,6 +87,7 @@ export function createClock(pedida: string): Clock {
     corta: (texto) => con(texto, (l) => `${dos(l.p.day)} ${mes(l)} ${l.p.year}, ${hora(l)}`),
     dia: (texto) => con(texto, ({ p }) => `${String(p.year).padStart(4, '0')}-${dos(p.month)}-${dos(p.day)}`),
     hora: (texto) => con(texto, hora),
+    minutos: (texto) => leer(texto, zona)?.minutos ?? 0,
     nombre,
     zona: (texto) => con(texto, ({ minutos }) => `${nombre} (${desfase(minutos)})`),
   }

@@ -10,6 +10,15 @@ export const isDay = (texto: string): boolean =>
 /** Returns the day of an instant in an IANA time zone. */
 export const dayIn = (instante: Date, zona: string): string => createClock(zona).dia(instante.toISOString())
 
+/** Returns the instant at which the day of an instant began in an IANA time zone. */
+export function startOfDay(instante: Date, zona: string): Date {
+  const reloj = createClock(zona)
+  const medianoche = Date.parse(`${reloj.dia(instante.toISOString())}T00:00:00Z`)
+  const con = (minutos: number) => new Date(medianoche - minutos * 60_000)
+  // The offset may have changed since midnight.
+  return con(reloj.minutos(con(reloj.minutos(instante.toISOString())).toISOString()))
+}
+
 /** Returns a day in short, in Spanish and without the year: «mié 25 nov». It fits a narrow field with large letters. */
 export const shortDay = (dia: string): string => dayInWords(dia).replace(/^(...)\S* (\d+) de (...).*$/, '$1 $2 $3')
 

@@ -15,6 +15,7 @@ import {
   entrarEnLaPagina,
   evaluar,
   inicio,
+  llenarEntrega,
   nuevoRepartidor,
   pagina,
   puente,
@@ -61,16 +62,28 @@ const eventosDeTodas = async (guias: string[], tipo: string) =>
   ).rows as { guia: string; idempotencia: string }[]
 
 describe('the progress of the day', () => {
-  it('counts what was delivered or returned, but nothing that the service refused', async () => {
+  const AHORA = Date.parse('2026-11-24T20:00:00Z')
+  const una = { repartidor: 'rep_1', estado: 'entregado', situacion: 'pendiente', ocurrido_en: '2026-11-24T15:00:00Z' }
+  const acciones = [
+    { ...una, guia: 'A' },
+    { ...una, guia: 'B', estado: 'devuelto', situacion: 'enviada' },
+    { ...una, guia: 'C', situacion: 'atencion' },
+    { ...una, guia: 'D', ocurrido_en: '2026-11-24T05:59:00Z' },
+    { ...una, guia: 'E', repartidor: 'rep_2' },
+  ]
+  const contar = async (hoy?: object) => {
     // Its types are those of a browser, which this project's tests do not have.
     const { terminadas } = await import(new URL('server/pages/repartidor/browser/lista.ts', ROOT).href)
-    const una = { repartidor: 'rep_1', estado: 'entregado', situacion: 'pendiente' }
-    const acciones = [
-      { ...una, guia: 'A' },
-      { ...una, guia: 'B', estado: 'devuelto', situacion: 'enviada' },
-      { ...una, guia: 'C', situacion: 'atencion' },
-    ]
-    expect(terminadas(acciones, 'rep_1')).toBe(2)
+    return terminadas(acciones, 'rep_1', hoy, AHORA)
+  }
+
+  it('counts what was delivered or returned, but nothing that the service refused', async () => {
+    expect(await contar()).toBe(3)
+  })
+
+  it('counts what another phone did, each guide once, and nothing of yesterday', async () => {
+    expect(await contar({ desde: '2026-11-24T06:00:00.000Z', terminadas: ['B', 'X', 'Y'] })).toBe(4)
+    expect(await contar({ desde: '2026-11-23T06:00:00.000Z', terminadas: ['X', 'Y'] })).toBe(3)
   })
 })
 
@@ -192,6 +205,28 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(puente.pasados.filter((que) => que.endsWith('/eventos'))).toEqual(
       Array(5).fill('POST /repartidor/v1/eventos'),
     )
+  })
+
+  it('shows on another phone what the courier did today, and counts what this phone adds', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [una, otra] = await nuevas(4, repartidor, 'en_ruta')
+    for (const guia of [una!, otra!]) await registrarComoOperador(guia, lecturaDe('entregado'))
+    // Where the third parcel goes.
+    await abrirTelefono({ geolocation: { latitude: 14.602, longitude: -90.6, accuracy: 8 } })
+    await entrarEnLaPagina(codigo)
+    await pagina.getByText('2 de 4 entregadas').waitFor()
+    const [tercera] = await evaluar<string[]>(
+      `[...document.querySelectorAll('[id^=g-]')].map((fila) => fila.id.slice(2))`,
+    )
+    await contexto.setOffline(true)
+    await llenarEntrega(tercera!)
+    await boton('Confirmar la entrega').tap()
+    await titulo('Entregada').waitFor()
+    await inicio()
+    await pagina.getByText('3 de 4 entregadas').waitFor()
+    await contexto.setOffline(false)
+    await pagina.getByText('Enviado hoy (1)').waitFor()
+    await pagina.getByText('3 de 4 entregadas').waitFor()
   })
 
   it('says which of the ticked it could not take along', COMPLETO, async () => {

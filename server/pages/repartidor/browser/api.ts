@@ -1,6 +1,6 @@
 // Client of the courier's API: responses, missing responses, and the difference between the server's clock and the
 // phone's clock.
-import type { Problema } from '../../../generado/contrato/tipos/index.ts'
+import type { AvanceDelDia, Problema } from '../../../generado/contrato/tipos/index.ts'
 import type { GuiaDeReparto, Sesion } from './dominio.ts'
 import { leerAjuste, ponerAjuste } from './store/base.ts'
 
@@ -150,8 +150,8 @@ export const nadieDentro = ({ status }: ApiResponse<unknown>) => status === 204 
 export const pedirSalida = () => pedir<undefined>('DELETE', 'sesion')
 /** Reads a guide. */
 export const leerGuia = (guia: string) => pedir<GuiaDeReparto>('GET', `guias/${guia}`)
-/** Reads the guides that the courier carries. */
-export const pedirSuyas = () => pedir<{ datos: GuiaDeReparto[] }>('GET', 'guias')
+/** Reads the guides that the courier carries, and those that the courier finished today. */
+export const pedirSuyas = () => pedir<{ datos: GuiaDeReparto[]; hoy?: AvanceDelDia }>('GET', 'guias')
 /** Reads guides by their codes; codes without a guide are returned in `desconocidas`. */
 export const pedirGuias = (guias: readonly string[]) =>
   pedir<{ datos: GuiaDeReparto[]; desconocidas: string[] }>(

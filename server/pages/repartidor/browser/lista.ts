@@ -1,4 +1,5 @@
 // List of guides: its rows and their order. Only the courier changes the order.
+import type { AvanceDelDia } from '../../../generado/contrato/tipos/index.ts'
 import { normalizeBase32 } from '../../../platform/codes/guideCode.ts'
 import { distanceBetween } from '../../../platform/maps/point.ts'
 import { type Estado, NOMBRES } from './dominio.ts'
@@ -99,15 +100,31 @@ export function contarEstados(filas: readonly FilaDeReparto[]): [Estado, number]
   })
 }
 
-/** Counts the guides that a courier delivered or returned, as far as the phone remembers: a day. */
-export const terminadas = (acciones: readonly Accion[], repartidor: string) =>
-  new Set(
-    acciones.flatMap(({ estado, situacion, guia, repartidor: suyo }) =>
-      suyo === repartidor && situacion !== 'atencion' && (estado === 'entregado' || estado === 'devuelto')
-        ? [guia]
-        : [],
-    ),
-  ).size
+const DIA_MS = 24 * 3_600_000
+
+/**
+ * Counts the guides that a courier delivered or returned today: those that the server knows, from any phone, and those
+ * that only this phone knows yet. Without word from the server of this day, the last 24 hours count.
+ * @param ahora milliseconds since the epoch, by the server's clock
+ */
+export function terminadas(
+  acciones: readonly Accion[],
+  repartidor: string,
+  hoy: AvanceDelDia | undefined,
+  ahora: number,
+): number {
+  const desde = hoy ? Date.parse(hoy.desde) : 0
+  const esDeHoy = desde > ahora - DIA_MS
+  const aqui = acciones.flatMap(({ estado, situacion, guia, repartidor: suyo, ocurrido_en }) =>
+    suyo === repartidor &&
+    situacion !== 'atencion' &&
+    (estado === 'entregado' || estado === 'devuelto') &&
+    Date.parse(ocurrido_en) >= (esDeHoy ? desde : ahora - DIA_MS)
+      ? [guia]
+      : [],
+  )
+  return new Set([...(esDeHoy ? hoy!.terminadas : []), ...aqui]).size
+}
 
 /** Returns a distance as text: «350 m», «1,2 km». */
 export const metros = (m: number) =>

@@ -31,7 +31,7 @@ export async function refrescar() {
     if (listadas.sesion !== vence_en || listadas.en < desde) {
       const suyas = await pedirSuyas()
       if (suyas.status !== 200) return
-      await guardarGuias(repartidor, suyas.cuerpo.datos, suyas.servidor)
+      await guardarGuias(repartidor, suyas.cuerpo.datos, suyas.servidor, suyas.cuerpo.hoy)
       listadas = { sesion: vence_en, en: Date.now() }
     }
     const viejas = (await guiasDe(repartidor)).filter(

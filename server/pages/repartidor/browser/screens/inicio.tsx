@@ -5,7 +5,7 @@ import { aSolas, enviarAhora } from '../cola.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { esSuya, filasDeReparto, terminadas } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
-import type { Accion, Sesion } from '../store/base.ts'
+import { type Accion, leerAjuste, type Sesion } from '../store/base.ts'
 import { borradores as leerBorradores } from '../store/borradores.ts'
 import { guiasDe } from '../store/guias.ts'
 import { olvidarSesion } from '../store/limpieza.ts'
@@ -26,8 +26,14 @@ export interface Contexto {
 export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   const yo = sesion.repartidor
   const datos = useDatos(async () => {
-    const [acciones, borradores, guias] = await Promise.all([leerAcciones(), leerBorradores(yo), guiasDe(yo)])
-    return { acciones, borradores, guias }
+    const [acciones, borradores, guias, hoy, desfase = 0] = await Promise.all([
+      leerAcciones(),
+      leerBorradores(yo),
+      guiasDe(yo),
+      leerAjuste('hoy'),
+      leerAjuste('desfase'),
+    ])
+    return { acciones, borradores, guias, hechas: terminadas(acciones, yo, hoy, Date.now() + desfase) }
   }, yo)
   const [cambios, cambiar] = useState(0)
   const filas = useMemo(() => (datos ? filasDeReparto(datos.guias, datos.acciones) : []), [datos, cambios])
@@ -52,7 +58,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   return (
     <>
       <Titulo>Hola, {sesion.nombre.split(' ')[0]}</Titulo>
-      <Avance hechas={terminadas(datos.acciones, yo)} faltan={filas.filter(esSuya).length} />
+      <Avance hechas={datos.hechas} faltan={filas.filter(esSuya).length} />
       <a class="boton principal" href="#/escanear">
         Escanear
       </a>

@@ -1,5 +1,6 @@
 // Storage on the phone (IndexedDB). Every write is durable before the page reports it, and every tab learns of it.
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
+import type { AvanceDelDia } from '../../../../generado/contrato/tipos/index.ts'
 import type {
   DatosDeEntrega,
   Estado,
@@ -125,6 +126,8 @@ interface Ajustes {
   desfase: number
   /** End of the pause that the server asked for, by the phone's clock, in milliseconds since the epoch. */
   pausa: number
+  /** Guides that the courier finished on the company's day, as the server said last. */
+  hoy: AvanceDelDia
   /** Set if the courier signed out without coverage and the server does not know yet. */
   salir: true
   /** Set if the courier does not want to install the page. */

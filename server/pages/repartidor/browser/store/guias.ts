@@ -1,4 +1,5 @@
 // Guides that a courier has on the phone.
+import type { AvanceDelDia } from '../../../../generado/contrato/tipos/index.ts'
 import type { GuiaDeReparto } from '../dominio.ts'
 import { abrir, CADUCAN_MS, escribirAlmacen, type GuiaGuardada, type Sesion, type Transaccion } from './base.ts'
 
@@ -21,10 +22,17 @@ const estaDentro = async (tx: Transaccion, repartidor: string) =>
 /**
  * Stores guides as the server sent them. Of two copies, the copy with the higher `secuencia` is newer and stays.
  * @param servidor server's clock at the response, in milliseconds since the epoch
+ * @param hoy guides that the courier finished today, if the server said so
  */
-export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[], servidor: number) =>
+export const guardarGuias = (
+  repartidor: string,
+  leidas: readonly GuiaDeReparto[],
+  servidor: number,
+  hoy?: AvanceDelDia,
+) =>
   escribirAlmacen(async (tx) => {
     if (!(await estaDentro(tx, repartidor))) return
+    if (hoy) await tx.objectStore('ajustes').put(hoy, 'hoy')
     const guias = tx.objectStore('guias')
     for (const datos of leidas) {
       const previa = await guias.get(datos.guia)
