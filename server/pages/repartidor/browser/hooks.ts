@@ -65,8 +65,12 @@ export function ir(ruta: string, sustituir = false) {
   else location.hash = `/${ruta}`
 }
 
+/** Tells whether the courier has let the page know the phone's position, without asking. */
+export const puedeSituarse = async () =>
+  (await navigator.permissions?.query({ name: 'geolocation' }).catch(() => undefined))?.state === 'granted'
+
 /**
- * Returns the phone's position, at most 60 seconds old. Called only after a tap.
+ * Returns the phone's present position. Called after a tap, or if {@link puedeSituarse} is true.
  * @throws GeolocationPositionError
  */
 export const pedirPosicion = () =>
@@ -74,7 +78,7 @@ export const pedirPosicion = () =>
     navigator.geolocation.getCurrentPosition(
       ({ coords: { latitude: lat, longitude: lng } }) => resolve({ lat, lng }),
       reject,
-      { enableHighAccuracy: true, timeout: 20_000, maximumAge: 60_000 },
+      { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 },
     )
   })
 

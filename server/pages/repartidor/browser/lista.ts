@@ -1,8 +1,9 @@
-// List of guides: its rows and their order. Only the courier changes the order.
+// List of guides: its rows and their order.
 import type { AvanceDelDia } from '../../../generado/contrato/tipos/index.ts'
 import { normalizeBase32 } from '../../../platform/codes/guideCode.ts'
-import { distanceBetween } from '../../../platform/maps/point.ts'
+import { distanceBetween, type Point } from '../../../platform/maps/point.ts'
 import { type Estado, NOMBRES } from './dominio.ts'
+import { enOrdenDeParadas } from './paradas.ts'
 import { type Prevision, previsto } from './previsto.ts'
 import { type Rumbo, rumboDe } from './rumbo.ts'
 import type { Accion, GuiaGuardada } from './store/base.ts'
@@ -14,20 +15,13 @@ export interface FilaDeReparto extends GuiaGuardada, Prevision {
   titulo: string
   /** Words by which the courier finds the guide, in lower case and without accents. */
   texto: string
-  /** Metres from the courier's position at the last request; null before the first request and for an unknown place. */
+  /** Metres from the point at which the way begins; null without that point and for an unknown place. */
   distancia: number | null
 }
-/** Position of the courier. */
-export interface Aqui {
-  lat: number
-  lng: number
-}
-
 /** Search and filters of the list. They outlive the screen, so that a courier who returns finds the list unchanged. */
 export const vista = {
   busca: '',
   estado: null as Estado | null,
-  aqui: null as Aqui | null,
   /** Guide that was opened last. The list continues at this guide. */
   ultima: null as string | null,
 }
@@ -35,35 +29,47 @@ export const vista = {
 const orden = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
 
 /**
- * Returns the rows of the list. Finished guides are last; the others are in order of distance if the courier's position
- * is known, then by municipality and address.
+ * Returns the rows of the list, in the order of the stops (`paradas.ts`).
+ * @param desde point at which the way begins; null if none is known
+ * @param ahora milliseconds since the epoch, by the phone's clock
  */
 export function filasDeReparto(
   guias: readonly GuiaGuardada[],
   acciones: readonly Accion[],
-  aqui: Aqui | null = vista.aqui,
+  desde: Point | null = null,
+  ahora = Date.now(),
 ): FilaDeReparto[] {
   const porGuia = new Map<string, Accion[]>()
   for (const una of acciones) porGuia.set(una.guia, [...(porGuia.get(una.guia) ?? []), una])
-  return guias
-    .map((una) => filaDe(una, porGuia.get(una.guia) ?? [], aqui))
+  const porDireccion = guias
+    .map((una) => filaDe(una, porGuia.get(una.guia) ?? [], desde))
     .sort(
       (una, otra) =>
-        Number(una.final) - Number(otra.final) ||
-        (una.distancia ?? Number.POSITIVE_INFINITY) - (otra.distancia ?? Number.POSITIVE_INFINITY) ||
         orden.compare(una.datos?.municipio ?? '', otra.datos?.municipio ?? '') ||
         orden.compare(una.rumbo?.direccion ?? '', otra.rumbo?.direccion ?? '') ||
         orden.compare(una.guia, otra.guia),
     )
+  return enOrdenDeParadas(porDireccion, desde, diaDe(ahora))
 }
 
-function filaDe(guia: GuiaGuardada, acciones: readonly Accion[], aqui: Aqui | null): FilaDeReparto {
+/** Returns the day of an instant by the phone's calendar: «2026-11-25». */
+export const diaDe = (ahora: number) =>
+  new Date(ahora - new Date(ahora).getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
+
+function filaDe(guia: GuiaGuardada, acciones: readonly Accion[], desde: Point | null): FilaDeReparto {
   const prevision = previsto(guia, acciones)
   const rumbo = rumboDe(guia.datos, prevision.estado)
   const titulo = tituloDe(guia, prevision, rumbo)
   const dichos = [guia.guia, titulo, rumbo?.direccion, guia.datos?.nombre_comercio, guia.datos?.destinatario]
   const texto = llano(` ${dichos.filter(Boolean).join(' ')}`)
-  return { ...guia, ...prevision, rumbo, titulo, texto, distancia: aqui && rumbo && distanceBetween(aqui, rumbo.lugar) }
+  return {
+    ...guia,
+    ...prevision,
+    rumbo,
+    titulo,
+    texto,
+    distancia: desde && rumbo && distanceBetween(desde, rumbo.lugar),
+  }
 }
 
 function tituloDe({ datos, desconocida }: GuiaGuardada, { estado, final }: Prevision, rumbo: Rumbo | null): string {

@@ -5,7 +5,7 @@ import { type Estado, NOMBRES, queSeDecidio } from '../dominio.ts'
 import { AvisoDeFalla, conFalla } from '../fallas.tsx'
 import { ir, pedirPosicion } from '../hooks.ts'
 import { buscar, contarEstados, esSuya, type FilaDeReparto, metros, vista } from '../lista.ts'
-import type { Sesion } from '../store/base.ts'
+import { ponerAjuste, type Sesion } from '../store/base.ts'
 import { guardarSinDatos } from '../store/guias.ts'
 import { Lote } from './lote.tsx'
 
@@ -13,7 +13,7 @@ import { Lote } from './lote.tsx'
 const MUCHAS = 3
 
 /**
- * List of the guides on the phone: searched by words, filtered by state, ordered by distance, and selected for one
+ * List of the guides on the phone in the order of the stops: searched by words, filtered by state, and selected for one
  * step.
  */
 export function Guias({
@@ -78,7 +78,7 @@ export function Guias({
       {filas.length >= MUCHAS && <Filtros filas={halladas} alElegir={(estado) => poner({ estado })} />}
       {filas.length >= MUCHAS && (
         <div class="par">
-          <Cercanas alSituar={(aqui) => poner({ aqui })} />
+          <Cercanas />
           <button type="button" aria-pressed={marcadas !== null} onClick={() => marcar(marcadas ? null : new Set())}>
             {marcadas ? 'Dejar de marcar' : 'Marcar varias'}
           </button>
@@ -178,21 +178,21 @@ function Filtros({ filas, alElegir }: { filas: readonly FilaDeReparto[]; alElegi
   )
 }
 
-/** Button that asks the phone for its position. Each tap asks once; the page never asks without a tap. */
-function Cercanas({ alSituar }: { alSituar: (aqui: { lat: number; lng: number }) => void }) {
+/** Button that begins the order of the stops where the courier is. Each tap asks the phone once for its position. */
+function Cercanas() {
   const [dicho, decir] = useState('')
   const pedir = () => {
     decir('Buscando…')
     pedirPosicion().then(
       (aqui) => {
         decir('')
-        alSituar(aqui)
+        ponerAjuste('desde', aqui)
       },
       () => decir('No se sabe dónde está'),
     )
   }
   return (
-    <button type="button" aria-pressed={vista.aqui !== null} onClick={pedir}>
+    <button type="button" onClick={pedir}>
       <span aria-live="polite">{dicho || 'Más cercanas'}</span>
     </button>
   )

@@ -4,7 +4,7 @@ import { type Estado, HECHOS, NOMBRES } from '../dominio.ts'
 import { useDatos } from '../hooks.ts'
 import { esSuya, filasDeReparto } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
-import type { Sesion } from '../store/base.ts'
+import { leerAjuste, type Sesion } from '../store/base.ts'
 import { guiaDe, guiasDe } from '../store/guias.ts'
 import { Titulo } from './piezas.tsx'
 
@@ -13,8 +13,8 @@ export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: E
   const { sesion, guia, estado, cuantas } = props
   const yo = sesion.repartidor
   const leido = useDatos(async () => {
-    const [acciones, guias] = await Promise.all([leerAcciones(), guiasDe(yo)])
-    const filas = filasDeReparto(guias, acciones).filter((fila) => fila.guia !== guia)
+    const [acciones, guias, desde] = await Promise.all([leerAcciones(), guiasDe(yo), leerAjuste('desde')])
+    const filas = filasDeReparto(guias, acciones, desde).filter((fila) => fila.guia !== guia)
     const siguiente = filas.find((fila) => esSuya(fila) && fila.pasos.some((paso) => paso.estado === tras(estado)))
     const deEsta = acciones.filter((una) => una.guia === guia)
     const ultima = deEsta.findLast((una) => una.estado === estado)

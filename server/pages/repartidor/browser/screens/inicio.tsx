@@ -1,11 +1,11 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { nadieDentro, pedirSalida } from '../api.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
-import { ir, useDatos } from '../hooks.ts'
+import { ir, pedirPosicion, puedeSituarse, useDatos } from '../hooks.ts'
 import { esSuya, filasDeReparto, terminadas } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
-import { type Accion, leerAjuste, type Sesion } from '../store/base.ts'
+import { type Accion, leerAjuste, ponerAjuste, type Sesion } from '../store/base.ts'
 import { borradores as leerBorradores } from '../store/borradores.ts'
 import { guiasDe } from '../store/guias.ts'
 import { olvidarSesion } from '../store/limpieza.ts'
@@ -26,17 +26,22 @@ export interface Contexto {
 export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   const yo = sesion.repartidor
   const datos = useDatos(async () => {
-    const [acciones, borradores, guias, hoy, desfase = 0] = await Promise.all([
+    const [acciones, borradores, guias, hoy, desfase = 0, desde = null] = await Promise.all([
       leerAcciones(),
       leerBorradores(yo),
       guiasDe(yo),
       leerAjuste('hoy'),
       leerAjuste('desfase'),
+      leerAjuste('desde'),
     ])
-    return { acciones, borradores, guias, hechas: terminadas(acciones, yo, hoy, Date.now() + desfase) }
+    return { acciones, borradores, guias, desde, hechas: terminadas(acciones, yo, hoy, Date.now() + desfase) }
   }, yo)
-  const [cambios, cambiar] = useState(0)
-  const filas = useMemo(() => (datos ? filasDeReparto(datos.guias, datos.acciones) : []), [datos, cambios])
+  const [, cambiar] = useState(0)
+  const filas = useMemo(() => (datos ? filasDeReparto(datos.guias, datos.acciones, datos.desde) : []), [datos])
+  const sinComienzo = datos?.desde === null
+  useEffect(() => {
+    if (sinComienzo) situarSinPreguntar()
+  }, [sinComienzo])
   if (!datos) return null
   const sinEnviar = datos.acciones.filter(({ situacion }) => situacion !== 'enviada')
   // Actions that need the courier's attention come first. A courier does not need the list of a whole day's unsent
@@ -102,6 +107,15 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
       <Salir sinEnviar={sinEnviar.length} aMedias={datos.borradores.length} />
     </>
   )
+}
+
+/** Begins the order of the stops where the phone is, if the courier has allowed it before. */
+async function situarSinPreguntar() {
+  if (await puedeSituarse())
+    await pedirPosicion().then(
+      (aqui) => ponerAjuste('desde', aqui),
+      () => {},
+    )
 }
 
 /** Progress of the day: «12 de 40». */

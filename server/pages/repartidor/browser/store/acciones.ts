@@ -1,5 +1,8 @@
 // Actions of couriers on the phone, until the server has them.
-import { type Estado, esEstadoFinal, pasosDesde, tomaElPaquete } from '../dominio.ts'
+import type { Point } from '../../../../platform/maps/point.ts'
+import { type Estado, esEstadoFinal, type GuiaDeReparto, pasosDesde, tomaElPaquete } from '../dominio.ts'
+import { puntoDe } from '../paradas.ts'
+import { rumboDe } from '../rumbo.ts'
 import { type Accion, abrir, borrarImagenes, escribirAlmacen, type ImagenGuardada, type Transaccion } from './base.ts'
 
 /** Returns all actions, in the order in which they are sent. */
@@ -57,7 +60,18 @@ async function agregar(tx: Transaccion, nueva: AccionNueva, ahora: number, cuand
     terminada: null,
   }
   await tx.objectStore('acciones').add(entera as Accion)
+  const parada = cuando === null && dondeFue(nueva, vista?.datos ?? null)
+  if (parada) await tx.objectStore('ajustes').put(parada, 'desde')
 }
+
+/** States that a courier reports at the guide's destination. */
+const EN_EL_DESTINO: readonly (Estado | null)[] = ['entregado', 'intento_fallido', 'devuelto']
+
+/** Returns the point where an action happened: the phone's position, or else the place to which the guide led. */
+const dondeFue = ({ estado, entrega, evento }: AccionNueva, datos: GuiaDeReparto | null): Point | null =>
+  puntoDe(entrega) ??
+  puntoDe(evento) ??
+  (EN_EL_DESTINO.includes(estado) ? puntoDe(rumboDe(datos, datos?.estado ?? null)?.lugar) : null)
 
 /** Changes fields of actions in one transaction; does nothing with an action that is gone. */
 export const cambiarAcciones = (unas: readonly Pick<Accion, 'orden'>[], cambio: (accion: Accion) => Partial<Accion>) =>

@@ -1,6 +1,7 @@
 // Storage on the phone (IndexedDB). Every write is durable before the page reports it, and every tab learns of it.
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
 import type { AvanceDelDia } from '../../../../generado/contrato/tipos/index.ts'
+import type { Point } from '../../../../platform/maps/point.ts'
 import type {
   DatosDeEntrega,
   Estado,
@@ -126,6 +127,8 @@ interface Ajustes {
   desfase: number
   /** End of the pause that the server asked for, by the phone's clock, in milliseconds since the epoch. */
   pausa: number
+  /** Point at which the order of the stops begins: the last stop, or where the courier asked for the order. */
+  desde: Point
   /** Guides that the courier finished on the company's day, as the server said last. */
   hoy: AvanceDelDia
   /** Set if the courier signed out without coverage and the server does not know yet. */

@@ -28,7 +28,7 @@ export const entrar = (sesion: SesionDelServidor) =>
     for (const guia of await tx.objectStore('guias').getAll()) {
       if (guia.repartidor !== sesion.repartidor) await tx.objectStore('guias').delete(guia.guia)
     }
-    for (const clave of ['salir', 'hoy'] as const) await tx.objectStore('ajustes').delete(clave)
+    for (const clave of ['salir', 'hoy', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
     await tx.objectStore('ajustes').put({ ...sesion, vigente: true }, 'sesion')
   })
 
@@ -44,6 +44,6 @@ export const olvidarSesion = (sinAvisar: boolean) =>
     for (const una of await tx.objectStore('acciones').getAll()) {
       if (una.situacion === 'enviada') await tx.objectStore('acciones').delete(una.orden)
     }
-    for (const clave of ['sesion', 'hoy'] as const) await tx.objectStore('ajustes').delete(clave)
+    for (const clave of ['sesion', 'hoy', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
     if (sinAvisar) await tx.objectStore('ajustes').put(true, 'salir')
   })

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../../../server/platform/root.ts'
+import { enRuta } from '../../archivos/imagenes.ts'
+import { hayNavegador } from '../../navegador.ts'
+import {
+  abrirGuia,
+  abrirTelefono,
+  boton,
+  comercioDelTelefono,
+  contexto,
+  enlace,
+  entorno,
+  entrarEnLaPagina,
+  evaluar,
+  guiaEn,
+  inicio,
+  instalado,
+  nuevoRepartidor,
+  pagina,
+  titulo,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+describe('the order of the stops', () => {
+  const HOY = '2026-11-25'
+  const en = (nombre: string, lat: number | null, lng: number | null, mas: object = {}) => ({
+    ...{ nombre, final: false, datos: { resolucion: null }, rumbo: { lugar: { lat, lng, maps_url: null } } },
+    ...mas,
+  })
+  const paraEl = (fecha: string | null) => ({ datos: { resolucion: { fecha } } })
+  const ordenar = async (filas: object[], desde: object | null) => {
+    // Its types are those of a browser, which this project's tests do not have.
+    const { enOrdenDeParadas } = await import(new URL('server/pages/repartidor/browser/paradas.ts', ROOT).href)
+    return enOrdenDeParadas(filas, desde, HOY).map(({ nombre }: { nombre: string }) => nombre)
+  }
+  const NORTE = [en('a 3', 14.63, -90.5), en('a 1', 14.61, -90.5), en('a 2', 14.62, -90.5), en('al sur', 14.585, -90.5)]
+
+  it('goes from each stop to the nearest of the others, and begins at the given point', async () => {
+    expect(await ordenar(NORTE, { lat: 14.6, lng: -90.5 })).toEqual(['a 1', 'a 2', 'a 3', 'al sur'])
+    expect(await ordenar(NORTE, { lat: 14.59, lng: -90.5 })).toEqual(['al sur', 'a 1', 'a 2', 'a 3'])
+  })
+
+  it('stays the same for the others once the first stop is done', async () => {
+    const [, ...siguen] = await ordenar(NORTE, { lat: 14.6, lng: -90.5 })
+    const sinLaPrimera = NORTE.filter(({ nombre }) => nombre !== 'a 1')
+    expect(await ordenar(sinLaPrimera, { lat: 14.61, lng: -90.5 })).toEqual(siguen)
+  })
+
+  it('counts a degree of longitude for less than one of latitude, far from the equator', async () => {
+    const filas = [en('al norte', 60.0015, 10), en('al este', 60, 10.002)]
+    expect(await ordenar(filas, { lat: 60, lng: 10 })).toEqual(['al este', 'al norte'])
+  })
+
+  it('puts stops without a place, for a later day, and finished ones last, each in the order given', async () => {
+    const filas = [
+      en('terminada', 14.6, -90.5, { final: true }),
+      en('mañana', 14.6, -90.5, paraEl('2026-11-26')),
+      en('sin lugar', null, null),
+      en('sin datos', null, null, { datos: null, rumbo: null }),
+      en('hoy', 14.7, -90.5, paraEl(HOY)),
+      en('de ayer', 14.69, -90.5, paraEl('2026-11-24')),
+    ]
+    expect(await ordenar(filas, { lat: 14.6, lng: -90.5 })).toEqual([
+      'de ayer',
+      'hoy',
+      'sin lugar',
+      'sin datos',
+      'mañana',
+      'terminada',
+    ])
+    expect(await ordenar(filas, null)).toEqual(['sin lugar', 'sin datos', 'hoy', 'de ayer', 'mañana', 'terminada'])
+  })
+
+  it('takes little time for as many guides as a courier can carry', async () => {
+    const muchas = Array.from({ length: 500 }, (_, i) => en(`${i}`, 14.6 + ((i * 7919) % 500) / 1_000, -90.5))
+    expect(await ordenar(muchas, { lat: 14, lng: -90.5 })).toHaveLength(500)
+  })
+})
+
+const AQUI = { lat: 14.7189, lng: -90.6442 }
+const alNorte = (km: number) => ({ lat: AQUI.lat + km / 111.2, lng: AQUI.lng })
+/** Parcels in the reverse order of their addresses: the nearest has the last one. */
+async function tres(repartidor: string) {
+  const guias: string[] = []
+  for (const [i, direccion] of ['3a calle', '2a calle', '1a calle'].entries())
+    guias.push(
+      await guiaEn(repartidor, ['recolectado', 'en_ruta'], {
+        direccion,
+        destinatario: `Vecina de la ${direccion}`,
+        ...alNorte(i + 0.1),
+      }),
+    )
+  return guias as [string, string, string]
+}
+const direcciones = () =>
+  evaluar<string[]>(`[...document.querySelectorAll('.lista .direccion')].map((d) => d.textContent.split(',')[0])`)
+const fallarAqui = async (guia: string) => {
+  await abrirGuia(guia)
+  await enlace('No se pudo entregar').tap()
+  await pagina.getByLabel('No había nadie').check()
+  await boton('Registrar').tap()
+  await titulo('Intento anotado').waitFor()
+}
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  it('begins where the courier is, stays after a reload, and goes on after each stop, also without coverage', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [cerca, media] = await tres(repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
+    await expect.poll(direcciones).toEqual(['3a calle', '2a calle', '1a calle'])
+    await pagina.getByText('En ruta · a 100 m').waitFor()
+    await instalado()
+    await contexto.setOffline(true)
+    // Somewhere else: the order does not move by itself.
+    await contexto.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
+    await pagina.reload()
+    await expect.poll(direcciones).toEqual(['3a calle', '2a calle', '1a calle'])
+    await contexto.setGeolocation({ latitude: AQUI.lat, longitude: AQUI.lng, accuracy: 8 })
+    await fallarAqui(cerca)
+    await enlace('Siguiente: Vecina de la 2a calle').tap()
+    await titulo(new RegExp(media.slice(0, 4))).waitFor()
+    // From the far end, the way goes back.
+    await contexto.setGeolocation({ latitude: alNorte(5).lat, longitude: AQUI.lng, accuracy: 8 })
+    await inicio()
+    await boton('Más cercanas').tap()
+    await expect.poll(direcciones).toEqual(['1a calle', '2a calle', '3a calle'])
+  })
+
+  it('begins at the last stop if it may not know where the phone is, and before it by address', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [cerca] = await tres(repartidor)
+    await abrirTelefono({ permissions: [] })
+    await entrarEnLaPagina(codigo)
+    await expect.poll(direcciones).toEqual(['1a calle', '2a calle', '3a calle'])
+    await fallarAqui(cerca)
+    await enlace('Siguiente: Vecina de la 2a calle').waitFor()
+    await inicio()
+    await expect.poll(direcciones).toEqual(['3a calle', '2a calle', '1a calle'])
+    await pagina.getByText('En ruta · a 1,0 km').waitFor()
+  })
+
+  it('forgets where the day began when another courier signs in', async () => {
+    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
+    await enRuta(entorno, comercioDelTelefono, carlos.repartidor)
+    await tres(berta.repartidor)
+    await abrirTelefono({ permissions: [] })
+    await entrarEnLaPagina(carlos.codigo)
+    await pagina.getByText('Las que lleva (1)').waitFor()
+    await fallarAqui((await evaluar<string>(`document.querySelector('[id^=g-]').id`)).slice(2))
+    await inicio()
+    await pagina.getByText('Enviado hoy (1)').waitFor()
+    await boton('Salir').tap()
+    await entrarEnLaPagina(berta.codigo)
+    await expect.poll(direcciones).toEqual(['1a calle', '2a calle', '3a calle'])
+  })
+})
