@@ -1,4 +1,4 @@
-import type { Estado, Falla, Motivo } from '../../generado/contrato/tipos/index.ts'
+import type { Dia, Estado, Falla, Motivo } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { daCustodia, esToma } from '../estados/custodia.ts'
 import { exigeUbicacion, exigirTransicion, motivosDe, requiereAccion } from '../estados/estados.ts'
@@ -11,6 +11,8 @@ export interface Lectura {
   motivo?: Motivo
   forzar?: { razon: string }
   fotos?: readonly string[]
+  /** Day that the recipient asked for at the door. */
+  fecha?: Dia
   /** Courier who has the parcel after the report, if the reported state gives the parcel to a courier. */
   repartidor?: string
 }
@@ -29,7 +31,7 @@ export interface QuienLee {
 }
 
 /** Returns the faults that the contract's schema cannot detect: fields that do not fit the reported state. */
-export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Lectura): Falla[] {
+export function revisarLectura({ estado, motivo, forzar, fotos, fecha, repartidor }: Lectura): Falla[] {
   const fallas: Falla[] = []
   const suyos = estado ? motivosDe(estado) : []
   if (motivo !== undefined && !suyos.includes(motivo)) {
@@ -46,6 +48,10 @@ export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Le
   if (fotos !== undefined && estado !== 'intento_fallido') {
     const mensaje = 'solo va con estado intento_fallido; las fotos de una entrega, con …/entrega'
     fallas.push({ campo: '/fotos', codigo: 'incompatible', mensaje })
+  }
+  if (fecha !== undefined && !(estado === 'intento_fallido' && motivo === 'reprogramado')) {
+    const mensaje = 'solo va con estado intento_fallido y motivo reprogramado; omítalo'
+    fallas.push({ campo: '/fecha', codigo: 'incompatible', mensaje })
   }
   if (repartidor !== undefined && !(estado && esToma(estado))) {
     const mensaje = 'solo va con recolectado o en_ruta, que dejan el paquete en sus manos; omítalo'

@@ -145,7 +145,7 @@ export const registrarLectura = (
       const { ocurrido_en } = informado
       const esUltima = !esTardia(guia, ocurrido_en) || ocurrido_en > (await llevadaEn(deps.db, guia))
       const paso = { ...informado, ...decidirLectura(guia, lectura, ocurrido_en, esUltima, quien) }
-      return dar(guia, await conConsecuencias(deps, guia, paso))
+      return dar(guia, await conConsecuencias(deps, guia, paso, lectura.fecha))
     },
   })
 

@@ -1,12 +1,21 @@
 import type { Db } from '../../data/db.ts'
-import type { Resolucion } from '../../generado/contrato/tipos/index.ts'
+import type { Dia, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import { dayIn } from '../../platform/time/day.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import type { PasoConConsecuencias, PasoDeGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { type DepsDePregunta, preguntar } from './preguntar.ts'
-import { abrir, motivoDe, type ResolucionDeGuia, trasEstado, vuelveTras } from './resolucion.ts'
+import {
+  abrir,
+  motivoDe,
+  PIDIO_OTRO_DIA,
+  type ResolucionDeGuia,
+  tomarElDia,
+  trasEstado,
+  vuelveTras,
+} from './resolucion.ts'
 
 /** Returns the event that shows a decision. */
 export const pasoDeResolucion = (
@@ -32,14 +41,17 @@ export const pasoDeRegreso = (
 })
 
 /**
- * Adds to a step what it does to the guide's decision. A failed attempt opens one, and asks the recipient if the merchant
- * wants it. A state that carries a decision out, or settles it otherwise, closes it. A decided return follows the scan.
+ * Adds to a step what it does to the guide's decision. A failed attempt opens one. If the recipient told the courier a
+ * day, that takes it; otherwise the recipient is asked if the merchant wants it. A state that carries a decision out, or settles it otherwise, closes it. A decided return follows the scan.
  * All of it is one transaction.
+ * @param pedido day that the recipient asked for at the door
+ * @throws Problema 422 if that day is too late
  */
 export async function conConsecuencias(
   { db, ajustes, ...deps }: { db: Db } & Pick<Deps, 'ajustes'> & DepsDePregunta,
   guia: FilaGuia,
   paso: PasoDeGuia,
+  pedido?: Dia,
 ): Promise<PasoConConsecuencias> {
   const { estado, ocurrido_en, registrado_en, autor = null, repartidor } = paso
   if (estado === undefined) return paso
@@ -50,7 +62,15 @@ export async function conConsecuencias(
   if (estado !== 'intento_fallido') return { ...paso, resolucion: trasEstado(resolucion, estado) }
   const intentos = paso.intentos ?? guia.intentos
   const politica = await leerIntentos(db, guia.comercio_id)
-  const abierta = abrir(politica, { intentos, ocurrido_en, registrado_en }, zonaDe(guia, ajustes.zonaHoraria))
-  const escribir = preguntar(deps, politica, guia, abierta, registrado_en)
-  return { ...paso, luego: [{ ...pasoDeResolucion('guia.resolucion_pendiente', abierta, comun), escribir }] }
+  const zona = zonaDe(guia, ajustes.zonaHoraria)
+  const abierta = abrir(politica, { intentos, ocurrido_en, registrado_en }, zona)
+  const tomada = pedido === undefined ? undefined : tomarElDia(abierta.valor, pedido, dayIn(registrado_en, zona))
+  if (tomada) {
+    const pendiente = pasoDeResolucion('guia.resolucion_pendiente', abierta, comun)
+    const decidida = { ...comun, ocurrido_en: registrado_en, descripcion: PIDIO_OTRO_DIA }
+    return { ...paso, luego: [pendiente, pasoDeResolucion('guia.resolucion_tomada', tomada, decidida)] }
+  }
+  const descripcion = pedido === undefined ? null : `El destinatario pidió el ${pedido}, y ya no quedan intentos`
+  const pendiente = pasoDeResolucion('guia.resolucion_pendiente', abierta, { ...comun, descripcion })
+  return { ...paso, luego: [{ ...pendiente, escribir: preguntar(deps, politica, guia, abierta, registrado_en) }] }
 }

@@ -7,7 +7,7 @@ import type {
   Resolucion,
 } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
-import { addDays, dayIn } from '../../platform/time/day.ts'
+import { dayIn } from '../../platform/time/day.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
 import { admiteCorreccion } from '../correcciones/correccion.ts'
@@ -17,7 +17,16 @@ import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { DepsDeTomada, Escritor, GuiaTomada } from '../guias/tomada.ts'
 import { pasoDeRegreso, pasoDeResolucion } from './consecuencias.ts'
-import { abrir, esperaDecision, estaTomada, presentarResolucion, tomar } from './resolucion.ts'
+import {
+  abrir,
+  type Dias,
+  diasDe,
+  esperaDecision,
+  estaTomada,
+  fueraDePlazo,
+  presentarResolucion,
+  tomar,
+} from './resolucion.ts'
 
 // Decisions about a locked guide, by any decider.
 
@@ -40,9 +49,6 @@ export interface IntentoPedido {
 }
 
 export type DepsDeDecision = DepsDeTomada & { ajustes: Pick<ServiceSettings, 'zonaHoraria'> }
-
-/** Latest day of another attempt, in days from today. */
-const PLAZO = 30
 
 /**
  * Decides that the parcel of a locked guide is taken out again, in the lock's transaction.
@@ -150,22 +156,14 @@ function exigirDevolvible({ estado }: FilaGuia): void {
   throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
 }
 
-/** Returns the first and the last day on which another attempt may be made. */
-export function diasDe(minimo: Dia | null, hoy: Dia): { desde: Dia; hasta: Dia } {
-  const desde = minimo !== null && minimo > hoy ? minimo : hoy
-  const hasta = addDays(hoy, PLAZO)
-  return { desde, hasta: hasta < desde ? desde : hasta }
-}
-
 /**
  * Returns the day of the attempt.
  * @throws Problema 422 if it is too early or too late
  */
-function exigirDia({ desde, hasta }: ReturnType<typeof diasDe>, pedido: Dia | undefined): Dia {
+function exigirDia({ desde, hasta }: Dias, pedido: Dia | undefined): Dia {
   const dia = pedido ?? desde
   if (dia >= desde && dia <= hasta) return dia
-  const mensaje = `debe ser un día desde ${desde} hasta ${hasta}`
-  throw problemOfFaults('validacion', [{ campo: '/fecha', codigo: 'fuera_de_rango', mensaje }])
+  throw fueraDePlazo({ desde, hasta })
 }
 
 /** @throws Problema 422 if the window ends before it begins */

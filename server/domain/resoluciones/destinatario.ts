@@ -20,7 +20,8 @@ import {
   pasoDeLugar,
   proponer,
 } from '../ubicacion/ubicacion.ts'
-import { type DepsDeDecision, devolverTomada, diasDe, reintentarTomada } from './decision.ts'
+import { type DepsDeDecision, devolverTomada, reintentarTomada } from './decision.ts'
+import { diasDe, PIDIO_OTRO_DIA } from './resolucion.ts'
 import { conVecino, sinVecino, type Vecino } from './vecino.ts'
 
 /** Request that a recipient may make. */
@@ -79,7 +80,7 @@ export interface Decisiones {
 
 /** Description of the event with which the recipient decides. It says what was asked for, without personal data. */
 const PEDIDO: Readonly<Record<Eleccion, string>> = {
-  otro_dia: 'El destinatario pidió otro día',
+  otro_dia: PIDIO_OTRO_DIA,
   otro_lugar: 'El destinatario pidió otro lugar',
   vecino: 'El destinatario pidió que se deje con un vecino',
   rechazo: 'El destinatario no lo quiere',

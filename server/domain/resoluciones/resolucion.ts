@@ -1,6 +1,7 @@
 // Decisions about a parcel after a failed attempt: what opens one, and what closes it. Pure functions.
 
-import type { Estado, Motivo, PoliticaDeIntentos, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import type { Dia, Estado, Motivo, PoliticaDeIntentos, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
 import { esFinal } from '../estados/estados.ts'
 
@@ -68,6 +69,44 @@ export const tomar = (abierta: Resolucion | null, decidido: Decidido): Resolucio
   valor: { ...(esperaDecision(abierta) ? abierta : SIN_PREGUNTA), ...decidido, estado: 'tomada' },
   vence: null,
 })
+
+/** First and last day on which another attempt may be made. */
+export interface Dias {
+  desde: Dia
+  hasta: Dia
+}
+
+/** Latest day of another attempt, in days from today. */
+const PLAZO = 30
+
+/** Returns the days on which another attempt may be made. */
+export function diasDe(minimo: Dia | null, hoy: Dia): Dias {
+  const desde = minimo !== null && minimo > hoy ? minimo : hoy
+  const hasta = addDays(hoy, PLAZO)
+  return { desde, hasta: hasta < desde ? desde : hasta }
+}
+
+/** Makes the 422 for a day on which no attempt may be made. */
+export const fueraDePlazo = ({ desde, hasta }: Dias): Problema =>
+  problemOfFaults('validacion', [
+    { campo: '/fecha', codigo: 'fuera_de_rango', mensaje: `debe ser un día desde ${desde} hasta ${hasta}` },
+  ])
+
+/** Description of the event with which the recipient decides for another day. */
+export const PIDIO_OTRO_DIA = 'El destinatario pidió otro día'
+
+/**
+ * Returns the decision of a recipient who told the courier a day; undefined if no attempt is left. A day before the first
+ * possible one stands for that one: reports arrive late.
+ * @throws Problema 422 if the day is too late
+ */
+export function tomarElDia(abierta: Resolucion, pedido: Dia, hoy: Dia): ResolucionDeGuia | undefined {
+  const dias = diasDe(abierta.fecha_desde, hoy)
+  if (pedido > dias.hasta) throw fueraDePlazo(dias)
+  if (!abierta.opciones.includes('reintentar')) return undefined
+  const fecha = pedido < dias.desde ? dias.desde : pedido
+  return tomar(abierta, { accion: 'reintentar', por: 'destinatario', fecha, franja: null })
+}
 
 /** Returns true if somebody may still decide. */
 export const esperaDecision = (resolucion: Resolucion | null): resolucion is Resolucion =>

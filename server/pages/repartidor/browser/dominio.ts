@@ -130,11 +130,14 @@ export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
   return { aMano, otros: comunes.filter((paso) => !aMano.includes(paso)), peligrosos }
 }
 
+/** Returns a day as a courier reads it: «25/11/2026». */
+export const diaDicho = (dia: string) => dia.split('-').reverse().join('/')
+
 /** Says what was decided about a parcel: that it returns, or when it is delivered. */
 export const queSeDecidio = ({ accion, fecha, franja }: Resolucion): string =>
   accion === 'devolver'
     ? 'Vuelve al comercio'
-    : `Otro intento el ${fecha?.split('-').reverse().join('/')}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
+    : `Otro intento el ${fecha && diaDicho(fecha)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
 
 /** Name of each reason, as a courier reads it. */
 export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {

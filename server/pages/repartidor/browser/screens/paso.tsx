@@ -1,8 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { type Estado, MOTIVOS_DICHOS, type Motivo, PASOS, PELIGROSOS, pasoA } from '../dominio.ts'
+import { diaDicho, type Estado, MOTIVOS_DICHOS, type Motivo, PASOS, PELIGROSOS, pasoA } from '../dominio.ts'
 import { AvisoDeFalla, conFalla, useFallas } from '../fallas.tsx'
 import { ir, usePosicion } from '../hooks.ts'
+import { diaDe } from '../lista.ts'
 import { encolar } from '../store/acciones.ts'
 import { type ImagenGuardada, type Sesion, sinEspacio } from '../store/base.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
@@ -12,6 +13,11 @@ import { Pregunta, Titulo, Volver } from './piezas.tsx'
 export const SIN_ESPACIO =
   'El teléfono no tiene espacio. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
 
+const DIA_MS = 24 * 3_600_000
+/** Days that the recipient may ask for, by the phone's calendar. The server takes the first possible day if it is later. */
+const DIAS = { desde: () => diaDe(Date.now() + DIA_MS), hasta: () => diaDe(Date.now() + 30 * DIA_MS) }
+const esUnDia = (dia: string) => /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= DIAS.desde() && dia <= DIAS.hasta()
+
 /**
  * Screen of one change of state, with its reason if it has reasons. A failed attempt may also have photos of the door.
  * @param estado null for a note without a change of state
@@ -19,9 +25,11 @@ export const SIN_ESPACIO =
 export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
   const motivos = estado ? pasoA(estado).motivos : []
   const [motivo, elegir] = useState<Motivo | null>(null)
-  const [fallas, fallar] = useFallas<'motivo' | 'nota' | 'fotos' | 'todo'>()
+  const [sinDia, callarDia] = useState(false)
+  const [fallas, fallar] = useFallas<'motivo' | 'dia' | 'nota' | 'fotos' | 'todo'>()
   const [preguntando, preguntar] = useState(false)
   const nota = useRef<HTMLTextAreaElement>(null)
+  const dia = useRef<HTMLInputElement>(null)
   const guardando = useRef(false)
   const actuales = useRef<ImagenGuardada[]>([])
   const [fotos, mostrar] = useState<readonly ImagenGuardada[]>([])
@@ -41,6 +49,8 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
   const confirmar = (evento: SubmitEvent) => {
     evento.preventDefault()
     if (motivos.length > 0 && !motivo) return fallar({ motivo: 'Elija el motivo.' })
+    if (motivo === 'reprogramado' && !sinDia && !esUnDia(dia.current!.value))
+      return fallar({ dia: `Elija un día, desde mañana hasta el ${diaDicho(DIAS.hasta())}, o marque que no lo dijo.` })
     if (motivo === 'otro' && !descripcion()) return fallar({ nota: 'Escriba en la nota qué pasó.' })
     if (!estado && !descripcion()) return fallar({ nota: 'Escriba la nota.' })
     if (guardando.current || preparando > 0) return
@@ -52,8 +62,13 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
     try {
       const { repartidor, nombre } = sesion
       const ubicado = punto ? { lat: punto.lat, lng: punto.lng } : {}
-      const dicho = descripcion()
-      const evento = { ...(motivo ? { motivo } : {}), ...(dicho ? { descripcion: dicho } : {}), ...ubicado }
+      const descrito = descripcion()
+      const evento = {
+        ...(motivo ? { motivo } : {}),
+        ...(motivo === 'reprogramado' && !sinDia ? { fecha: dia.current!.value } : {}),
+        ...(descrito ? { descripcion: descrito } : {}),
+        ...ubicado,
+      }
       const adjuntos = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, trazos: null }
       await encolar([{ repartidor, nombre, guia, estado, evento, ...adjuntos }], Date.now(), null, fotos)
       ir(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
@@ -78,6 +93,29 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
           ))}
           <AvisoDeFalla de="motivo">{fallas.motivo}</AvisoDeFalla>
         </div>
+      )}
+      {motivo === 'reprogramado' && (
+        <>
+          <label for="dia">¿Qué día lo quiere?</label>
+          <input
+            id="dia"
+            ref={dia}
+            type="date"
+            min={DIAS.desde()}
+            max={DIAS.hasta()}
+            disabled={sinDia}
+            {...conFalla('dia', fallas.dia)}
+          />
+          <AvisoDeFalla de="dia">{fallas.dia}</AvisoDeFalla>
+          <label class="opcion">
+            <input
+              type="checkbox"
+              checked={sinDia}
+              onChange={({ currentTarget }) => callarDia(currentTarget.checked)}
+            />{' '}
+            No dijo qué día
+          </label>
+        </>
       )}
       {estado === 'intento_fallido' && (
         <Fotos

@@ -54,7 +54,7 @@ export interface Accion {
   ocurrido_en: string
   /** Time zone in which the page shows the action's time; null if the phone knew only the guide's code. */
   zona: string | null
-  evento?: Pick<EventoParaRegistrar, 'motivo' | 'descripcion' | 'lat' | 'lng'>
+  evento?: Pick<EventoParaRegistrar, 'motivo' | 'descripcion' | 'fecha' | 'lat' | 'lng'>
   entrega?: DatosDeEntrega
   fotos: Adjunto[]
   firma: Adjunto | null

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { enRuta } from '../../archivos/imagenes.ts'
+import { hasta } from '../../fabricas.ts'
+import { hayNavegador } from '../../navegador.ts'
+import { revisarLetrasGrandes } from '../revisar.ts'
+import {
+  abrirGuia,
+  abrirTelefono,
+  boton,
+  comercioDelTelefono,
+  contexto,
+  enlace,
+  entorno,
+  entrarEnLaPagina,
+  instalado,
+  nuevoRepartidor,
+  pagina,
+  revisarVentana,
+  titulo,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+const DIA_MS = 86_400_000
+/** The day after some days, by the calendar of the phone, which is this machine's. */
+const enDias = (dias: number) => {
+  const dia = new Date(Date.now() + dias * DIA_MS)
+  return new Date(dia.getTime() - dia.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
+}
+
+async function anteElIntento() {
+  const { codigo, repartidor } = await nuevoRepartidor()
+  const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+  await abrirTelefono()
+  await entrarEnLaPagina(codigo)
+  await abrirGuia(guia)
+  await enlace('No se pudo entregar').tap()
+  await pagina.getByLabel('Pidió otro día').check()
+  return guia
+}
+const decisionDe = async (guia: string) => (await comercioDelTelefono.api.guias.obtener(guia)).resolucion
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  it('asks which day the recipient wants, also without coverage, and the merchant gets the decision', async () => {
+    const guia = await anteElIntento()
+    const dia = pagina.getByLabel('¿Qué día lo quiere?')
+    await instalado()
+    await contexto.setOffline(true)
+    await boton('Registrar').tap()
+    await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
+    await revisarVentana('otro-dia')
+    await revisarLetrasGrandes(pagina)
+    for (const malo of [enDias(0), enDias(31)]) {
+      await dia.fill(malo)
+      await boton('Registrar').tap()
+      await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
+    }
+    const pedido = enDias(4)
+    await dia.fill(pedido)
+    await boton('Registrar').tap()
+    await titulo('Intento anotado').waitFor()
+    await contexto.setOffline(false)
+    await hasta(async () => (await decisionDe(guia))?.estado === 'tomada')
+    expect(await decisionDe(guia)).toMatchObject({ accion: 'reintentar', por: 'destinatario', fecha: pedido })
+    await abrirGuia(guia)
+    await pagina.getByText(`Otro intento el ${pedido.split('-').reverse().join('/')}`).waitFor()
+  })
+
+  it('leaves the decision open if the recipient did not say a day', async () => {
+    const guia = await anteElIntento()
+    await pagina.getByLabel('¿Qué día lo quiere?').fill(enDias(4))
+    await pagina.getByLabel('No dijo qué día').check()
+    await boton('Registrar').tap()
+    await titulo('Intento anotado').waitFor()
+    await hasta(async () => (await decisionDe(guia)) !== null)
+    expect(await decisionDe(guia)).toMatchObject({ estado: 'pendiente', fecha: null })
+  })
+})
