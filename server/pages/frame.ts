@@ -9,6 +9,8 @@ export interface PageContent {
   cuerpo: Html
   /** Script within the page itself. */
   guion?: Html | undefined
+  /** True if the content shows the telephone itself, so that the footer leaves it out. */
+  conTelefono?: boolean
 }
 
 /** Parts of the document around the content of a page. */
@@ -28,7 +30,7 @@ export interface PageFrame {
 
 /** Returns the HTML document of a page. */
 export const frame = (
-  { titulo, cuerpo, guion }: PageContent,
+  { titulo, cuerpo, guion, conTelefono }: PageContent,
   { fachada, cabeza, raiz, inicio, previa, nota }: PageFrame,
 ): string =>
   html`<!doctype html>
@@ -48,7 +50,7 @@ ${fachada.encabezado(raiz, inicio)}
 <main>
 ${cuerpo}
 </main>
-${fachada.pie(nota)}${guion && html`<script type="module">${guion}</script>\n`}</body>
+${fachada.pie(nota, !conTelefono)}${guion && html`<script type="module">${guion}</script>\n`}</body>
 </html>
 `.texto
 

@@ -122,11 +122,13 @@ ${this.#imagenDeVistaPrevia()}`
   }
 
   /**
-   * Returns the footer of every page, with the brand's telephone; false if there is no telephone and no note.
+   * Returns the footer of every page, with the brand's telephone; false if there is nothing to say.
    * @param nota further text, such as how the service uses the data that the page asks for
+   * @param llamar false to leave the telephone out
    */
-  pie(nota?: string): Html | false {
-    const { telefono, nombre } = this.marca
+  pie(nota?: string, llamar = true): Html | false {
+    const { nombre } = this.marca
+    const telefono = llamar && this.marca.telefono
     if (!telefono && !nota) return false
     return html`<footer>${nota && html`<p>${nota}</p>`}${
       telefono &&

@@ -10,6 +10,7 @@ import { identifyRequest } from '../api/http/request.ts'
 import { requireTarget, withNormalTarget } from '../api/http/requestTarget.ts'
 import type { Deps } from '../domain/deps.ts'
 import { crearAutenticadores } from '../domain/llaves/autenticadores.ts'
+import { serveUnknown } from '../pages/inicio/unknown.ts'
 import { waitPage } from '../pages/page.ts'
 import { type PageOptions, servePages } from '../pages/pages.ts'
 import { handlers } from './handlers.ts'
@@ -44,7 +45,9 @@ export function createApp(
     deps: { ...deps, validacion },
     testigo,
   })
-  app.use(limitUnknown(deps.limites), unknownRoute)
+  app.use(limitUnknown(deps.limites))
+  serveUnknown(app, fachada, deps.ajustes.urlPublica, operaciones)
+  app.use(unknownRoute)
   app.use(renderProblems(deps.ajustes.urlPublica, testigo))
   const guarded = guardNetwork(app, {
     operaciones,

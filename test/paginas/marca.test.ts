@@ -110,10 +110,17 @@ describe('the first page', () => {
     for (const accept of ['text/html,application/xhtml+xml,*/*;q=0.8', '*/*']) {
       const respuesta = await conAccept(accept)
       expect([respuesta.status, respuesta.headers.get('vary')]).toEqual([200, 'Accept, Accept-Encoding'])
-      expect(await respuesta.text()).toContain('<h1>Siga su envío</h1>')
+      expect(await respuesta.text()).toContain('<h1>¿Dónde está su paquete?</h1>')
     }
     const json = await conAccept('application/json')
     expect([json.status, await json.json()]).toMatchObject([404, { codigo: 'ruta_desconocida' }])
+  })
+
+  it('leads everybody to their place, and each place answers', async () => {
+    const puertas = [...(await leer('/')).matchAll(/class="opcion" href="(.*?)"/g)].map(([, href]) => href!)
+    expect(puertas).toEqual(['verificar', 'docs', 'docs/consola', 'repartidor'])
+    for (const puerta of puertas)
+      expect([puerta, (await fetch(`${entorno.url}/${puerta}`)).status]).toEqual([puerta, 200])
   })
 
   it('leads to the parcel of what was typed, however it was, and says what is wrong with it', async () => {
@@ -123,7 +130,7 @@ describe('the first page', () => {
       expect([respuesta.status, respuesta.url]).toEqual([200, `${entorno.url}/r/${guia}`])
     }
     const mala = await leer(`/r?guia=${encodeURIComponent('7K3M "><script>')}`)
-    expect(mala).toContain('A ese código le falta o le sobra algo')
+    expect(mala).toContain('Los códigos no llevan «&quot;»')
     expect(mala).toContain('value="7K3M &quot;&gt;&lt;script&gt;"')
     expect(mala).toContain('aria-describedby="error-guia ayuda-guia" aria-invalid="true"')
     expect((await fetch(`${entorno.url}/r?guia=${newGuideCode()}`)).status).toBe(404)

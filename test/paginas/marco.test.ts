@@ -33,6 +33,7 @@ describe('every page', () => {
     ['tracking of nothing', '/r/nada', 404],
     ['verification', '/verificar/{guia}', 200],
     ['verification of nothing', '/verificar/nada', 404],
+    ['verification, by a code', '/verificar', 200],
     ['a recipient’s', '/u/nada', 404],
     ['a recipient’s decision', '/d/nada', 404],
     ['the courier’s', '/repartidor', 200],

@@ -322,7 +322,7 @@ describe('what names no guide', () => {
     const cuerpo = await desconocida.text()
     expect(desconocida.status).toBe(404)
     expect(cuerpo).toContain('No encontramos ese envío')
-    expect(cuerpo).toMatch(/<form method="get" action="\.\.\/r">/)
+    expect(cuerpo).toMatch(/<form class="buscador" method="get" action="\.\.\/r">/)
     const otraLetra = guia.slice(0, 11) + (checkDigit(guia.slice(0, 11)) === '0' ? '1' : '0')
     const malas = [otraLetra, 'corto', 'ñ', '%C3%B1', '%ZZ', 'x'.repeat(5_000), '<script>', guia.slice(1), `${guia}A`]
     for (const mala of malas) {
@@ -334,6 +334,20 @@ describe('what names no guide', () => {
     expect((await html(`${guia}/x`)).replaceAll('../../', '../')).toBe(cuerpo)
     expect((await fetch(`${entorno.url}/r?guia=nada`)).status).toBe(404)
     expect((await fetch(`${entorno.url}/r?guia=${guia}&guia=${guia}`)).status).toBe(404)
+  })
+
+  it.each([
+    ['7k3m-9qx2', 'Escribió 8 letras y números: faltan 4.'],
+    ['7', 'Escribió 1 letra o número: faltan 11.'],
+    ['0000000000000', 'Escribió 13 letras y números: son 12.'],
+    ['000000u00000', 'Los códigos no llevan «U».'],
+    ['000000000001', 'Tiene una letra o un número cambiado.'],
+  ])('says the likely mistake in %s beside the field', async (tecleado, falla) => {
+    const respuesta = await fetch(`${entorno.url}/r?guia=${tecleado}`)
+    const pagina = await respuesta.text()
+    expect(respuesta.status).toBe(404)
+    expect(/<p class="error" id="error-guia">(.*?)<\/p>/.exec(pagina)?.[1]).toContain(falla)
+    expect(pagina).toContain(`value="${tecleado}"`)
   })
 
   it('is asked for where there is none', async () => {
@@ -475,6 +489,6 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
     expect(pagina.url()).toBe(`${entorno.url}/r/${guia}`)
     await pagina.getByRole('link', { name: 'Seguir otro envío' }).tap()
-    await pagina.getByRole('heading', { name: 'Siga su envío' }).waitFor()
+    await pagina.getByRole('heading', { name: '¿Dónde está su paquete?' }).waitFor()
   })
 })

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { PruebaDeEntrega } from '@guias/sdk'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, lecturaDe, unaGuia } from '../fabricas.ts'
@@ -54,7 +54,7 @@ describe('the page of a proof', () => {
     for (const secreto of [pdf.sha256, manifiesto!, fotos[0]]) expect(todo).not.toContain(secreto)
     expect(Object.fromEntries(respuesta.headers)).toMatchObject({
       'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; style-src 'sha256-[^']+' 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; img-src 'self' data:; form-action 'none'/,
+        /^default-src 'none'; style-src 'sha256-[^']+' 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; img-src 'self' data:; form-action 'self'/,
       ),
       'x-robots-tag': 'noindex',
       'referrer-policy': 'no-referrer',
@@ -81,10 +81,25 @@ describe('the page of a proof', () => {
     expect(texto(await (await ver(otra.guia)).text())).toContain('La prueba se está preparando')
   })
 
+  it('is asked for by its code, as people type it', async () => {
+    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    const buscar = (consulta: string) => fetch(`${entorno.url}/verificar${consulta}`, { redirect: 'manual' })
+    for (const consulta of ['', '?guia=', '/']) {
+      const respuesta = await buscar(consulta)
+      expect([consulta, respuesta.status]).toEqual([consulta, 200])
+      expect(await respuesta.text()).toMatch(/<form class="buscador" method="get" action="(\.\.\/)?verificar">/)
+    }
+    const buena = await buscar(`?guia=${inGroups(guia).toLowerCase()}`)
+    expect([buena.status, buena.headers.get('location')]).toEqual([303, `verificar/${guia}`])
+    const mala = await buscar('?guia=7k3m')
+    expect([mala.status, await mala.text()]).toEqual([404, expect.stringContaining('4 letras y números: faltan 8.')])
+    expect((await buscar(`?guia=${guia}&guia=${guia}`)).status).toBe(404)
+  })
+
   it('is one helpful page for what names no guide, and only for reading', async () => {
     const cuerpo = await (await ver(newGuideCode())).text()
     expect(cuerpo).toContain('No encontramos esa guía')
-    for (const mala of ['', 'nada', '%ZZ', '<script>', 'x'.repeat(5_000)]) {
+    for (const mala of ['nada', '%ZZ', '<script>', 'x'.repeat(5_000)]) {
       const respuesta = await ver(mala)
       expect([mala.slice(0, 20), respuesta.status, await respuesta.text()]).toEqual([mala.slice(0, 20), 404, cuerpo])
     }

@@ -1,21 +1,40 @@
 import * as icons from '../../generado/contrato/iconos.ts'
+import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
+import type { Front } from '../front.ts'
 import { html } from '../html.ts'
-import { formulario } from '../rastreo/view.ts'
-import { choice } from '../ui/components.ts'
+import { choice, emptyState } from '../ui/components.ts'
 
 /**
- * First page of the service: the tracking form for people who wait for a parcel, and links for couriers and merchants.
+ * First page of the service: the tracking form for people who wait for a parcel, and the ways of everybody else. The
+ * office's application does not exist yet, so no way leads there.
  */
 export const PAGINA_DE_INICIO: PageContent = {
   titulo: 'Seguir un envío',
-  cuerpo: html`<h1>Siga su envío</h1>
-<p>Vea por dónde va su paquete y qué sigue.</p>
-${formulario('')}
-<nav aria-label="Otras páginas">
-${choice({ icon: icons.Truck, text: '¿Es repartidor?', detail: 'Entre para ver sus guías y entregarlas.', href: 'repartidor' })}
-${choice({ icon: icons.Store, text: '¿Tiene una tienda?', detail: 'Conecte su sistema: documentación de la API.', href: 'docs' })}
-</nav>`,
+  cuerpo: html`<section class="banda"><h1>¿Dónde está su paquete?</h1>
+${codeForm({ raiz: '' })}</section>
+<section aria-labelledby="mas"><h2 id="mas">¿Qué más necesita?</h2>
+<nav class="puertas" aria-label="Otras páginas">
+${choice({ icon: icons.ShieldCheck, text: 'Verificar una prueba de entrega', detail: 'Que el PDF sea el original y nadie lo haya cambiado', href: 'verificar' })}
+${choice({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo crear envíos, imprimir etiquetas y recibir avisos', href: 'docs' })}
+${choice({ icon: icons.CodeXml, text: 'Programo la conexión', detail: 'Pruebe la API con su llave, sin escribir código', href: 'docs/consola' })}
+${choice({ icon: icons.Truck, text: 'Soy repartidor', detail: 'Vea lo que lleva hoy y entréguelo', href: 'repartidor' })}
+</nav></section>`,
 }
 
 export const FALLO_DE_INICIO = html`Vuelva a cargar la página en un minuto.`
+
+/**
+ * Returns the page for an address of the service where nothing is. It is the same for all such addresses.
+ * @param raiz URL of the service root, with its last slash
+ */
+export const paginaSinNada = ({ marca: { telefono, nombre } }: Front, raiz: string): PageContent => ({
+  titulo: 'Aquí no hay nada',
+  conTelefono: true,
+  cuerpo: html`${emptyState(icons.PackageSearch, html`<h1>Aquí no hay nada</h1>`, 'La dirección está incompleta, o la página ya no existe. Su paquete sigue su camino.')}
+${codeForm({ raiz, rotulo: 'Busque con el código de la guía' })}
+<nav class="salidas" aria-label="Otras páginas">
+${choice({ icon: icons.House, text: 'Ir al inicio', href: raiz })}
+${telefono && choice({ icon: icons.Phone, text: `Llamar a ${nombre}`, detail: telefono.visible, href: `tel:${telefono.e164}` })}
+</nav>`,
+})

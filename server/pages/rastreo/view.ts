@@ -1,11 +1,13 @@
 import { admiteUbicacion } from '../../domain/ubicacion/ubicacion.ts'
+import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado, EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
+import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { facts, field, stateLabel, timeline } from '../ui/components.ts'
+import { advice, facts, stateLabel, timeline } from '../ui/components.ts'
 import type { EnvioMostrado } from './envio.ts'
 import { avance, PALABRAS, porQue } from './estados.ts'
 
@@ -79,7 +81,7 @@ ${timeline(
   }),
 )}
 ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
-<p><a href="${raiz || './'}">Seguir otro envío</a></p>`
+<p class="otro"><a href="${raiz || './'}">Seguir otro envío</a></p>`
   return { titulo: `Envío ${inGroups(guia)}`, cuerpo }
 }
 
@@ -99,25 +101,6 @@ function faltaLugar({ estado, ubicacion, modo }: EnvioMostrado): Html | false {
 }
 
 /**
- * Returns the form that leads to a parcel's page.
- * @param tecleado typed text that cannot be a code
- */
-export const formulario = (raiz: string, tecleado?: string) => html`<form method="get" action="${raiz}r">
-${field({
-  id: 'guia',
-  label: 'Código de la guía',
-  hint: html`Son 12 letras y números, como <b class="entero">7K3M-9QX2-A1B4</b>. Da igual si usa mayúsculas, espacios o guiones.`,
-  fault:
-    tecleado === undefined
-      ? undefined
-      : 'A ese código le falta o le sobra algo, o tiene una letra o un número cambiado.',
-  control: (atributos) =>
-    html`<input ${atributos} class="codigo" name="guia" type="text" required maxlength="40" autocomplete="off" autocapitalize="characters" spellcheck="false"${tecleado !== undefined && html` value="${tecleado.slice(0, 40)}"`}>`,
-})}
-<button type="submit" class="principal">Seguir el envío</button>
-</form>`
-
-/**
  * Returns the page for texts that cannot be codes and for unknown codes. It does not tell them apart, so guessing
  * reveals nothing.
  * @param tecleado text typed into the form that cannot be a code
@@ -125,9 +108,26 @@ ${field({
 export const paginaDesconocida = (raiz: string, tecleado?: string): PageContent => ({
   titulo: 'No encontramos ese envío',
   cuerpo: html`<h1>No encontramos ese envío</h1>
-<p>Revise el código en la etiqueta o en el mensaje de la tienda: puede que falte una letra o que una esté cambiada. Si acaba de comprar, quizá la tienda todavía no lo registra.</p>
-${formulario(raiz, tecleado)}
-<p class="suave">Si el código está bien y no aparece, escríbale a la tienda donde compró.</p>`,
+${codeForm({ raiz, tecleado })}
+<section aria-labelledby="revise"><h2 id="revise">Lo que suele pasar</h2>
+${advice([
+  {
+    icon: icons.Pencil,
+    text: 'El código tiene un error',
+    detail:
+      'Cópielo otra vez del mensaje de la tienda o de la etiqueta: puede que falte una letra o que una esté cambiada.',
+  },
+  {
+    icon: icons.Store,
+    text: 'La tienda todavía no lo registra',
+    detail: 'Si acaba de comprar, vuelva a intentarlo más tarde.',
+  },
+  {
+    icon: icons.Truck,
+    text: 'Lo lleva otro servicio de mensajería',
+    detail: 'Pregúntele a la tienda donde compró con quién lo envió.',
+  },
+])}</section>`,
 })
 
 export const FALLO_DE_RASTREO = html`No es culpa suya, y el envío sigue su camino. Vuelva a cargar la página en un minuto.`

@@ -79,6 +79,17 @@ interface ChoiceOptions {
 export const choice = ({ icon: drawing, text, detail, href, main }: ChoiceOptions): Html =>
   html`<a class="${classes('opcion', main && 'principal')}" href="${href}">${icon(drawing)}<span>${text}${detail && html`<small>${detail}</small>`}</span>${icon(ChevronRight)}</a>`
 
+interface AdviceItem {
+  icon: string
+  text: string
+  detail?: string | Html | false | undefined
+}
+
+/** Returns a list of things to do or to know that lead to no page. A thing that leads to a page is a {@link choice}. */
+export const advice = (items: readonly AdviceItem[]): Html =>
+  html`<ul class="consejos">
+${items.map(({ icon: drawing, text, detail }) => html`<li>${icon(drawing)}<span><b>${text}</b>${detail && html`<small>${detail}</small>`}</span></li>\n`)}</ul>`
+
 /** Returns names with their values. A value that is null, false or undefined is left out. */
 export const facts = (
   values: readonly (readonly [name: string, value: string | number | Html | false | null | undefined])[],

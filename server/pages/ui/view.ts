@@ -1,9 +1,11 @@
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
+import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { PALABRAS } from '../rastreo/estados.ts'
 import {
+  advice,
   button,
   choice,
   dialog,
@@ -116,6 +118,11 @@ const choices = columns(
   html`<label class="opcion"><input type="radio" name="quien"><span>Alguien de su familia</span></label>`,
 )
 
+const things = advice([
+  { icon: icons.Phone, text: 'Esté pendiente de su teléfono', detail: 'El repartidor llama al llegar.' },
+  { icon: icons.Store, text: 'Escriba a La Ceiba' },
+])
+
 const entry = (what: string, iso: string, words: string) => ({ text: what, time: { iso, words } })
 const history = timeline('en_ruta', [
   entry('En ruta de entrega', '2026-11-23T14:15:00Z', '23 nov 2026, 08:15'),
@@ -161,6 +168,8 @@ ${part('tallas', 'Letra', html`<div class="tallas">${[6, 5, 4, 3, 2, 1].map((siz
 ${part('estados', 'Estados de una guía', states)}
 ${part('botones', 'Botones', buttons)}
 ${part('campos', 'Campos', fields)}
+${part('codigo', 'Buscar por código', codeForm({ raiz: '' }))}
+${part('consejos', 'Lo que se puede hacer', things)}
 ${part('elegir', 'Renglones para escoger', choices)}
 ${part(
   'tarjetas',

@@ -5,10 +5,10 @@ import { readGenerated } from '../assets.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { type Page, servePage } from '../page.ts'
+import { type Page, type Sheet, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { leerEntrega } from './entrega.ts'
-import { FALLO_DE_VERIFICACION, PRUEBA_DESCONOCIDA, paginaDeVerificacion } from './view.ts'
+import { FALLO_DE_VERIFICACION, paginaDesconocida, paginaDeVerificacion, paginaPorCodigo } from './view.ts'
 
 type DepsDeVerificacion = Pick<Deps, 'db' | 'limiteDeVerificacion' | 'ajustes'>
 
@@ -25,18 +25,30 @@ export function servirVerificacion(app: Express, fachada: Front, deps: DepsDeVer
       'style-src': byDigest(estilo),
       'script-src': byDigest(programa),
       'connect-src': "'self'",
+      'form-action': "'self'",
     }),
     cabeza: () => cabeza,
     fachada,
     fallo: FALLO_DE_VERIFICACION,
     esperar: ({ red }) => deps.limiteDeVerificacion.take(red),
-    async atender({ resto, raiz }) {
+    async atender({ req, resto, raiz }) {
+      if (req.path === '/') return buscar(req.query.guia, raiz)
       const codigo = normalizeGuideCode(resto)
       const entrega = codigo === undefined ? undefined : await leerEntrega(deps, codigo)
       return entrega
         ? { status: 200, ...paginaDeVerificacion(entrega, raiz, guion) }
-        : { status: 404, ...PRUEBA_DESCONOCIDA }
+        : { status: 404, ...paginaDesconocida(raiz) }
     },
   } satisfies Page
   servePage(app, '/verificar', pagina, (resto) => resto.includes('/'))
+}
+
+/** Asks for the code of the proof, and redirects from a typed code to its page. */
+function buscar(tecleado: unknown, raiz: string): Sheet {
+  if (tecleado === undefined || tecleado === '') return { status: 200, ...paginaPorCodigo(raiz) }
+  if (typeof tecleado !== 'string') return { status: 404, ...paginaDesconocida(raiz) }
+  const codigo = normalizeGuideCode(tecleado)
+  return codigo === undefined
+    ? { status: 404, ...paginaDesconocida(raiz, tecleado) }
+    : { status: 303, a: `${raiz}verificar/${codigo}` }
 }

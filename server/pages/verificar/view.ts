@@ -1,7 +1,8 @@
 import { PALABRAS } from '../../domain/estados/estados.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
-import { messagePage, type PageContent } from '../frame.ts'
+import { codeForm } from '../codeForm.ts'
+import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { Entrega } from './entrega.ts'
 
@@ -53,12 +54,27 @@ const verificador = ({ guia, zona }: Entrega, raiz: string) =>
 <p>O calcúlela usted (<code>sha256sum prueba.pdf</code>) y envíela:</p>
 <p><code>curl -H 'Content-Type: application/json' -d '{"sha256":"…"}' …/verificar/${guia}/comprobar</code></p></section></noscript>`
 
+const formulario = (raiz: string, tecleado?: string) =>
+  codeForm({ raiz, pagina: 'verificar', accion: 'Verificar', tecleado })
+
+/** Returns the page that asks for the code of a proof. */
+export const paginaPorCodigo = (raiz: string): PageContent => ({
+  titulo: 'Verificar una prueba de entrega',
+  cuerpo: html`<h1>Verificar una prueba de entrega</h1>
+<p>Escriba el código que está en el encabezado del PDF. Después podrá comprobar si el archivo es el original.</p>
+${formulario(raiz)}`,
+})
+
 /**
- * Page for texts that cannot be codes and for unknown codes. It does not tell them apart, so guessing reveals nothing.
+ * Returns the page for texts that cannot be codes and for unknown codes. It does not tell them apart, so guessing
+ * reveals nothing.
+ * @param tecleado text typed into the form that cannot be a code
  */
-export const PRUEBA_DESCONOCIDA = messagePage(
-  'No encontramos esa guía',
-  html`Revise el código: son 12 letras y números, y está en el encabezado del PDF. Si llegó aquí con el código QR de un documento, ese documento no lo emitió este servicio.`,
-)
+export const paginaDesconocida = (raiz: string, tecleado?: string): PageContent => ({
+  titulo: 'No encontramos esa guía',
+  cuerpo: html`<h1>No encontramos esa guía</h1>
+<p>Revise el código: son 12 letras y números, y está en el encabezado del PDF. Si llegó aquí con el código QR de un documento, ese documento no lo emitió este servicio.</p>
+${formulario(raiz, tecleado)}`,
+})
 
 export const FALLO_DE_VERIFICACION = html`No es culpa suya ni de su archivo. Vuelva a cargar la página en un minuto.`

@@ -1,0 +1,20 @@
+import { normalizeBase32 } from '../platform/codes/codes.ts'
+
+/** Characters of a guide's code. */
+const LENGTH = 12
+
+/**
+ * Returns the likely mistake in a typed text that cannot be a code. It needs the text alone, so it reveals nothing about
+ * the guides that exist.
+ */
+export function faultOfCode(tecleado: string): string {
+  const codigo = normalizeBase32(tecleado)
+  const ajeno = /[^0-9A-HJKMNP-TV-Z]/u.exec(codigo)?.[0]
+  if (ajeno !== undefined) return `Los códigos no llevan «${ajeno}». Revise si es otra letra u otro número.`
+  const sobran = codigo.length - LENGTH
+  if (sobran > 0) return `Escribió ${letras(codigo.length)}: son ${LENGTH}.`
+  if (sobran < 0) return `Escribió ${letras(codigo.length)}: faltan ${-sobran}.`
+  return 'Tiene una letra o un número cambiado. Compárelo con el de la etiqueta o el del mensaje.'
+}
+
+const letras = (cuantas: number) => (cuantas === 1 ? '1 letra o número' : `${cuantas} letras y números`)
