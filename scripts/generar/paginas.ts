@@ -134,7 +134,7 @@ async function generarLectura(destino: URL) {
 /** Pages with the common layout, each with the function that writes its files besides the style sheet. */
 const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   inicio: async () => {},
-  rastreo: async () => {},
+  rastreo: (salida) => empaquetar({ navegador: 'rastreo/browser/main.ts' }, salida, 'esm'),
   buzon: async () => {},
   decidir: async () => {},
   ui: async () => {},

@@ -81,6 +81,8 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
     ['`/`', () => `${entorno.url}/`, 'Seguir el envío'],
     ['`/r/{guia}`', () => `${entorno.url}/r/${guia}`, 'Seguir otro envío'],
     ['`/r`, a code that can’t be one', () => `${entorno.url}/r?guia=no+es`, 'Seguir el envío'],
+    ['an address where nothing is', () => `${entorno.url}/no/hay`, 'Seguir el envío'],
+    ['`/verificar`', () => `${entorno.url}/verificar`, 'Verificar'],
     ['`/docs/consola`', () => `${entorno.url}/docs/consola`, 'Enviar'],
   ] as const)('%s', COMPLETO, async (nombre, direccion, accion) => {
     const pagina = await abrirAqui(direccion())

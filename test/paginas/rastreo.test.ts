@@ -25,6 +25,8 @@ const ver = (codigo: string, init: RequestInit = {}) =>
   fetch(`${entorno.url}/r/${codigo}`, { redirect: 'manual', ...init })
 const html = async (codigo: string) => (await ver(codigo)).text()
 const texto = (pagina: string) => pagina.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+/** The page’s own program, which the policy names by its digest. */
+const sinPrograma = (pagina: string) => pagina.replace(/<script type="module">[\s\S]*?<\/script>/, '')
 const registrar = async (guia: string, cuerpo: object) =>
   expect([cuerpo, (await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)).status]).toEqual([cuerpo, 201])
 
@@ -72,7 +74,11 @@ const ENVIO: EnvioMostrado = {
   zona: 'America/Guatemala',
   inicial: 'M',
   ubicacion: 'confirmada',
+  lugarSuyo: false,
   intentos: 0,
+  resolucion: null,
+  preguntado: false,
+  ahora: new Date('2026-11-21T16:42:00Z'),
   eventos: [{ tipo: 'guia.en_ruta', ocurrido_en: new Date('2026-11-21T14:05:00Z'), motivo: null }],
   hayMas: false,
 }
@@ -94,7 +100,7 @@ describe('the page of a guide', () => {
     const visto = texto(pagina)
     for (const esperado of [
       inGroups(guia),
-      'Motivo: no había quien recibiera.',
+      'No se pudo entregar: No había nadie',
       'Tienda La Ceiba',
       'M.',
       'Chinautla',
@@ -106,7 +112,7 @@ describe('the page of a guide', () => {
     // The newest first, with the day and the hour of its destination.
     const pasos = [...pagina.matchAll(/<li><b>(.*?)<\/b><time datetime="(.*?)">(.*?)<\/time>/g)]
     expect(pasos.map(([, que]) => que)).toEqual([
-      'No se pudo entregar: no había quien recibiera',
+      'No se pudo entregar: no había nadie',
       'En ruta de entrega',
       'Recolectado',
       'Envío registrado',
@@ -130,7 +136,7 @@ describe('the page of a guide', () => {
       'De regreso a la tienda: a pedido del comercio',
       'Se decidió qué hacer con el paquete',
       'Datos de la guía corregidos',
-      'No se pudo entregar: no había quien recibiera',
+      'No se pudo entregar: no había nadie',
     ])
   })
 
@@ -169,13 +175,13 @@ describe('the page of a guide', () => {
       'x-content-type-options': 'nosniff',
       'content-encoding': 'gzip',
       'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; style-src 'sha256-[\w+/=]+' 'sha256-[\w+/=]+'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+        /^default-src 'none'; style-src 'sha256-[\w+/=]+' 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
       ),
     })
     expect(respuesta.headers.get('set-cookie')).toBeNull()
     const pagina = await respuesta.text()
     expect(pagina).toContain('<meta name="robots" content="noindex">')
-    expect(pagina).not.toMatch(/<script| on\w+="|style="|https?:\/\/(?!www\.w3\.org)/)
+    expect(sinPrograma(pagina)).not.toMatch(/<script| on\w+="|style="|https?:\/\/(?!www\.w3\.org)/)
     expect(gzipSync(pagina).length).toBeLessThan(15_000)
     const cabeza = await ver(guia, { method: 'HEAD' })
     expect([cabeza.status, await cabeza.text()]).toEqual([200, ''])
@@ -217,7 +223,7 @@ describe('the page of a guide', () => {
     const aparte = await servirAparte(async () => ({ ...ENVIO, estado, comercio: 'Calzado & Más' }))
     const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
     aparte.cerrar()
-    expect(/<h1>(.*)<\/h1>/.exec(pagina)?.[1]).toBe(PALABRAS[estado])
+    expect(/<h1 tabindex="-1">(.*)<\/h1>/.exec(pagina)?.[1]).toBe(PALABRAS[estado])
     expect(pagina).toContain(SIGUE[estado]('Calzado & Más').replaceAll('&', '&amp;'))
     // Nothing follows exactly where the contract says that nothing does.
     expect(SIGUE[estado]('x').startsWith('Nada más')).toBe(MAQUINA_DE_ESTADOS.transiciones[estado].length === 0)
@@ -266,12 +272,128 @@ describe('the page of a guide', () => {
       const aparte = await servirAparte(async () => ({ ...ENVIO, estado, eventos }))
       const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
       aparte.cerrar()
-      return /class="motivo">(.*?)</.exec(pagina)?.[1]
+      return [/<h1.*?>(.*)<\/h1>/, /class="motivo">(.*?)</].map((patron) => patron.exec(pagina)?.[1])
     }
-    expect(await con('intento_fallido', 'sin_respuesta')).toBe('Motivo: nadie contestó.')
-    expect(await con('en_devolucion', 'intentos_agotados')).toMatch(/^Motivo: /)
-    expect(await con('intento_fallido', 'otro')).toBeUndefined()
-    expect(await con('extraviado', 'robo')).toBeUndefined()
+    // The reason of a failed attempt is the heading; its state is read out before it.
+    const oculto = '<span class="oculto">No se pudo entregar: </span>'
+    expect(await con('intento_fallido', 'sin_respuesta')).toEqual([`${oculto}Nadie contestó`, undefined])
+    expect(await con('intento_fallido', 'destinatario_ausente')).toEqual([`${oculto}No había nadie`, undefined])
+    expect(await con('intento_fallido', 'otro')).toEqual(['No se pudo entregar', undefined])
+    expect(await con('en_devolucion', 'intentos_agotados')).toEqual([
+      'De regreso a la tienda',
+      'Motivo: se agotaron los intentos.',
+    ])
+    expect(await con('extraviado', 'robo')).toEqual(['Lo estamos buscando', undefined])
+  })
+
+  const DECIDIDA = {
+    ...{ estado: 'tomada', opciones: ['reintentar', 'devolver'], vence_en: '2026-11-28T15:04:05.000Z' },
+    ...{ accion: 'reintentar', fecha: '2026-11-25', franja: { desde: '14:00', hasta: '18:00' } },
+  } as const satisfies EnvioMostrado['resolucion']
+  const PENDIENTE = { ...DECIDIDA, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
+  const dePagina = async (cambios: Partial<EnvioMostrado>) => {
+    const aparte = await servirAparte(async () => ({ ...ENVIO, ...cambios }))
+    const pagina = await (await fetch(`${aparte.url}/r/${newGuideCode()}`)).text()
+    aparte.cerrar()
+    return pagina
+  }
+
+  it.each([
+    [
+      'the decided day and window',
+      'en_bodega',
+      DECIDIDA,
+      'Lo llevamos el miércoles 25 de noviembre, de 14:00 a 18:00 .',
+    ],
+    ['tomorrow', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-22', franja: null }, 'Lo llevamos mañana .'],
+    ['today', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-21', franja: null }, 'Lo llevamos hoy .'],
+    [
+      'the window of today, under way',
+      'en_ruta',
+      { ...DECIDIDA, estado: 'aplicada', fecha: '2026-11-21' },
+      'Se pidió para hoy, de 14:00 a 18:00 .',
+    ],
+    [
+      'a decided return',
+      'en_ruta',
+      { ...DECIDIDA, accion: 'devolver', fecha: null, franja: null },
+      'Se decidió que vuelva a la tienda .',
+    ],
+    ['no day that has passed', 'en_bodega', { ...DECIDIDA, fecha: '2026-11-20' }, undefined],
+    ['no day that an early departure overtook', 'en_ruta', { ...DECIDIDA, estado: 'aplicada' }, undefined],
+    ['no day that facts overtook', 'entregado', { ...DECIDIDA, estado: 'superada' }, undefined],
+    ['no day while nobody has decided', 'en_bodega', PENDIENTE, undefined],
+    ['nothing where nothing is known', 'en_ruta', null, undefined],
+  ] as const)('promises %s', async (_que, estado, resolucion, promesa) => {
+    const pagina = await dePagina({ estado, resolucion: resolucion as EnvioMostrado['resolucion'] })
+    const dicha = /<p class="promesa">(.*?)<\/p>/.exec(pagina)?.[1]
+    expect(dicha && texto(dicha)).toBe(promesa)
+    // What may follow is no news where it is decided.
+    expect(pagina.includes(SIGUE[estado](ENVIO.comercio))).toBe(promesa === undefined)
+  })
+
+  it('tells when the courier came, by the clock of the destination', async () => {
+    const con = async (estado: Estado, ocurrido: string) =>
+      /<p class="promesa">(.*?)<\/p>/.exec(
+        await dePagina({
+          estado,
+          eventos: [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(ocurrido), motivo: null }],
+        }),
+      )?.[1]
+    expect(await con('intento_fallido', '2026-11-21T16:42:00Z')).toBe('Fuimos hoy a las 10:42.')
+    expect(await con('entregado', '2026-11-21T05:59:00Z')).toBe('Se entregó ayer a las 23:59.')
+    expect(await con('entregado', '2026-11-18T18:00:00Z')).toBe('Se entregó el miércoles 18 de noviembre a las 12:00.')
+    expect(await con('en_bodega', '2026-11-21T16:42:00Z')).toBeUndefined()
+  })
+
+  it('says what the recipient can do, and only what still helps', async () => {
+    const puede = async (cambios: Partial<EnvioMostrado>) => {
+      const pagina = await dePagina(cambios)
+      const parte = /<section aria-labelledby="puede">([\s\S]*?)<\/section>/.exec(pagina)![1]!
+      return [...parte.matchAll(/<b>(.*?)<\/b>|class="opcion" href="(.*?)"/g)].map(([, que, donde]) => que ?? donde!)
+    }
+    const corregir = 'Corregir la dirección o el teléfono'
+    const fallido = { estado: 'intento_fallido', intentos: 1 } as const
+    expect(await puede({ estado: 'en_bodega' })).toEqual([corregir])
+    expect(await puede({ estado: 'en_bodega', lugarSuyo: true })).toEqual(['Corregir el lugar que nos dio', corregir])
+    expect(await puede({ ...fallido, resolucion: PENDIENTE })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    const preguntado = { ...fallido, resolucion: PENDIENTE, preguntado: true }
+    expect(await puede(preguntado)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
+    expect(texto(await dePagina(preguntado))).toContain(
+      'Abra el enlace del mensaje que recibió. Hasta el sábado 28 de noviembre a las 09:04.',
+    )
+    const soloVuelve = { ...PENDIENTE, opciones: ['devolver'] } as const
+    const ultimo = { ...preguntado, resolucion: soloVuelve as unknown as EnvioMostrado['resolucion'] }
+    expect(await puede(ultimo)).toEqual(['Decir si todavía lo quiere', corregir])
+    // Whoever comes too late has the shop alone.
+    const tarde = new Date('2026-11-29T00:00:00Z')
+    expect(await puede({ ...preguntado, ahora: tarde })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    expect(await puede({ ...fallido, resolucion: DECIDIDA })).toEqual([corregir])
+    expect(await puede({ estado: 'en_ruta' })).toEqual([
+      'Esté pendiente de su teléfono',
+      'Procure que haya quien reciba',
+    ])
+    expect(await puede({ estado: 'entregado' })).toEqual(['¿No lo recibió usted?', `../verificar/${ENVIO.guia}`])
+  })
+
+  it('knows of a decision, and of the message that asks for it', async () => {
+    const { api, comercio } = await entorno.nuevoComercio('test')
+    const cambio = { intentos: { destinatario_decide: true } }
+    expect((await entorno.operar('PATCH', `/comercios/${comercio}`, cambio)).status).toBe(200)
+    const { guia } = await api.guias.crear(unaGuia())
+    for (const cuerpo of [
+      { estado: 'recolectado' },
+      { estado: 'en_ruta' },
+      { estado: 'intento_fallido', motivo: 'destinatario_ausente' },
+    ])
+      await registrar(guia, cuerpo)
+    await entorno.quietud()
+    expect(texto(await html(guia))).toContain('Abra el enlace del mensaje que recibió')
+    const { resolucion } = await api.guias.reintentar(guia, { franja: { desde: '09:00', hasta: '13:00' } })
+    expect(resolucion?.fecha).toBeTruthy()
+    const visto = texto(await html(guia))
+    expect(visto).toMatch(/Fuimos hoy a las \d\d:\d\d\. Lo llevamos (hoy|mañana), de 09:00 a 13:00/)
+    expect(visto).not.toContain('Abra el enlace')
   })
 
   it('escapes whatever it shows, and takes nothing but a letter for an initial', async () => {
@@ -288,7 +410,7 @@ describe('the page of a guide', () => {
       if (destinatario.startsWith(' ')) continue // the contract refuses it
       const { guia } = await comercio.api.guias.crear(unaGuia({ municipio: malo, destinatario }))
       const pagina = await html(guia)
-      expect(pagina).not.toMatch(/<script|<img|<b>"|onerror/)
+      expect(sinPrograma(pagina)).not.toMatch(/<script|<img|<b>"|onerror/)
       expect(pagina.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(3)
       expect(/<dt>Para<\/dt><dd>(.*?)<\/dd>/.exec(pagina)?.[1] ?? null).toBe(inicial)
     }
@@ -452,6 +574,59 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     // One request, and nobody else's server.
     expect(pedidas).toEqual([`${entorno.url}/r/${guia.toLowerCase()}`])
     await revisar(pagina, 'en-ruta')
+  })
+
+  it('shows news by itself, says them, keeps the focus, and stops at the end', async () => {
+    const { api } = await entorno.nuevoComercio('test')
+    const { guia } = await api.guias.crear(unaGuia())
+    contexto = await abrirContexto({ viewport: { width: 360, height: 740 } })
+    const pagina = await contexto.newPage()
+    await pagina.clock.install()
+    await pagina.goto(`${entorno.url}/r/${guia}`)
+    const peticiones: string[] = []
+    pagina.on('request', (una) => peticiones.push(una.url()))
+    const titular = pagina.getByRole('heading', { level: 1 })
+    const novedad = pagina.getByRole('status')
+    // The next request is planned when the last one is answered, so time passes until something is seen.
+    const pasa = <T>(ver: () => Promise<T>) =>
+      expect.poll(async () => {
+        await pagina.clock.runFor(120_000)
+        return ver()
+      })
+    await pasa(async () => peticiones.length).toBeGreaterThanOrEqual(2)
+    // Nothing has changed: nothing is said.
+    expect([await titular.textContent(), await novedad.textContent()]).toEqual(['Envío registrado', ''])
+    await api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const actualizar = pagina.getByRole('link', { name: 'Actualizar' })
+    await actualizar.focus()
+    await pasa(() => titular.textContent()).toBe('Recolectado')
+    expect(await novedad.textContent()).toBe('Hay novedades: Recolectado')
+    await pagina.locator('#visto a:focus').waitFor()
+    for (const estado of ['en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
+    await pasa(() => titular.textContent()).toBe('Entregado')
+    await actualizar.waitFor({ state: 'detached' })
+    const hechas = peticiones.length
+    await pagina.clock.runFor(600_000)
+    expect(peticiones).toHaveLength(hechas)
+  })
+
+  it('asks a bounded number of times, and goes on after a failure', async () => {
+    const { api } = await entorno.nuevoComercio('test')
+    const { guia } = await api.guias.crear(unaGuia())
+    contexto = await abrirContexto()
+    const pagina = await contexto.newPage()
+    await pagina.clock.install()
+    await pagina.goto(`${entorno.url}/r/${guia}`)
+    let cuantas = 0
+    await pagina.route('**/r/*', (ruta) => (cuantas++ % 2 ? ruta.abort() : ruta.fulfill({ status: 503 })))
+    const pasar = async () => {
+      await pagina.clock.runFor(120_000)
+      return cuantas
+    }
+    await expect.poll(pasar, { timeout: 60_000 }).toBe(30)
+    for (let i = 0; i < 5; i++) expect(await pasar()).toBe(30)
+    await pagina.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
+    quejas.length = 0
   })
 
   it('shows a test guide whose place is missing', COMPLETO, async () => {

@@ -32,7 +32,7 @@ describe('the page of a proof', () => {
     const sinEntregar = await ver(guia)
     expect([sinEntregar.status, texto(await sinEntregar.text())]).toEqual([
       200,
-      expect.stringMatching(/no se ha entregado.*Su estado: En ruta de entrega.*No hay nada que verificar/),
+      expect.stringMatching(/no se ha entregado.*Su estado: En ruta de entrega\..*No hay nada que verificar/),
     ])
     const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
     await entorno.operar('POST', `/guias/${guia}/entrega`, {

@@ -87,7 +87,7 @@ describe('a delivery gets its document', () => {
       // The words of the tracking page.
       'Envío registrado',
       'Recolectado',
-      'No se pudo entregar: no había quien recibiera',
+      'No se pudo entregar: no había nadie',
       'hora de Guatemala (UTC−6)',
       prueba.fotos[0]!.sha256,
       prueba.firma!.sha256,

@@ -3,7 +3,14 @@ import { whereIs } from '../../data/owners.ts'
 import type { ReadDb } from '../../data/replica.ts'
 import { zonaDe } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
-import type { Estado, EstadoDeUbicacion, Modo, Motivo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
+import type {
+  Estado,
+  EstadoDeUbicacion,
+  Modo,
+  Motivo,
+  Resolucion,
+  TipoDeEvento,
+} from '../../generado/contrato/tipos/index.ts'
 
 /** All data of a guide that the tracking page may show. Other columns are not read, so the page cannot reveal them. */
 export interface EnvioMostrado {
@@ -18,7 +25,15 @@ export interface EnvioMostrado {
   /** First letter of the recipient's name; null if the name does not start with a letter. */
   inicial: string | null
   ubicacion: EstadoDeUbicacion
+  /** True if the recipient gave the place by the link of a message, which still opens. */
+  lugarSuyo: boolean
   intentos: number
+  /** Latest decision after a failed attempt; null if there was none. */
+  resolucion: Pick<Resolucion, 'estado' | 'accion' | 'fecha' | 'franja' | 'opciones' | 'vence_en'> | null
+  /** True if the recipient has a message whose link opens the decision. */
+  preguntado: boolean
+  /** Time of this reading. */
+  ahora: Date
   /** Public events of the guide, newest first. */
   eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null }[]
   /** True if the guide has older events than these. */
@@ -32,12 +47,17 @@ const EVENTOS = 60
 
 /**
  * Reads the parcel of a code. Of the recipient's name only the initial is read. Notes and late scans are left out,
- * because they concern only the courier and the merchant. So is the wait for a decision, because the page cannot decide.
+ * because they concern only the courier and the merchant. So is the wait for a decision, which is no step of the parcel.
  */
 const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
-     g.ubicacion_estado as ubicacion, g.intentos, coalesce((
+     g.ubicacion_estado as ubicacion, g.ubicacion_origen = 'destinatario' as "lugarSuyo", g.intentos,
+     g.resolucion - '{por,fecha_desde}'::text[] as resolucion,
+     exists (select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
+       and m.tipo = 'solicitud_decision' and m.estado in ('enviado', 'entregado', 'leido')
+       and m.vence_en = (g.resolucion ->> 'vence_en')::timestamptz) as preguntado,
+     coalesce((
        select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
          select tipo, ocurrido_en, motivo, secuencia from evento
          where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio', 'guia.resolucion_pendiente')
@@ -50,14 +70,15 @@ const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
 )
 
 /** Row that the statement returns, with the events' times as JSON text. */
-type FilaDeEnvio = Omit<EnvioMostrado, 'zona' | 'eventos' | 'hayMas'> & {
+type FilaDeEnvio = Omit<EnvioMostrado, 'zona' | 'eventos' | 'hayMas' | 'ahora' | 'lugarSuyo'> & {
   departamento: string
+  lugarSuyo: boolean | null
   eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
 }
 
 /** Creates the function that reads parcels for the tracking page. */
 export const crearLecturaDeEnvios =
-  ({ db, dbDeLectura, ajustes }: Pick<Deps, 'db' | 'dbDeLectura' | 'ajustes'>): LeerEnvio =>
+  ({ db, dbDeLectura, ajustes, reloj }: Pick<Deps, 'db' | 'dbDeLectura' | 'ajustes' | 'reloj'>): LeerEnvio =>
   async (codigo) => {
     const suya = await whereIs(db, codigo)
     const buscar = async (lectura: ReadDb | undefined) => (await lectura?.consultar(LEER, { guia: codigo }))?.[0]
@@ -68,6 +89,8 @@ export const crearLecturaDeEnvios =
     const eventos = fila.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))
     return {
       ...resto,
+      lugarSuyo: resto.lugarSuyo ?? false,
+      ahora: reloj(),
       zona: zonaDe(fila, ajustes.zonaHoraria),
       inicial: fila.inicial && /\p{L}/u.test(fila.inicial) ? fila.inicial.toLocaleUpperCase('es') : null,
       eventos: eventos.slice(0, EVENTOS),

@@ -4,8 +4,6 @@ import type { Html } from '../html.ts'
 import { progress } from '../ui/components.ts'
 import type { EnvioMostrado } from './envio.ts'
 
-export { PALABRAS } from '../../domain/estados/estados.ts'
-
 /** Steps of a parcel's way, in plain words. A state that is in no step has no progress line. */
 const IDA: readonly (readonly [paso: string, estados: readonly Estado[]])[] = [
   ['Registrado', ['aceptado']],

@@ -35,11 +35,17 @@ export const VISTA_PREVIA = { titulo: 'Siga su envÃ­o', descripcion: 'Vea por dÃ
  * redirects there from a typed code.
  */
 export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDeRastreo) {
-  const estilo = readGenerated('paginas/rastreo/estilo.css').toString()
-  const cabeza = ownHead(new Html(estilo))
+  const leerHecho = (archivo: string) => readGenerated(`paginas/rastreo/${archivo}`).toString()
+  const [estilo, programa] = [leerHecho('estilo.css'), leerHecho('navegador.js')]
+  const [cabeza, guion] = [ownHead(new Html(estilo)), new Html(programa)]
   const limite = new NetworkLimit(CONSULTAS, reloj ? { reloj } : {})
   servePage(app, '/r', {
-    cabeceras: fachada.permisos({ 'style-src': byDigest(estilo), 'form-action': "'self'" }),
+    cabeceras: fachada.permisos({
+      'style-src': byDigest(estilo),
+      'script-src': byDigest(programa),
+      'connect-src': "'self'",
+      'form-action': "'self'",
+    }),
     cabeza: () => cabeza,
     fachada,
     previa: VISTA_PREVIA,
@@ -50,7 +56,9 @@ export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDe
       if (req.path === '/') return buscar(pedido)
       const codigo = normalizeGuideCode(resto)
       const envio = codigo === undefined ? undefined : await leer(codigo)
-      return envio ? { status: 200, ...paginaDelEnvio(envio, raiz) } : { status: 404, ...paginaDesconocida(raiz) }
+      return envio
+        ? { status: 200, ...paginaDelEnvio(envio, { raiz, guion, fachada }) }
+        : { status: 404, ...paginaDesconocida(raiz) }
     },
   })
 }

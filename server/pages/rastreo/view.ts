@@ -1,3 +1,4 @@
+import { esFinal, PALABRAS } from '../../domain/estados/estados.ts'
 import { admiteUbicacion } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado, EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
@@ -6,10 +7,13 @@ import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
+import type { Front } from '../front.ts'
 import { type Html, html } from '../html.ts'
 import { advice, facts, stateLabel, timeline } from '../ui/components.ts'
+import { whatToDo } from './actions.ts'
 import type { EnvioMostrado } from './envio.ts'
-import { avance, PALABRAS, porQue } from './estados.ts'
+import { avance, porQue } from './estados.ts'
+import { decidedDay, sayTime, whenItComes } from './promise.ts'
 
 /** Sentences on what may follow each state. The type requires a sentence for every state of the contract. */
 export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
@@ -17,15 +21,13 @@ export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
   recolectado: () => 'El paquete pasa por una bodega o sale directo a ruta de entrega.',
   en_bodega: () => 'El paquete sale a ruta de entrega o a otra bodega. También puede entregarse en la misma bodega.',
   en_transito: () => 'El paquete llega a otra bodega o sale a ruta de entrega.',
-  en_ruta: () => 'El repartidor va a entregarlo. Esté pendiente de su teléfono.',
-  intento_fallido: () =>
-    'El repartidor lo intenta otra vez, o el paquete espera en una bodega. Si la dirección o el teléfono no están bien, avísele a la tienda donde compró.',
+  en_ruta: () => 'El repartidor va a entregarlo.',
+  intento_fallido: () => 'El repartidor lo intenta otra vez, o el paquete espera en una bodega.',
   entregado: () => 'Nada más: el paquete ya se entregó.',
   en_devolucion: (comercio) => `El paquete va de regreso: ${comercio} lo recibirá.`,
   devuelto: (comercio) => `Nada más: ${comercio} ya tiene el paquete de vuelta.`,
-  extraviado: () =>
-    'Lo estamos buscando. Si aparece, va a una bodega o de regreso a quien lo envió. Si tiene alguna duda, escríbale a la tienda donde compró.',
-  cancelado: (comercio) => `Nada más: ${comercio} canceló el envío antes de que se recogiera.`,
+  extraviado: () => 'Si aparece, va a una bodega o de regreso a quien lo envió.',
+  cancelado: (comercio) => `Nada más: ${comercio} canceló el envío antes de que se recolectara.`,
 }
 
 const FALTA_LUGAR: Readonly<Record<Exclude<EstadoDeUbicacion, 'confirmada'>, string>> = {
@@ -42,35 +44,54 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(PALABRAS).map(([estado, palabra]) => [`guia.${estado}`, palabra])),
 }
 
-/**
- * Returns the content of a parcel's page.
- * @param raiz relative path from the page to the service root, such as `../`
- */
-export function paginaDelEnvio(envio: EnvioMostrado, raiz: string): PageContent {
-  const { guia, modo, estado, comercio, municipio, inicial, intentos, eventos, hayMas } = envio
-  const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
-  const motivo = actual && porQue(actual)
+interface EnvioPageOptions {
+  /** Relative path from the page to the service root, such as `../`. */
+  raiz: string
+  /** Program that asks for the page again. Final states do without. */
+  guion: Html
+  fachada: Front
+}
+
+/** Returns the content of a parcel's page. */
+export function paginaDelEnvio(envio: EnvioMostrado, { raiz, guion, fachada }: EnvioPageOptions): PageContent {
+  const { guia, modo, estado, comercio, municipio, inicial, intentos, zona, ahora } = envio
+  const termina = esFinal(estado)
   const prueba = modo === 'test'
-  const reloj = createClock(envio.zona)
-  const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>`}
-<p class="suave">Envío <b class="codigo">${inGroups(guia)}</b></p>
-${stateLabel({
-  estado,
-  word: PALABRAS[estado],
-  said: motivo !== undefined && html`<p class="motivo">Motivo: ${motivo}.</p>`,
-  rest: avance(estado),
-})}
-<section aria-labelledby="sigue"><h2 id="sigue">Qué sigue</h2>
-<p>${SIGUE[estado](comercio)}</p></section>
+  const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">De <b>${comercio}</b> · guía <b class="codigo">${inGroups(guia)}</b></p>
+<div id="envio"><div>${comoVa(envio)}
 ${faltaLugar(envio)}
+${whatToDo(envio, fachada, raiz)}</div>
+<div>${historial(envio)}
 ${facts([
-  ['Lo envía', comercio],
   ['Para', inicial !== null && `${inicial}.`],
   ['Municipio de destino', municipio],
   ['Intentos de entrega fallidos', intentos === 0 ? 'Ninguno' : intentos],
-])}
-<section aria-labelledby="historial"><h2 id="historial">Historial</h2>
-<p class="suave">De lo más reciente a lo más antiguo, en ${reloj.nombre}.</p>
+])}</div></div>
+${!termina && html`<p class="suave visto" id="visto">Visto ${sayTime(ahora, { zona, ahora })}. <a href="${guia}">Actualizar</a></p>\n<p class="oculto" id="novedad" role="status"></p>`}
+<p class="otro"><a href="${raiz || './'}">Seguir otro envío</a></p>`
+  return { titulo: `Envío ${inGroups(guia)}`, cuerpo, conTelefono: true, guion: termina ? undefined : guion }
+}
+
+/** Returns the state, its reason and its day, and the progress. What may follow is told unless it was decided. */
+function comoVa(envio: EnvioMostrado): Html {
+  const { estado, comercio, eventos } = envio
+  const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
+  const motivo = actual && porQue(actual)
+  // The reason of a failed attempt is what people ask for. Its state is read out before it.
+  const fallido = estado === 'intento_fallido' && motivo !== undefined
+  return stateLabel({
+    estado,
+    word: fallido
+      ? html`<span class="oculto">${PALABRAS[estado]}: </span>${motivo.charAt(0).toUpperCase()}${motivo.slice(1)}`
+      : PALABRAS[estado],
+    said: html`${motivo !== undefined && !fallido && html`<p class="motivo">Motivo: ${motivo}.</p>`}${whenItComes(envio)}${!decidedDay(envio) && html`<p>${SIGUE[estado](comercio)}</p>`}`,
+    rest: avance(estado),
+  })
+}
+
+function historial({ estado, zona, eventos, hayMas }: EnvioMostrado): Html {
+  const reloj = createClock(zona)
+  return html`<section aria-labelledby="historial"><h2 id="historial">Historial</h2>
 ${timeline(
   estado,
   eventos.map((evento) => {
@@ -80,9 +101,7 @@ ${timeline(
     return { text: porque ? `${dicho}: ${porque}` : dicho, time: { iso, words: reloj.corta(iso) } }
   }),
 )}
-${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
-<p class="otro"><a href="${raiz || './'}">Seguir otro envío</a></p>`
-  return { titulo: `Envío ${inGroups(guia)}`, cuerpo }
+${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>\n`}<p class="suave">De lo más reciente a lo más antiguo, en ${reloj.nombre}.</p></section>`
 }
 
 /**

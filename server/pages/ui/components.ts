@@ -107,7 +107,7 @@ export const stateBadge = (estado: Estado, word: string): Html =>
 
 interface StateLabelOptions {
   estado: Estado
-  word: string
+  word: string | Html
   /** Paragraphs below the word. */
   said?: Html | false | undefined
   /** Part below the dashed line. */
@@ -117,7 +117,7 @@ interface StateLabelOptions {
 /** Returns the state told large, as the heading of a page. */
 export const stateLabel = ({ estado, word, said, rest }: StateLabelOptions): Html =>
   html`<div class="etiqueta" data-tono="${STATE_LOOKS[estado].tono}"><div class="voz">${icon(STATE_LOOKS[estado].icono)}
-<h1>${word}</h1>${said}</div>${rest && html`<div class="resto">${rest}</div>`}</div>`
+<h1 tabindex="-1">${word}</h1>${said}</div>${rest && html`<div class="resto">${rest}</div>`}</div>`
 
 /**
  * Returns the way of a parcel as a line of steps.

@@ -5,6 +5,7 @@
 export const ICON_NAMES = [
   'arrow-right',
   'ban',
+  'calendar-days',
   'chevron-right',
   'circle-check',
   'circle-dashed',

@@ -1,9 +1,9 @@
+import { PALABRAS } from '../../domain/estados/estados.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { PALABRAS } from '../rastreo/estados.ts'
 import {
   advice,
   button,

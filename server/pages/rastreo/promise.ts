@@ -1,0 +1,52 @@
+import { createClock } from '../../platform/time/clock.ts'
+import { addDays, dayInWords } from '../../platform/time/day.ts'
+import { type Html, html } from '../html.ts'
+import type { EnvioMostrado } from './envio.ts'
+
+/** Returns a day as people say it on another day: «hoy», «mañana», «ayer», «el miércoles 25 de noviembre». */
+export function sayDay(dia: string, hoy: string): string {
+  if (dia === hoy) return 'hoy'
+  if (dia === addDays(hoy, 1)) return 'mañana'
+  return dia === addDays(hoy, -1) ? 'ayer' : `el ${dayInWords(dia)}`
+}
+
+/** Returns the day and the time of an instant: «hoy a las 10:42». */
+export function sayTime(instante: Date, { zona, ahora }: Pick<EnvioMostrado, 'zona' | 'ahora'>): string {
+  const reloj = createClock(zona)
+  const [texto, presente] = [instante.toISOString(), ahora.toISOString()]
+  return `${sayDay(reloj.dia(texto), reloj.dia(presente))} a las ${reloj.hora(texto)}`
+}
+
+/** Sentence that begins a state of which the page knows when it happened. */
+const HAPPENED: Readonly<Partial<Record<EnvioMostrado['estado'], string>>> = {
+  intento_fallido: 'Fuimos',
+  entregado: 'Se entregó',
+}
+
+/**
+ * Returns what the service knows about when: the time of the last visit, and the day that somebody decided. A day that
+ * has passed, or that nothing holds to any more, is left out.
+ */
+export function whenItComes(envio: EnvioMostrado): Html | false {
+  const { estado, eventos } = envio
+  const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
+  const hecho = HAPPENED[estado]
+  const visita = actual && hecho && `${hecho} ${sayTime(actual.ocurrido_en, envio)}.`
+  const dia = decidedDay(envio)
+  if (!visita && !dia) return false
+  return html`<p class="promesa">${visita}${visita && dia && ' '}${dia}</p>`
+}
+
+/** Returns what somebody decided about the parcel, if it still holds. */
+export function decidedDay({ estado, resolucion, zona, ahora }: EnvioMostrado): Html | false {
+  if (!resolucion || !['tomada', 'aplicada'].includes(resolucion.estado)) return false
+  const { accion, fecha, franja } = resolucion
+  const tomada = resolucion.estado === 'tomada'
+  if (accion === 'devolver') return tomada && html`Se decidió que <b>vuelva a la tienda</b>.`
+  const hoy = createClock(zona).dia(ahora.toISOString())
+  if (fecha === null || fecha < hoy) return false
+  // A courier who left early carries the decision out before its day.
+  if (!tomada && (estado !== 'en_ruta' || fecha !== hoy)) return false
+  const cuando = `${sayDay(fecha, hoy)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
+  return tomada ? html`Lo llevamos <b>${cuando}</b>.` : html`Se pidió para <b>${cuando}</b>.`
+}
