@@ -48,7 +48,7 @@ describe('the brand', () => {
       expect(pagina).toMatch(/:root\{--marca-dia:#8a1538;--marca-noche:#[0-9a-f]{6}\}/)
       // In the footer, or among what the page says can be done, and not twice.
       expect(pagina.match(/href="tel:\+50223456789"/g)).toHaveLength(1)
-      expect(pagina).toContain('+502 2345 6789<')
+      expect(pagina).toContain('>2345 6789<')
       const [, logo] = /<header class="marca"><a href="[^"]*"><img src="([^"]+)"/.exec(pagina)!
       expect(pagina).toContain(`alt="${ESCRITO}" width="200" height="36"`)
       const imagen = await fetch(new URL(logo!, entorno.url + ruta))

@@ -1,0 +1,44 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import type { EnvioMostrado } from '../../server/pages/rastreo/envio.ts'
+import { servirRastreo } from '../../server/pages/rastreo/route.ts'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { FACHADA } from '../fabricas.ts'
+
+/** Serves the tracking page in memory, with a clock and a reader of its own. */
+export async function servirAparte(leer: (codigo: string) => Promise<EnvioMostrado | undefined>) {
+  let ahora = 0
+  const app = express()
+  app.set('trust proxy', 1)
+  servirRastreo(app, { fachada: FACHADA, leer, reloj: () => ahora })
+  const servidor = createServer(app)
+  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
+    adelantar: (ms: number) => {
+      ahora += ms
+    },
+    cerrar: () => {
+      servidor.closeAllConnections()
+      servidor.close()
+    },
+  }
+}
+export const ENVIO: EnvioMostrado = {
+  guia: newGuideCode(),
+  modo: 'live',
+  estado: 'en_ruta',
+  comercio: 'Zapatería El Paso',
+  municipio: 'Mixco',
+  zona: 'America/Guatemala',
+  inicial: 'M',
+  ubicacion: 'confirmada',
+  lugarSuyo: false,
+  intentos: 0,
+  resolucion: null,
+  preguntado: false,
+  ahora: new Date('2026-11-21T16:42:00Z'),
+  eventos: [{ tipo: 'guia.en_ruta', ocurrido_en: new Date('2026-11-21T14:05:00Z'), motivo: null }],
+  hayMas: false,
+}
