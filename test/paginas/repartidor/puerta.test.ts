@@ -9,6 +9,7 @@ import {
   boton,
   comercioDelTelefono,
   contexto,
+  enElTelefono,
   enGrupos,
   entrarEnLaPagina,
   guiaEn,
@@ -112,7 +113,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await relacion.selectOption('vecino')
     await tarjeta(sinLugar).getByRole('button', { name: 'Lo recibe Rosa Caal' }).tap()
     await tarjeta(sinLugar).getByText('La firma y el documento son de otra persona').waitFor()
-    // The courier's phone may push the page out of memory: nothing of this is lost.
+    // The courier's phone may push the page out of memory: nothing that was stored is lost.
+    await expect.poll(enElTelefono).toContain('"nombre":"Rosa Caal"')
     await pagina.reload()
     await expect.poll(() => relacion.inputValue()).toBe('vecino')
     await boton('Confirmar la entrega').tap()
