@@ -22,8 +22,7 @@ export async function confirmarComoDestinatario(direccion: string): Promise<stri
   return conUnTelefono(LUGAR, async (pagina) => {
     const inicio = performance.now()
     await pagina.goto(direccion)
-    await pagina.getByRole('button', { name: 'Usar mi ubicación' }).tap()
-    await pagina.getByLabel('¿Cómo reconocemos el lugar?').fill('Portón verde')
+    await pagina.getByRole('button', { name: 'Estoy ahí ahora' }).tap()
     await pagina
       .getByText(/precisión/i)
       .first()
@@ -33,6 +32,9 @@ export async function confirmarComoDestinatario(direccion: string): Promise<stri
     await Promise.race([seguro.waitFor(), pagina.getByText('Gracias').first().waitFor()])
     if (await seguro.isVisible()) await seguro.tap()
     await pagina.getByText('Gracias').first().waitFor()
+    await pagina.getByLabel('¿Cómo se reconoce la puerta?').fill('Portón verde')
+    await pagina.getByRole('button', { name: 'Guardar las señas' }).tap()
+    await pagina.getByText('Cambiar las señas').waitFor()
     return `en Chromium, como en un teléfono, en ${((performance.now() - inicio) / 1000).toFixed(1)} s`
   })
 }
