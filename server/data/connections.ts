@@ -101,6 +101,8 @@ export class Connections extends pg.Pool {
   readonly #rol: Role | undefined
   /** Settings that each transaction sets, because its session does not have them. */
   readonly #ajustes: Readonly<Record<string, string>>
+  /** Texts of the statements that set the scope, by the plan of the next statement. */
+  readonly #acotar: ReadonlyMap<Plan | undefined, string>
   /** Connections whose server refused a statement because the server lacks something ({@link isServerFault}). */
   readonly #gastadas = new WeakSet<object>()
   /** Time of the last refusal for this reason, in milliseconds of `performance.now()`. */
@@ -149,6 +151,7 @@ export class Connections extends pg.Pool {
     this.#rol = rol
     this.#nadieMas = pooler && rol ? { rol, comercios: [] } : undefined
     this.#ajustes = cadaVez
+    this.#acotar = new Map(PLANS.map((plan, i) => [plan, preparar[i]!.text]))
     this.on('connect', (cliente) => {
       // A lost connection already fails its statement. Its 'error' event must not end the process as well.
       cliente.on('error', () => {})
@@ -190,7 +193,7 @@ export class Connections extends pg.Pool {
     const consulta = new ScopedQuery(quien, suya, {
       // A statement without a name is planned for its own parameters.
       plan: plan === 'generic' && suya.name === undefined ? undefined : plan,
-      sinPreparar: this.named ? undefined : scopeStatement(this.#ajustes, { enParte: parte !== undefined, plan }).text,
+      sinPreparar: this.named ? undefined : this.#acotar.get(plan),
       parte,
     })
     return this.query(consulta as unknown as pg.QueryConfig)

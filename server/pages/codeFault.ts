@@ -1,4 +1,4 @@
-import { normalizeBase32 } from '../platform/codes/codes.ts'
+import { ALPHABET, normalizeBase32 } from '../platform/codes/guideCode.ts'
 
 /** Characters of a guide's code. */
 const LENGTH = 12
@@ -9,7 +9,7 @@ const LENGTH = 12
  */
 export function faultOfCode(tecleado: string): string {
   const codigo = normalizeBase32(tecleado)
-  const ajeno = /[^0-9A-HJKMNP-TV-Z]/u.exec(codigo)?.[0]
+  const ajeno = [...codigo].find((uno) => !ALPHABET.includes(uno))
   if (ajeno !== undefined) return `Los códigos no llevan «${ajeno}». Revise si es otra letra u otro número.`
   const sobran = codigo.length - LENGTH
   if (sobran > 0) return `Escribió ${letras(codigo.length)}: son ${LENGTH}.`

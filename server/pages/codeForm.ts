@@ -1,6 +1,9 @@
 import { ArrowRight } from '../generado/contrato/iconos.ts'
+import { normalizeGuideCode } from '../platform/codes/guideCode.ts'
 import { faultOfCode } from './codeFault.ts'
+import type { PageContent } from './frame.ts'
 import { type Html, html } from './html.ts'
+import type { Sheet } from './page.ts'
 import { button, field } from './ui/components.ts'
 
 interface CodeFormOptions {
@@ -37,3 +40,23 @@ ${field({
 })}
 ${button({ text: accion, icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>`
+
+interface CodeAnswers {
+  /** Answer to a form without a code. */
+  empty: Sheet
+  /** Returns the page for a text that cannot be a code. */
+  unknown(tecleado?: string): PageContent
+  /** Path or URL below which the page of a code is, such as `../r/`. */
+  below: string
+}
+
+/**
+ * Answers the form of {@link codeForm}: redirects from a typed code to its page.
+ * @param tecleado parameter `guia` of the request, which may be any value
+ */
+export function answerCode(tecleado: unknown, { empty, unknown, below }: CodeAnswers): Sheet {
+  if (tecleado === undefined || tecleado === '') return empty
+  if (typeof tecleado !== 'string') return { status: 404, ...unknown() }
+  const codigo = normalizeGuideCode(tecleado)
+  return codigo === undefined ? { status: 404, ...unknown(tecleado) } : { status: 303, a: `${below}${codigo}` }
+}

@@ -1,5 +1,10 @@
 import type { Estado, EstadoDeUbicacion, Motivo } from '../../generado/contrato/tipos/index.ts'
-import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../generado/contrato/vocabulario.ts'
+import {
+  DESCRIPCIONES_DE_EVENTO,
+  MAQUINA_DE_ESTADOS,
+  MAQUINA_DE_UBICACION,
+  MOTIVOS,
+} from '../../generado/contrato/vocabulario.ts'
 import { Problema } from '../../platform/errors.ts'
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
@@ -73,4 +78,10 @@ export const PALABRAS: Readonly<Record<Estado, string>> = {
   devuelto: 'Devuelto a la tienda',
   extraviado: 'Lo estamos buscando',
   cancelado: 'Cancelado',
+}
+
+/** Words of each type of event for the same person: those of its state, or the contract's. */
+export const EVENT_WORDS: Readonly<Record<string, string>> = {
+  ...DESCRIPCIONES_DE_EVENTO,
+  ...Object.fromEntries(Object.entries(PALABRAS).map(([estado, palabra]) => [`guia.${estado}`, palabra])),
 }

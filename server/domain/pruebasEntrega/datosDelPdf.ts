@@ -1,7 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import type { EvidenciaDePrueba, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
 import {
-  DESCRIPCIONES_DE_EVENTO,
   DESCRIPCIONES_DE_FALTA,
   DESCRIPCIONES_DE_MOTIVO,
   DESCRIPCIONES_DE_SIN_FIRMA,
@@ -11,7 +10,7 @@ import type { PreparedImage } from '../../platform/images/prepareImage.ts'
 import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import type { ServiceSettings } from '../deps.ts'
-import { PALABRAS } from '../estados/estados.ts'
+import { EVENT_WORDS, PALABRAS } from '../estados/estados.ts'
 import type { FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Archivo, DatosDePrueba, Hito } from './contenidoDelPdf.ts'
@@ -88,16 +87,11 @@ const presentar = ({ fila, imagen }: ArchivoLeido, nombre: string): Archivo => (
   capturado_en: fila.capturado_en?.toISOString() ?? null,
 })
 
-const DESCRIPCIONES: Readonly<Record<string, string>> = {
-  ...DESCRIPCIONES_DE_EVENTO,
-  ...Object.fromEntries(Object.entries(PALABRAS).map(([estado, texto]) => [`guia.${estado}`, texto])),
-}
-
 /** Describes an event in the words of the tracking page and not in the courier's, because customers read the document. */
 function enPalabras({ tipo, motivo, lat, lng, ocurrido_en, datos }: EventoContado): Hito {
   const porque = motivo ? `: ${DESCRIPCIONES_DE_MOTIVO[motivo]}` : ''
   const tarde = datos?.tardio ? ' (se supo después)' : ''
-  const descripcion = `${DESCRIPCIONES[tipo] ?? tipo}${porque}${tarde}`
+  const descripcion = `${EVENT_WORDS[tipo] ?? tipo}${porque}${tarde}`
   return { ocurrido_en: ocurrido_en.toISOString(), descripcion, lugar: null, lat, lng }
 }
 

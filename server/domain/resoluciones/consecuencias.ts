@@ -41,9 +41,10 @@ export const pasoDeRegreso = (
 })
 
 /**
- * Adds to a step what it does to the guide's decision. A failed attempt opens one. If the recipient told the courier a
- * day, that takes it; otherwise the recipient is asked if the merchant wants it. A state that carries a decision out, or settles it otherwise, closes it. A decided return follows the scan.
- * All of it is one transaction.
+ * Adds to a step its effects on the guide's decision. A failed attempt opens a decision. A day that the recipient told
+ * the courier takes it at once; without a day the recipient gets a message, if the merchant wants that. A state that
+ * carries a decision out, or settles it otherwise, closes it. A decided return follows the scan. All of it is one
+ * transaction.
  * @param pedido day that the recipient asked for at the door
  * @throws Problema 422 if that day is too late
  */

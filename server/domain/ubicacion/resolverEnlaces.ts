@@ -8,7 +8,7 @@ import type { DepsDeTrabajo } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
 import { darPaso, deGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { pasoDeLugar } from './ubicacion.ts'
+import { lugarDe, pasoDeLugar } from './ubicacion.ts'
 
 type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo' | 'enlacesCortos'>
 
@@ -80,9 +80,7 @@ async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
   if (resuelto.tipo === 'falla') log.info({ guia: fila.guia, motivo: resuelto.motivo }, 'short link not resolved')
   if (resuelto.tipo === 'coordenadas' && esperaLugar(fila)) {
     const ahora = reloj()
-    const { lat, lng } = resuelto.coordenadas
-    const { referencia = null, precision_m = null, enlace = null } = fila.ubicacion_extra ?? {}
-    const propuesta = { enlace, lat, lng, precision_m, referencia, origen: fila.ubicacion_origen! }
+    const propuesta = { ...lugarDe(fila), ...resuelto.coordenadas, origen: fila.ubicacion_origen! }
     const paso = await darPaso(deps, fila, pasoDeLugar(fila, propuesta, ahora))
     // Another request changed the guide, so the link is tried again with the guide's new state.
     if (!paso) return aplazar(ahora)

@@ -8,7 +8,7 @@ import { juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer, proponerPalabras } from './propuesta.ts'
 import { pedirOtraVez } from './reenvio.ts'
-import { admiteUbicacion, enlacePorSeguir, huellaDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
+import { admiteUbicacion, enlacePorSeguir, huellaDe, lugarDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
 
 export type { LugarPropuesto } from './propuesta.ts'
 
@@ -145,8 +145,7 @@ export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
         const estado = estadoDe(fila, reloj())
         if (estado === 'abierta') return { ok: false, motivo: 'sin_lugar', mensaje: 'Falta el lugar.' }
         if (estado !== 'confirmada') return { ok: false, motivo: estado }
-        const presente = lugarDe(fila)
-        const propuesta = proponerPalabras(presente, referencia)
+        const propuesta = proponerPalabras(lugarDe(fila), referencia)
         if ('motivo' in propuesta) return { ok: false, ...propuesta }
         const hecho = await juzgarCambio(db, fila, propuesta)
         if (hecho) return hecho
@@ -187,12 +186,6 @@ function presentarSolicitud(fila: Hallada, ahora: Date): DatosDeSolicitud {
     confirmado: estado === 'confirmada' ? { ...lugarDe(fila), lectura: lecturaDe(fila) } : null,
     corregible: estado === 'confirmada' && admiteUbicacion(fila),
   }
-}
-
-/** Returns the location that the guide's row has. */
-function lugarDe({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extra }: FilaGuia) {
-  const { precision_m = null, enlace = null, referencia = null } = ubicacion_extra ?? {}
-  return { lat, lng, precision_m, enlace, referencia }
 }
 
 function lecturaDe({ ubicacion_lat, ubicacion_extra, por_seguir, veces }: Hallada): LugarConfirmado['lectura'] {

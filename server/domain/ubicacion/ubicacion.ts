@@ -19,6 +19,12 @@ export { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer } from
 export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
   !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
 
+/** Returns the location that a guide's row has. */
+export function lugarDe({ ubicacion_lat: lat, ubicacion_lng: lng, ubicacion_extra }: FilaGuia) {
+  const { precision_m = null, enlace = null, referencia = null } = ubicacion_extra ?? {}
+  return { lat, lng, precision_m, enlace, referencia }
+}
+
 /**
  * Codes of warnings that are checked again for every location. `telefono_fijo` is included because a confirmed location
  * needs no message.

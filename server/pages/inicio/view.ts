@@ -1,4 +1,5 @@
 import * as icons from '../../generado/contrato/iconos.ts'
+import { callBrand } from '../callBrand.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import type { Front } from '../front.ts'
@@ -28,13 +29,13 @@ export const FALLO_DE_INICIO = html`Vuelva a cargar la página en un minuto.`
  * Returns the page for an address of the service where nothing is. It is the same for all such addresses.
  * @param raiz URL of the service root, with its last slash
  */
-export const paginaSinNada = ({ marca: { telefono, nombre } }: Front, raiz: string): PageContent => ({
+export const paginaSinNada = ({ marca }: Front, raiz: string): PageContent => ({
   titulo: 'Aquí no hay nada',
   conTelefono: true,
   cuerpo: html`${emptyState(icons.PackageSearch, html`<h1>Aquí no hay nada</h1>`, 'La dirección está incompleta, o la página ya no existe. Su paquete sigue su camino.')}
 ${codeForm({ raiz, rotulo: 'Busque con el código de la guía' })}
 <nav class="salidas" aria-label="Otras páginas">
 ${choice({ icon: icons.House, text: 'Ir al inicio', href: raiz })}
-${telefono && choice({ icon: icons.Phone, text: `Llamar a ${nombre}`, detail: telefono.visible, href: `tel:${telefono.e164}` })}
+${callBrand(marca)}
 </nav>`,
 })

@@ -1,6 +1,7 @@
 import * as icons from '../../generado/contrato/iconos.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { dayInWords } from '../../platform/time/day.ts'
+import { callBrand } from '../callBrand.ts'
 import type { Front } from '../front.ts'
 import { type Html, html } from '../html.ts'
 import { advice, choice } from '../ui/components.ts'
@@ -11,11 +12,10 @@ type Item = Parameters<typeof advice>[0][number]
 /** Returns what the recipient can do now. It names only ways that exist, and that still change something. */
 export function whatToDo(envio: EnvioMostrado, fachada: Front, raiz: string): Html {
   const { estado, guia } = envio
-  const { telefono, nombre } = fachada.marca
   return html`<section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
 ${advice(itemsOf(envio))}
 ${estado === 'entregado' && choice({ icon: icons.ShieldCheck, text: 'Verificar la prueba de entrega', detail: 'Si le dieron el PDF, compruebe que es el original', href: `${raiz}verificar/${guia}` })}
-${telefono && choice({ icon: icons.Phone, text: `Llamar a ${nombre}`, detail: telefono.visible, href: `tel:${telefono.e164}` })}
+${callBrand(fachada.marca)}
 </section>`
 }
 

@@ -52,7 +52,7 @@ const EVENTOS = 60
 const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
-     g.ubicacion_estado as ubicacion, g.ubicacion_origen = 'destinatario' as "lugarSuyo", g.intentos,
+     g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' as "lugarSuyo", g.intentos,
      g.resolucion - '{por,fecha_desde}'::text[] as resolucion,
      exists (select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
        and m.tipo = 'solicitud_decision' and m.estado in ('enviado', 'entregado', 'leido')
@@ -70,9 +70,8 @@ const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
 )
 
 /** Row that the statement returns, with the events' times as JSON text. */
-type FilaDeEnvio = Omit<EnvioMostrado, 'zona' | 'eventos' | 'hayMas' | 'ahora' | 'lugarSuyo'> & {
+type FilaDeEnvio = Omit<EnvioMostrado, 'zona' | 'eventos' | 'hayMas' | 'ahora'> & {
   departamento: string
-  lugarSuyo: boolean | null
   eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
 }
 
@@ -89,7 +88,6 @@ export const crearLecturaDeEnvios =
     const eventos = fila.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))
     return {
       ...resto,
-      lugarSuyo: resto.lugarSuyo ?? false,
       ahora: reloj(),
       zona: zonaDe(fila, ajustes.zonaHoraria),
       inicial: fila.inicial && /\p{L}/u.test(fila.inicial) ? fila.inicial.toLocaleUpperCase('es') : null,

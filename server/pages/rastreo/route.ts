@@ -3,6 +3,7 @@ import { perMinute } from '../../api/limits/buckets.ts'
 import { NetworkLimit } from '../../api/limits/networkLimit.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { readGenerated } from '../assets.ts'
+import { answerCode } from '../codeForm.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
@@ -64,12 +65,9 @@ export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDe
 }
 
 /** Redirects from a typed code to the parcel's page. */
-function buscar({ req, raiz }: PageRequest): Sheet {
-  const tecleado = req.query.guia
-  if (tecleado === undefined || tecleado === '') return { status: 303, a: raiz || './' }
-  if (typeof tecleado !== 'string') return { status: 404, ...paginaDesconocida(raiz) }
-  const codigo = normalizeGuideCode(tecleado)
-  return codigo === undefined
-    ? { status: 404, ...paginaDesconocida(raiz, tecleado) }
-    : { status: 303, a: `${raiz}r/${codigo}` }
-}
+const buscar = ({ req, raiz }: PageRequest): Sheet =>
+  answerCode(req.query.guia, {
+    empty: { status: 303, a: raiz || './' },
+    unknown: (tecleado) => paginaDesconocida(raiz, tecleado),
+    below: `${raiz}r/`,
+  })

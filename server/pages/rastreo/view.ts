@@ -1,8 +1,7 @@
-import { esFinal, PALABRAS } from '../../domain/estados/estados.ts'
+import { EVENT_WORDS, esFinal, PALABRAS } from '../../domain/estados/estados.ts'
 import { admiteUbicacion } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado, EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
-import { DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { codeForm } from '../codeForm.ts'
@@ -37,11 +36,6 @@ const FALTA_LUGAR: Readonly<Record<Exclude<EstadoDeUbicacion, 'confirmada'>, str
     'Quien recibe tiene un mensaje que no contestó a tiempo, y su enlace ya no sirve. La tienda donde compró puede mandarle otro.',
   fallida:
     'A quien recibe no le llegó el mensaje para decirnos dónde entregar. Escríbale a la tienda donde compró para darle el lugar.',
-}
-
-const DESCRIPCIONES: Readonly<Record<string, string>> = {
-  ...DESCRIPCIONES_DE_EVENTO,
-  ...Object.fromEntries(Object.entries(PALABRAS).map(([estado, palabra]) => [`guia.${estado}`, palabra])),
 }
 
 interface EnvioPageOptions {
@@ -97,7 +91,7 @@ ${timeline(
   eventos.map((evento) => {
     const iso = evento.ocurrido_en.toISOString()
     const porque = porQue(evento)
-    const dicho = DESCRIPCIONES[evento.tipo] ?? evento.tipo
+    const dicho = EVENT_WORDS[evento.tipo] ?? evento.tipo
     return { text: porque ? `${dicho}: ${porque}` : dicho, time: { iso, words: reloj.corta(iso) } }
   }),
 )}

@@ -1,7 +1,7 @@
 import type { DatosDeSolicitud, LugarConfirmado, ResultadoDeOtroEnlace } from '../../domain/ubicacion/solicitud.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { facts } from '../ui/components.ts'
+import { facts, field } from '../ui/components.ts'
 import type { FormValues } from './formulario.ts'
 import { conPunto, ocultos, paquete, soloNombre, zonaDelDestino } from './partes.ts'
 import { enMetros, IMPRECISA_M } from './precision.ts'
@@ -122,11 +122,14 @@ function fraseDe(confirmado: LugarConfirmado | null, tarde: boolean): string {
 /** Returns the form that asks how the door is recognized, beside a confirmed location. */
 const preguntaDeSenas = (palabras: string, falla: string | undefined) =>
   html`<form method="post" class="senas" data-formulario data-confirmado>
-<div class="campo"><label for="referencia">¿Cómo se reconoce la puerta?</label>
-<p class="suave" id="ayuda-referencia">Color, portón, qué hay enfrente, si hay que tocar o llamar.</p>
-<p class="error" id="error-referencia"${!falla && html` hidden`}>${falla}</p>
-<textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="error-referencia ayuda-referencia"${falla && html` aria-invalid="true"`}>
-${palabras}</textarea></div>
+${field({
+  id: 'referencia',
+  label: '¿Cómo se reconoce la puerta?',
+  hint: 'Color, portón, qué hay enfrente, si hay que tocar o llamar.',
+  fault: falla,
+  control: (atributos) =>
+    html`<textarea ${atributos} name="referencia" rows="2" maxlength="200" autocomplete="off">\n${palabras}</textarea>`,
+})}
 <button type="submit" class="principal" name="accion" value="senas">Guardar las señas</button>
 <p id="envio" class="estado" role="status"></p>
 </form>`

@@ -2,6 +2,7 @@ import type { Express } from 'express'
 import type { Deps } from '../../domain/deps.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { readGenerated } from '../assets.ts'
+import { answerCode } from '../codeForm.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
@@ -44,11 +45,9 @@ export function servirVerificacion(app: Express, fachada: Front, deps: DepsDeVer
 }
 
 /** Asks for the code of the proof, and redirects from a typed code to its page. */
-function buscar(tecleado: unknown, raiz: string): Sheet {
-  if (tecleado === undefined || tecleado === '') return { status: 200, ...paginaPorCodigo(raiz) }
-  if (typeof tecleado !== 'string') return { status: 404, ...paginaDesconocida(raiz) }
-  const codigo = normalizeGuideCode(tecleado)
-  return codigo === undefined
-    ? { status: 404, ...paginaDesconocida(raiz, tecleado) }
-    : { status: 303, a: `${raiz}verificar/${codigo}` }
-}
+const buscar = (tecleado: unknown, raiz: string): Sheet =>
+  answerCode(tecleado, {
+    empty: { status: 200, ...paginaPorCodigo(raiz) },
+    unknown: (mal) => paginaDesconocida(raiz, mal),
+    below: `${raiz}verificar/`,
+  })

@@ -4,8 +4,8 @@ export const MIN_CONTRAST = 4.5
 export const DEFAULT_COLOR = '#0b6b3a'
 const BLANCO = '#ffffff'
 /**
- * Background of cards in the dark theme, `--hundido` of `server/pages/ui/tokens.css`. It is the lightest background of the brand
- * colour in that theme.
+ * Background of cards in the dark theme, `--hundido` of `server/pages/ui/tokens.css`. It is the lightest background of
+ * the brand colour in that theme.
  */
 const NOCHE = '#1d2421'
 /**
