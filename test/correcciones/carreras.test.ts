@@ -12,10 +12,10 @@ beforeAll(async () => {
   comercio = await entorno.nuevoComercio('live')
 })
 
-/** What a request came to: its status, and its code if it failed. */
-const hecho = async (respuesta: Promise<Response>) => {
-  const { status } = await respuesta
-  return status
+/** Status of a request, which is repeated while the service is too busy, as a merchant's program does. */
+async function hecho(pedir: () => Promise<Response>): Promise<number> {
+  const { status } = await pedir()
+  return status === 503 ? hecho(pedir) : status
 }
 
 describe('corrections, scans and answers at the same time, in two processes', () => {
@@ -24,7 +24,7 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     const urls = [entorno.url, otro.url]
     const guias = await Promise.all(Array.from({ length: 12 }, () => nueva(comercio)))
     const pedir = (i: number, metodo: string, ruta: string, cuerpo: object, llave = comercio.llave) =>
-      hecho(
+      hecho(() =>
         fetch(urls[i % 2] + ruta, {
           method: metodo,
           headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
@@ -34,13 +34,26 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     const telefonos = guias.map(() => [nuevoTelefono(), nuevoTelefono(), nuevoTelefono()])
     const estados = await Promise.all(
       guias.flatMap(({ guia }, g) => [
-        ...telefonos[g]!.map((telefono, i) => pedir(i, 'PATCH', `/api/v1/guias/${guia}`, { telefono: `+${telefono}` })),
-        ...[1, 2, 3].map((n) => pedir(n, 'PATCH', `/api/v1/guias/${guia}`, { contenido: `Caja ${n}` })),
+        ...telefonos[g]!.map((telefono, i) =>
+          pedir(i, 'PATCH', `/api/v1/guias/${guia}`, {
+            telefono: `+${telefono}`,
+            idempotencia: `${guia}-telefono-${i}`,
+          }),
+        ),
+        ...[1, 2, 3].map((n) =>
+          pedir(n, 'PATCH', `/api/v1/guias/${guia}`, { contenido: `Caja ${n}`, idempotencia: `${guia}-caja-${n}` }),
+        ),
         ...(g % 3 === 0
           ? [pedir(g, 'POST', `/api/v1/guias/${guia}/ubicacion`, { lat: AHI.latitude, lng: AHI.longitude })]
           : []),
         ...['recolectado', 'en_bodega'].map((estado, i) =>
-          pedir(i, 'POST', `/operaciones/v1/guias/${guia}/eventos`, { estado }, entorno.llaveDeOperacion),
+          pedir(
+            i,
+            'POST',
+            `/operaciones/v1/guias/${guia}/eventos`,
+            { estado, idempotencia: `${guia}-${estado}` },
+            entorno.llaveDeOperacion,
+          ),
         ),
       ]),
     )
