@@ -51,6 +51,20 @@ async function nuevas(cuantas: number, repartidor: string, estado = 'recolectado
   return guias
 }
 const filas = () => pagina.locator('.lista li')
+/** Fails unless each row fills the width of the list, shows all its text, and lies below the row before it. */
+async function expectWholeRows() {
+  const rows = await evaluar<{ left: number; right: number; top: number; bottom: number; clipped: boolean }[]>(
+    `[...document.querySelectorAll('.lista li > *')].slice(0, 4).map((row) => {
+      const { left, right, top, bottom } = row.getBoundingClientRect()
+      return { left: Math.round(left), right: Math.round(right), top, bottom, clipped: row.scrollWidth > row.clientWidth || row.clientWidth === 0 }
+    })`,
+  )
+  expect(rows.length).toBeGreaterThan(1)
+  for (const [i, { left, right, top, clipped }] of rows.entries()) {
+    expect({ left, right, clipped }).toEqual({ left: 16, right: 344, clipped: false })
+    expect(top).toBeGreaterThanOrEqual(rows[i - 1]?.bottom ?? 0)
+  }
+}
 const direcciones = () =>
   evaluar<string[]>(`[...document.querySelectorAll('.lista .direccion')].map((d) => d.textContent.split(',')[0])`)
 const eventosDeTodas = async (guias: string[], tipo: string) =>
@@ -236,8 +250,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
     await pagina.getByText('Las que lleva (4)').waitFor()
+    await expectWholeRows()
     await boton('Marcar varias').tap()
     await boton('Marcar las 4').tap()
+    await expectWholeRows()
     await revisarVentana('marcadas')
     await boton('Salir a ruta con 3').tap()
     await titulo('En ruta: 3 guías').waitFor()
