@@ -7,8 +7,8 @@ import { chmod, cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { correrEn } from './anterior/construir.ts'
 import { anteriorALaMigracion, construirAnterior, MIGRACIONES } from './anterior/migracion.ts'
+import { runTests } from './tests/run.ts'
 
 const raiz = fileURLToPath(new URL('../', import.meta.url))
 /**
@@ -34,8 +34,7 @@ async function probar(anterior: string): Promise<void> {
     await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
     await conEsquemaPresente(anterior, carpeta)
     const donde = DE_OPERACIONES.map((slice) => `test/${slice}/`)
-    const vitest = join(carpeta, 'node_modules/vitest/vitest.mjs')
-    await correrEn(carpeta, process.execPath, vitest, 'run', '--tags-filter=!completo', ...donde)
+    if (!(await runTests(['--tags-filter=!completo', ...donde], carpeta))) process.exitCode = 1
   } finally {
     await rm(carpeta, { recursive: true, force: true })
   }

@@ -1,24 +1,27 @@
 /**
  * Entry point of `npm test`: the static checks and the tests, at the same time. Tests also wait, for browsers and other
- * processes, and the checks use the processor meanwhile. Exits with 1 if either fails. Arguments go to vitest.
+ * processes, and the checks use the processor meanwhile. `npm run test:completo` passes `completo`: the tests that take
+ * minutes, without the checks. Exits with 1 if a check or a test fails. Other arguments go to vitest.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { runTests } from './tests/run.ts'
 
 const raiz = fileURLToPath(new URL('../', import.meta.url))
 
-/** Runs a program of Node with this process's output. Returns true if it succeeds. */
-const correr = (...args: string[]): Promise<boolean> =>
+/** Runs the static checks with this process's output. Returns true if they pass. */
+const check = (): Promise<boolean> =>
   new Promise((resolve) => {
-    const hijo = spawn(process.execPath, args, { cwd: raiz, stdio: 'inherit' })
-    hijo.on('close', (codigo) => resolve(codigo === 0))
-    hijo.on('error', () => resolve(false))
+    const child = spawn(process.execPath, ['scripts/verificar.ts'], { cwd: raiz, stdio: 'inherit' })
+    child.on('close', (status) => resolve(status === 0))
+    child.on('error', () => resolve(false))
   })
 
-const VITEST = 'node_modules/vitest/vitest.mjs'
+const args = process.argv.slice(2)
+const long = args[0] === 'completo'
 const [checks, tests] = await Promise.all([
-  correr('scripts/verificar.ts'),
-  correr(VITEST, 'run', '--tags-filter=!completo', ...process.argv.slice(2)),
+  long || check(),
+  long ? runTests(['--tags-filter=completo', ...args.slice(1)]) : runTests(['--tags-filter=!completo', ...args]),
 ])
 // The output of the checks is far above, between the tests.
 if (!checks) console.error('The static checks failed: `npm run verificar` shows them alone.')

@@ -1,16 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
+import { COUNTS_FILE, type Counts, lineOf } from '../scripts/tests/run.ts'
 import { declarados } from './testigo.ts'
 
 const ARGUMENTOS = process.argv.slice(2)
 /** What `npm test` and `npm run test:completo` run: the tests without and with the tag. */
 const FILTRO = /^--tags-filter=(!?)completo$/
 const filtro = ARGUMENTOS.map((argumento) => FILTRO.exec(argumento)).find((hallado) => hallado)
+/** Arguments that leave a run whole. */
+const DE_UNA_ENTERA = /^(?:run|--(?:coverage|reporter|outputFile).*)$/
 
 /**
- * Ends a run with its slowest files and a plain line of its counts and, when everything of `npm test` was run, fails it
- * unless every answer that the contract declares was seen at least once.
+ * Ends a run with its slowest files and its counts. Fails a whole run of `npm test` in which every test passed, if the
+ * contract declares an answer that no test has seen.
  */
 export default class Reportero implements Reporter {
   onTestRunEnd(modulos: readonly TestModule[]) {
@@ -19,7 +22,8 @@ export default class Reportero implements Reporter {
       // What belongs to the other command isn't skipped.
       .filter(({ tags }) => !filtro || tags.includes('completo') !== (filtro[1] === '!'))
     const contar = (estado: string) => pruebas.filter((prueba) => prueba.result().state === estado).length
-    const faltan = esParcial() ? [] : noVistos()
+    const fallidas = contar('failed')
+    const faltan = esParcial() || fallidas > 0 ? [] : noVistos()
     if (faltan.length > 0) {
       process.exitCode = 1
       console.error(`\nThe contract declares answers that no test has seen:\n  ${faltan.join('\n  ')}`)
@@ -30,16 +34,17 @@ export default class Reportero implements Reporter {
       .slice(0, 10)
     console.log('\nThe slowest files:')
     for (const { archivo, segundos } of lentos) console.log(`${segundos.toFixed(1).padStart(7)} s  ${archivo}`)
-    console.log(
-      `\n${contar('passed')} passed, ${contar('failed') + faltan.length} failed, ${contar('skipped')} skipped`,
-    )
+    const cuenta: Counts = { passed: contar('passed'), failed: fallidas + faltan.length, skipped: contar('skipped') }
+    // The runner of `npm test` prints the line itself, after it has repeated the failed tests.
+    const archivo = process.env[COUNTS_FILE]
+    if (archivo) writeFileSync(archivo, JSON.stringify(cuenta))
+    else console.log(`\n${lineOf(cuenta)}`)
   }
 }
 
 /** A run of some files or names, or of what is not in `npm test`, says nothing about the others. */
 const esParcial = () =>
-  filtro?.[1] === '' ||
-  ARGUMENTOS.some((argumento) => argumento !== 'run' && !argumento.startsWith('--coverage') && !FILTRO.test(argumento))
+  filtro?.[1] === '' || ARGUMENTOS.some((argumento) => !DE_UNA_ENTERA.test(argumento) && !FILTRO.test(argumento))
 
 function noVistos(): string[] {
   const carpeta = process.env.GUIAS_CARPETA ?? ''
