@@ -3,19 +3,18 @@
  * processes, and the checks use the processor meanwhile. `npm run test:completo` passes `completo`: the tests that take
  * minutes, without the checks. Exits with 1 if a check or a test fails. Other arguments go to vitest.
  */
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { correrEn } from './anterior/construir.ts'
 import { runTests } from './tests/run.ts'
 
 const raiz = fileURLToPath(new URL('../', import.meta.url))
 
-/** Runs the static checks with this process's output. Returns true if they pass. */
-const check = (): Promise<boolean> =>
-  new Promise((resolve) => {
-    const child = spawn(process.execPath, ['scripts/verificar.ts'], { cwd: raiz, stdio: 'inherit' })
-    child.on('close', (status) => resolve(status === 0))
-    child.on('error', () => resolve(false))
-  })
+/** Runs the static checks. Returns true if they pass. */
+const check = () =>
+  correrEn(raiz, process.execPath, 'scripts/verificar.ts').then(
+    () => true,
+    () => false,
+  )
 
 const args = process.argv.slice(2)
 const long = args[0] === 'completo'

@@ -9,13 +9,11 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
 /** Arguments of npm, by suite. */
-const SUITES: Record<string, { args: readonly string[]; env?: Record<string, string>; needs?: string }> = {
+const SUITES: Record<string, { args: readonly string[]; needs?: string }> = {
   test: { args: ['test'] },
   completo: { args: ['run', 'test:completo'] },
   esquema: { args: ['run', 'test:esquema'] },
   anterior: { args: ['run', 'test:anterior'] },
-  resistencia: { args: ['run', 'test:resistencia'], env: { CHICO: '1' } },
-  despliegue: { args: ['run', 'test:resistencia', '--', 'despliegue'], env: { CHICO: '1' } },
   fuzz: { args: ['run', 'fuzz'] },
   bench: { args: ['run', 'bench', '--', '--corto'] },
   citus: { args: ['run', 'test:citus', '--', '--corto'], needs: 'CITUS_URL' },
@@ -39,7 +37,7 @@ const sum = (matches: RegExpExecArray[], group: number) =>
 
 /** Runs a suite, shows its output, and counts its tests from its closing lines. */
 function runSuite(suite: string): Promise<Row> {
-  const { args, env = {}, needs } = SUITES[suite]!
+  const { args, needs } = SUITES[suite]!
   const empty = { suite, passed: '', failed: '', flaky: '', skipped: '', seconds: '' }
   if (needs && !process.env[needs]) return Promise.resolve({ ...empty, result: `not run: ${needs} is not set` })
   console.log(`\n=== ${suite}: npm ${args.join(' ')}`)
@@ -48,7 +46,6 @@ function runSuite(suite: string): Promise<Row> {
     const child = spawn('npm', args, {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...env },
       shell: process.platform === 'win32',
     })
     let output = ''

@@ -9,18 +9,25 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** Maximum number of flaky tests of a green run. A flaky test fails among the others and passes alone. */
 const MAX_FLAKY = 2
 
-/** Name of the environment variable with the file to which `test/reportero.ts` writes the counts of a run. */
-export const COUNTS_FILE = 'GUIAS_TEST_COUNTS'
+/** Name of the environment variable with the file to which `test/reportero.ts` writes the {@link RunSummary}. */
+export const SUMMARY_FILE = 'GUIAS_TEST_SUMMARY'
 
-/** Number of tests by outcome. */
-export interface Counts {
+/** Summary of a run, which `test/reportero.ts` writes. */
+export interface RunSummary {
   passed: number
   failed: number
   skipped: number
+  /** Errors outside all tests. No test can be blamed for them, so they fail the run. */
+  errors: number
+  /** Answers that the contract declares and no test of the run has seen. Empty for a run of only some tests. */
+  unseen: readonly string[]
+  /** Answers that a test of the run has seen. */
+  seen: readonly string[]
 }
 
 /** Closing line of a run, which CI reads. */
-export const lineOf = ({ passed, failed, skipped }: Counts) => `${passed} passed, ${failed} failed, ${skipped} skipped`
+const lineOf = ({ passed, failed, skipped, unseen }: RunSummary) =>
+  `${passed} passed, ${failed + unseen.length} failed, ${skipped} skipped`
 
 /** Part of the report of vitest's reporter `json` that is read here. */
 interface Report {
@@ -44,30 +51,34 @@ interface Outcome {
   succeeded: boolean
   failures: readonly Failure[]
   /** Undefined if the run ended early, or if the tree has an older reporter. */
-  counts: Counts | undefined
+  summary: RunSummary | undefined
   /** Output of the run, if it was captured. */
   output: string
 }
 
 /**
  * Runs vitest in a tree. A failed test runs once more at the end: its file alone, in a fresh process. A test that then
- * passes is flaky. The run succeeds with at most 2 flaky tests, which the last lines name with both outputs.
+ * passes is flaky. The run succeeds with at most 2 flaky tests, which the last lines name with both outputs. It fails
+ * if an error occurs outside all tests, or if the contract declares an answer that no test has seen.
  * @param args arguments of vitest: test files, and options with `=`
  * @param tree folder of the tests, if it is not this repository
  * @returns true if the run succeeded
  */
 export async function runTests(args: readonly string[], tree = ROOT): Promise<boolean> {
-  const first = await vitest(tree, args, false)
-  if (first.succeeded || first.failures.length === 0) return close(first.counts, first.succeeded)
-  if (first.failures.length > MAX_FLAKY) return close(first.counts, false)
+  const { succeeded, failures, summary } = await vitest(tree, args, false)
+  const errors = summary?.errors ?? 0
+  if (succeeded || failures.length === 0 || failures.length > MAX_FLAKY || errors > 0)
+    return closeRun(summary, succeeded)
   const options = args.filter((argument) => argument.startsWith('-'))
   const flaky: { failure: Failure; alone: string }[] = []
-  for (const file of new Set(first.failures.map((failure) => failure.file))) {
+  const seen = new Set<string>()
+  for (const file of new Set(failures.map((failure) => failure.file))) {
     console.log(`\nRunning ${file} once more, alone…`)
-    const { succeeded, output } = await vitest(tree, [file, ...options], true)
-    const failures = first.failures.filter((failure) => failure.file === file)
-    if (succeeded) flaky.push(...failures.map((failure) => ({ failure, alone: output })))
-    else console.log(output)
+    const alone = await vitest(tree, [file, ...options], true)
+    if (alone.succeeded)
+      for (const failure of failures) if (failure.file === file) flaky.push({ failure, alone: alone.output })
+    if (!alone.succeeded) console.log(alone.output)
+    for (const answer of alone.summary?.seen ?? []) seen.add(answer)
   }
   if (flaky.length > 0) console.log(`\n${flaky.length} flaky: failed among the others, passed alone.`)
   for (const { failure, alone } of flaky)
@@ -75,22 +86,31 @@ export async function runTests(args: readonly string[], tree = ROOT): Promise<bo
       `${failure.file} > ${failure.test}\n${indent(`among the others:\n${failure.output}\nalone:\n${alone}`)}`,
     )
   const repeated = flaky.filter(({ failure }) => failure.test !== '').length
-  const { counts } = first
-  const settled = counts && { ...counts, passed: counts.passed + repeated, failed: counts.failed - repeated }
-  return close(settled, flaky.length === first.failures.length)
+  const settled = summary && {
+    ...summary,
+    passed: summary.passed + repeated,
+    failed: summary.failed - repeated,
+    unseen: summary.unseen.filter((answer) => !seen.has(answer)),
+  }
+  return closeRun(settled, flaky.length === failures.length)
 }
 
 const indent = (text: string) => text.trim().replaceAll(/^/gm, '    ')
 
-function close(counts: Counts | undefined, succeeded: boolean): boolean {
-  if (counts) console.log(`\n${lineOf(counts)}`)
-  return succeeded
+/** Prints the end of a run. Returns true if the run succeeded and no declared answer is unseen. */
+export function closeRun(summary: RunSummary | undefined, succeeded: boolean): boolean {
+  if (!summary) return succeeded
+  const { unseen } = summary
+  if (unseen.length > 0)
+    console.error(`\nThe contract declares answers that no test has seen:\n  ${unseen.join('\n  ')}`)
+  console.log(`\n${lineOf(summary)}`)
+  return succeeded && unseen.length === 0
 }
 
 async function vitest(tree: string, args: readonly string[], capture: boolean): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'guias-report-'))
   const report = join(folder, 'report.json')
-  const counts = join(folder, 'counts.json')
+  const summary = join(folder, 'summary.json')
   try {
     const { succeeded, output } = await run(
       tree,
@@ -103,11 +123,11 @@ async function vitest(tree: string, args: readonly string[], capture: boolean): 
         `--outputFile.json=${report}`,
         ...args,
       ],
-      { [COUNTS_FILE]: counts },
+      { [SUMMARY_FILE]: summary },
       capture,
     )
     const failures = failuresOf(tree, await readJson<Report>(report))
-    return { succeeded, failures, counts: await readJson<Counts>(counts), output }
+    return { succeeded, failures, summary: await readJson<RunSummary>(summary), output }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -136,8 +156,8 @@ function failuresOf(tree: string, report: Report | undefined): Failure[] {
 
 function run(cwd: string, args: readonly string[], env: Record<string, string>, capture: boolean) {
   return new Promise<{ succeeded: boolean; output: string }>((resolve, reject) => {
-    const stdio = capture ? (['ignore', 'pipe', 'pipe'] as const) : 'inherit'
-    const child = spawn(process.execPath, args, { cwd, stdio: stdio as 'inherit', env: { ...process.env, ...env } })
+    const stdio = capture ? 'pipe' : 'inherit'
+    const child = spawn(process.execPath, args, { cwd, stdio, env: { ...process.env, ...env } })
     let output = ''
     const collect = (chunk: unknown) => {
       output += chunk

@@ -11,8 +11,14 @@ const TEST = "import { existsSync, writeFileSync } from 'node:fs'\nimport { expe
 /** Body of a test that fails at its first run only. */
 const FLAKY = 'const seen = existsSync(mark)\n  writeFileSync(mark, "")\n  expect(seen, "seed 42").toBe(true)'
 
-/** Runs the given bodies of tests, a file each, with the runner of `npm test`. */
-function runTree(bodies: Record<string, string>) {
+/** Body of a test that passes, and throws outside itself. */
+const LATE = "setTimeout(() => { throw new Error('late') })\n  return new Promise((end) => setTimeout(end, 20))"
+
+/**
+ * Runs the given bodies of tests, a file each, with the runner of `npm test`.
+ * @param args arguments of the runner; none for a whole run
+ */
+function runTree(bodies: Record<string, string>, args: readonly string[] = ['test']) {
   const tree = mkdtempSync(join(tmpdir(), 'guias-flaky-'))
   onTestFinished(() => rmSync(tree, { recursive: true, force: true }))
   mkdirSync(join(tree, 'test'))
@@ -25,14 +31,14 @@ function runTree(bodies: Record<string, string>) {
       `${TEST}const mark = ${JSON.stringify(join(tree, name))}\nit('works', () => {\n  ${body}\n})\n`,
     )
   const runner = JSON.stringify(new URL('scripts/tests/run.ts', ROOT).href)
-  const program = `import { runTests } from ${runner}\nprocess.exitCode = (await runTests([], ${JSON.stringify(tree)})) ? 0 : 1`
+  const program = `import { runTests } from ${runner}\nprocess.exitCode = (await runTests(${JSON.stringify(args)}, ${JSON.stringify(tree)})) ? 0 : 1`
   const { VITEST, VITEST_POOL_ID, VITEST_WORKER_ID, ...env } = process.env
-  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     cwd: root,
     encoding: 'utf8',
     env: { ...env, NO_COLOR: '1' },
   })
-  return { status, lines: stdout.trim().split('\n') }
+  return { status, stderr, lines: stdout.trim().split('\n') }
 }
 
 it('stays green with two tests that fail among the others and pass alone, and names them with their output', () => {
@@ -57,5 +63,20 @@ it('is red with a test that fails alone too', () => {
   const { status, lines } = runTree({ one: FLAKY, broken: 'expect(mark).toBe(1)' })
   expect(lines).toContain('1 flaky: failed among the others, passed alone.')
   expect(lines.at(-1)).toBe('1 passed, 1 failed, 0 skipped')
+  expect(status).toBe(1)
+})
+
+it('is red with an error outside all tests, also beside a flaky test', () => {
+  const { status, lines } = runTree({ one: FLAKY, late: LATE })
+  expect(lines.filter((line) => line.startsWith('Running '))).toEqual([])
+  expect(lines.at(-1)).toBe('1 passed, 1 failed, 0 skipped')
+  expect(status).toBe(1)
+})
+
+it('is red if the contract declares answers that no test of a whole run has seen', () => {
+  const { status, stderr, lines } = runTree({ good: 'expect(mark).toBeTruthy()', one: FLAKY }, [])
+  const unseen = stderr.split('\n').filter((line) => /^ {2}\w+ \d{3}$/.test(line))
+  expect(unseen).toContain('  crearGuia 201')
+  expect(lines.at(-1)).toBe(`2 passed, ${unseen.length} failed, 0 skipped`)
   expect(status).toBe(1)
 })
