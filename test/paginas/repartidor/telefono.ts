@@ -108,12 +108,23 @@ export async function abrirTelefono(
 /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
 export const evaluar = <T>(expression: string, en = pagina): Promise<T> => evaluarEn<T>(en, expression)
 const BLANCOS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
+/** Labels whose radio or checkbox does not stand at their left, at the height of their text. */
+const CHOICES_NOT_BESIDE_LABEL = `[...document.querySelectorAll('label:has(> [type=radio], > [type=checkbox])')]
+  .filter((label) => {
+    const range = document.createRange()
+    range.setStartAfter(label.querySelector('input'))
+    range.setEndAfter(label.lastChild)
+    const [text, choice] = [range, label.querySelector('input')].map((part) => part.getBoundingClientRect())
+    return choice.right > text.left || choice.top > text.bottom || choice.bottom < text.top
+  })
+  .map((label) => label.textContent)`
 /** In a window that holds the whole page: what the bar covers for now is scrolled from below it. */
 export async function revisarVentana(nombre: string) {
   const ventana = pagina.viewportSize()!
   const height = Math.max(ventana.height, await evaluar<number>('document.documentElement.scrollHeight'))
   await pagina.setViewportSize({ ...ventana, height })
   await revisarPagina({ pagina, nombre: `repartidor-${nombre}`, blancos: BLANCOS })
+  expect(await evaluar(CHOICES_NOT_BESIDE_LABEL)).toEqual([])
   await pagina.setViewportSize(ventana)
 }
 export const boton = (name: string | RegExp) => pagina.getByRole('button', { name })
