@@ -36,7 +36,8 @@ function runTree(bodies: Record<string, string>, args: readonly string[] = ['tes
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     cwd: root,
     encoding: 'utf8',
-    env: { ...env, NO_COLOR: '1' },
+    // A folder of its own for the answers that tests have seen, instead of the folder of this run.
+    env: { ...env, NO_COLOR: '1', GUIAS_CARPETA: join(tree, 'test') },
   })
   return { status, stderr, lines: stdout.trim().split('\n') }
 }
