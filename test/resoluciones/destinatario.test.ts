@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addDays, dayInWords, shortDay } from '../../server/platform/time/day.ts'
+import { addDays, dayIn, dayInWords, shortDay } from '../../server/platform/time/day.ts'
 import { entregar } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { sinDestino } from '../fabricas.ts'
@@ -170,7 +170,7 @@ describe('the page', () => {
     for (const dicho of [
       ...['<strong>Tienda La Ceiba</strong>', 'Hola, Ana.', 'otro día', 'otro lugar', 'un vecino', 'No lo quiero'],
       ...['(hora de Guatemala)', 'Después, vuelve a la tienda.', `${guia.slice(0, 4)}-${guia.slice(4, 8)}`],
-      dayInWords((await leer()).resolucion!.vence_en!.slice(0, 10)).split(' ')[0]!,
+      dayInWords(dayIn(new Date((await leer()).resolucion!.vence_en!), 'America/Guatemala')).split(' ')[0]!,
     ])
       expect(html).toContain(dicho)
     expect(html).not.toMatch(/Pérez|<script/)
