@@ -20,6 +20,7 @@ import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
 import { activos } from './medidas/activos.ts'
 import { bucleDeEventos } from './medidas/bucle.ts'
+import { central } from './medidas/central.ts'
 import { costos } from './medidas/costos.ts'
 import { medidasDeCrear } from './medidas/crear.ts'
 import { crecer } from './medidas/crecer.ts'
@@ -34,8 +35,10 @@ import { medidasDeParticiones } from './medidas/particiones.ts'
 import { medidasDePooler } from './medidas/pooler.ts'
 import { proceso } from './medidas/proceso.ts'
 import { procesos } from './medidas/procesos.ts'
+import { sesiones } from './medidas/sesiones.ts'
 import { simulacion } from './medidas/simulacion.ts'
 import { validacion } from './medidas/validacion.ts'
+import { vivo } from './medidas/vivo.ts'
 import { medidasDeWebhooks } from './medidas/webhooks.ts'
 
 const MEDIDAS: readonly Medida[] = [
@@ -46,6 +49,9 @@ const MEDIDAS: readonly Medida[] = [
   ...crecer,
   ...medidasDeParticiones,
   ...costos,
+  ...sesiones,
+  ...central,
+  ...vivo,
   ...simulacion,
   ...validacion,
   ...medidasDeWebhooks,

@@ -12,6 +12,7 @@ import { createLog } from '../server/platform/log.ts'
 import { createApp } from '../server/startup/app.ts'
 import { buildDeps } from '../server/startup/buildDeps.ts'
 import { Lifetime } from '../server/startup/lifetime.ts'
+import { createMetrics } from '../server/startup/metrics.ts'
 import { Probe } from '../server/startup/probe.ts'
 
 const config = readConfig({ PORT: '0', DATA_DIR: tmpdir(), ...process.env }, process.cwd())
@@ -34,6 +35,7 @@ const deps = buildDeps(config, {
   almacen: localStoreIn(config.dataDir),
   log,
   vida,
+  metricas: createMetrics(),
   urlPublica: '',
 })
 createServer(createApp(contrato, deps)).listen(config.port, '127.0.0.1')

@@ -37,7 +37,7 @@ async function mezclar(antes: string, ahora: string) {
 
 async function probar(etiqueta: string) {
   const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-anterior-'))
-  await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
+  await chmod(carpeta, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
   try {
     const [antes, ahora] = [join(carpeta, 'antes'), join(carpeta, 'ahora')]
     await construir(etiqueta, antes)

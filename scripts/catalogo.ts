@@ -52,8 +52,8 @@ function construirPais(tabla: TablaDePais) {
   const filas = partir(tabla.departamentos.trim(), '\n').map((linea) => partir(linea, '|'))
   const porAdmin = new Map(filas.map(([admin = '', codigo = '']) => [admin, codigo]))
   exigir(porAdmin.size === filas.length && new Set(porAdmin.values()).size === filas.length, `${tabla.pais}: duplicate`)
-  // Without this check, towns with an unknown code would silently be missing. GeoNames has one town without a
-  // department (Norteño, PA.00).
+  // The check finds towns with an unknown department code, which would otherwise be missing silently. GeoNames has one
+  // town without a department (Norteño, PA.00).
   for (const { adminCode, name } of suyos)
     exigir(porAdmin.has(adminCode) || adminCode === '00', `${name}: unknown department ${adminCode}`)
   const correcciones = leerCorrecciones(tabla, suyos, porAdmin)

@@ -26,7 +26,7 @@ function mergeBase(): string {
   for (const branch of ['main', 'origin/main'])
     try {
       return git('merge-base', 'HEAD', branch).trim()
-    } catch {} // unknown here, or without common history in a shallow clone
+    } catch {} // `main` is unknown to git, or a shallow clone lacks the common history
   return 'HEAD'
 }
 

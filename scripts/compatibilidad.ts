@@ -22,6 +22,7 @@ const LUGARES = {
   [CONTRATO]: /^ {2}version: (.+)$/m,
   'package.json': /^ {2}"version": "(.+)"/m,
   'sdk/package.json': /^ {2}"version": "(.+)"/m,
+  'sdk/mcp/package.json': /^ {2}"version": "(.+)"/m,
   'sdk/src/version.ts': /VERSION = '(.+)'/,
   'CHANGELOG.md': /^## (\S+)/m,
   'openapi/comercios/guia/15-cambios.md': /^## (\S+)/m,

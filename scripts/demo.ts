@@ -83,7 +83,7 @@ async function crearCien(api: Guias) {
   return codigos(primero) as string[]
 }
 
-/** Faulty guides that the screen shows; all are checked. */
+/** Maximum number of faulty guides that are printed. All are checked. */
 const A_LA_VISTA = 6
 
 async function crearConFallas(api: Guias) {
@@ -128,7 +128,7 @@ async function crearConFallas(api: Guias) {
   )
 }
 
-/** Function that records a state change of a guide, as the courier company's own system does. */
+/** Function that reports a state change of a guide, as the courier company's own system would. */
 type Operar = ReturnType<typeof crearOperar>
 const crearOperar = (url: string, llave: string) => async (guia: string, estado: Estado) => {
   const motivo = {
@@ -156,7 +156,7 @@ async function vivir(api: Guias, operar: Operar, guias: readonly string[]) {
       else await operar(guia, estado)
     }
     const historia: string[] = []
-    // Pages of two events, to page through the history as a merchant would.
+    // Pages have two events each, so that the demo reads several pages, as a merchant would.
     for await (const evento of api.guias.eventos(guia, { limite: 2 }))
       if (evento.tipo === `guia.${evento.estado}`) historia.push(evento.estado)
     const fin = historia.at(-1)!

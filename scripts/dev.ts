@@ -27,7 +27,7 @@ function generatorsOf(paths: readonly string[]): string[] | undefined {
   return paths.some((path) => PAGES.test(path)) ? ['scripts/generar.ts', 'paginas'] : undefined
 }
 
-/** Process that runs now: a generator or the service. */
+/** Process that is running: a generator or the service. */
 let child: ChildProcess | undefined
 let stopping = false
 /** Processes that this process stopped itself. */
@@ -107,7 +107,7 @@ async function restart(): Promise<void> {
 async function openDatabase(): Promise<() => Promise<void>> {
   const { baseDeDatos, dataDir } = readConfig(process.env, process.cwd())
   if (baseDeDatos.tipo === 'externa') return async () => {}
-  // Shared, because the service itself is the exclusive user of its DATA_DIR.
+  // The service itself holds DATA_DIR exclusively, so this process uses the server in shared mode.
   const { soltar } = await acquirePostgres({ dataDir, exclusivo: false })
   return soltar
 }
@@ -126,7 +126,8 @@ async function main(): Promise<void> {
     process.exit()
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
-  // npm's shell dies of a SIGTERM without passing it on; the new parent process shows it.
+  // The shell that npm starts dies of SIGTERM without passing it on. A new parent process id shows that this has
+  // happened.
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && end(), 250)
   try {

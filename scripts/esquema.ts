@@ -31,7 +31,7 @@ async function conEsquemaPresente(anterior: string, carpeta: string): Promise<vo
 async function probar(anterior: string): Promise<void> {
   const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-esquema-'))
   try {
-    await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
+    await chmod(carpeta, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
     await conEsquemaPresente(anterior, carpeta)
     const donde = DE_OPERACIONES.map((slice) => `test/${slice}/`)
     if (!(await runTests(['--tags-filter=!completo', ...donde], carpeta))) process.exitCode = 1

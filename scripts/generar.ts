@@ -20,7 +20,7 @@ if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
   await mkdir(CARPETA, { recursive: true })
   await Promise.all([generarPrisma(), generarContrato()])
   await Promise.all([generarSdk(), generarDocumentacion()])
-  await comprimir(CARPETA, ['comercios.json', 'comercios.yaml', 'coleccion.json'])
+  await comprimir(CARPETA, ['openapi.json', 'openapi.yaml', 'coleccion.json'])
 }
 await generarPaginas(new URL('paginas/', CARPETA))
 if (process.argv[2] !== 'paginas') {

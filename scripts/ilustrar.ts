@@ -2,28 +2,33 @@
  * Entry point of `npm run ilustrar`: makes the README's images and writes them to `docs/`. They show what a new user
  * does: `npm start` with fresh data, the README's own `curl`, and a delivery in the courier's page. Needs Chromium and
  * poppler's `pdftoppm`. `-- hojas CARPETA` instead draws every page in each important state
- * (`scripts/ilustrar/hojas.ts`), and `-- marca CARPETA` the pages of a brand with a wide logo. `-- tareas` counts the
- * steps of tasks and `-- pesos` the size of pages, for the tables of `docs/paginas.md`.
+ * (`scripts/ilustrar/hojas.ts`), and `-- marca CARPETA` the pages of a brand with a wide logo. `-- comparar ANTES
+ * DESPUES CARPETA` puts the images of two such folders side by side. `-- jornada CARPETA` records a day of an office
+ * and two couriers as screenshots. `-- tareas` counts the steps of tasks and `-- pesos` the size of pages, for the
+ * tables of `docs/paginas.md`. `-- tableros` works for four minutes beside Debian's `prometheus`, and draws the
+ * dashboards from what it read.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as esperar } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Guia, Guias } from '@guias/sdk'
 import sharp, { type OverlayOptions } from 'sharp'
 import { conUnTelefono, SIN_NAVEGADOR } from './demo/navegador.ts'
 import { firmar, salirARuta } from './demo/repartidor.ts'
+import { compararHojas } from './ilustrar/comparar.ts'
+import { FOTO } from './ilustrar/escenas.ts'
 import { dibujarHojas, dibujarMarca } from './ilustrar/hojas.ts'
+import { filmarJornada } from './ilustrar/jornada.ts'
 import { pesarPaginas } from './ilustrar/pesos.ts'
 import { conServicioFresco, type Demo, type Fresco } from './ilustrar/servicio.ts'
+import { dibujarTableros } from './ilustrar/tableros.ts'
 import { medirTareas } from './ilustrar/tareas.ts'
 import { terminal } from './ilustrar/terminal.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = new URL('../', import.meta.url)
-const FOTO = fileURLToPath(new URL('server/domain/simulador/muestras/foto.jpg', raiz))
 const MAXIMO_KB = 150
 /** Default port of the service, which the images show instead of the actual one. */
 const PUERTO = 3000
@@ -100,14 +105,21 @@ async function primeraPagina(pdf: Buffer, carpeta: string): Promise<Buffer> {
   return readFile(join(carpeta, 'prueba.png'))
 }
 
-if (SIN_NAVEGADOR) throw new Error(SIN_NAVEGADOR)
-const carpetaDeHojas = process.argv[3] ?? 'hojas'
-if (process.argv[2] === 'hojas') {
+const [, , orden, ...carpetas] = process.argv
+const [carpetaDeHojas = 'hojas'] = carpetas
+if (SIN_NAVEGADOR && orden !== 'comparar') throw new Error(SIN_NAVEGADOR)
+if (orden === 'comparar') {
+  const [antes, despues, carpeta] = carpetas
+  if (!antes || !despues || !carpeta) throw new Error('give three folders: ANTES DESPUES CARPETA')
+  await compararHojas(antes, despues, carpeta)
+} else if (orden === 'hojas') {
   await conServicioFresco((fresco) => dibujarHojas(fresco, carpetaDeHojas))
   await dibujarMarca(carpetaDeHojas)
-} else if (process.argv[2] === 'marca') await dibujarMarca(carpetaDeHojas)
-else if (process.argv[2] === 'tareas') await conServicioFresco(medirTareas)
-else if (process.argv[2] === 'pesos') await conServicioFresco(pesarPaginas)
+} else if (orden === 'marca') await dibujarMarca(carpetaDeHojas)
+else if (orden === 'jornada') await conServicioFresco((fresco) => filmarJornada(fresco, carpetaDeHojas))
+else if (orden === 'tareas') await conServicioFresco(medirTareas)
+else if (orden === 'tableros') await dibujarTableros()
+else if (orden === 'pesos') await conServicioFresco(pesarPaginas)
 else await conServicioFresco(ilustrarElLeeme)
 
 async function ilustrarElLeeme({ url, puerto, dataDir, carpeta, salida, demo }: Fresco) {

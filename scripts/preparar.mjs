@@ -43,8 +43,10 @@ const SALIDAS = [
   'server/generado/worker.mjs',
   'server/generado/hilo.mjs',
   'sdk/dist/index.js',
+  'sdk/mcp/dist/principal.js',
   'sdk/LICENSE',
   'sdk/CHANGELOG.md',
+  'sdk/mcp/LICENSE',
 ]
 
 const decir = (texto) => process.stderr.write(`${texto}\n`)
@@ -53,7 +55,7 @@ const decir = (texto) => process.stderr.write(`${texto}\n`)
  * Files that a generator writes beside sources (`scripts/generar/sdk.ts`), because npm packs no files from outside the
  * package.
  */
-const COPIAS = ['LICENSE', 'CHANGELOG.md'].map((copia) => en('sdk', copia))
+const COPIAS = ['LICENSE', 'CHANGELOG.md', 'mcp/LICENSE'].map((copia) => en('sdk', copia))
 
 /**
  * Returns a digest that changes when a file below the given paths changes. It covers names, sizes and times, which is

@@ -13,17 +13,17 @@ import ts from 'typescript'
 const CODE = ['server', 'sdk', 'scripts', 'bench', 'prisma/schema.prisma', 'openapi']
 /** Documents whose sentences are checked; those in Spanish are for users. */
 const DOCUMENTS = /^(?:README|ARCHITECTURE|CONTRIBUTING|AGENTS|SECURITY|CHANGELOG|bench\/README|docs\/.*)\.md$/
-/** Words of a sentence at most, and sentences of a comment inside code at most. */
+/** Maximum words of a sentence, and maximum sentences of a comment inside code. */
 const MAX_WORDS = 25
 const MAX_SENTENCES = 2
-/** Characters of a commit's subject at most, and the commit after which subjects are checked. */
+/** Maximum characters of a commit's subject, and the commit after which subjects are checked. */
 const MAX_SUBJECT = 72
 const SINCE = 'af8bcd4'
 
-/** First words that leave the reader without a subject. */
+/** First words of a comment that leave the reader without a subject. */
 const OPENING =
   /^(?:what|whose|whom|as whom|whether|until when|of|how|that which|who|whoever|whatever|where|those|it|its|they|he|his)\b/i
-/** Words that stand for an unnamed subject. */
+/** Words that stand for a subject that is not named. */
 const HIDDEN = /\b(?:whoever|whomever|whom|whatever|that which|he who|one's)\b/i
 
 export interface Fault {
@@ -31,7 +31,7 @@ export interface Fault {
   reason: string
 }
 
-/** Code, links and quotations count as one word each. */
+/** Replaces code, links and quotations by one word each, so that they count as one. */
 function plain(text: string): string {
   return text
     .replace(/```[\s\S]*?```/g, '')
@@ -48,7 +48,7 @@ export function sentencesOf(text: string): string[] {
 
 const wordsOf = (sentence: string) => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 
-/** Reasons why a text of a comment breaks a rule. `bound` limits its sentences. */
+/** Returns the rules that the text of a comment breaks, as reasons. `bound` limits the number of its sentences. */
 export function faultsOf(text: string, bound = Number.POSITIVE_INFINITY): string[] {
   const reasons: string[] = []
   const first = OPENING.exec(text.trim())
@@ -69,7 +69,7 @@ interface Comment {
   kind: 'docstring' | 'header' | 'inside'
 }
 
-/** Comments of a TypeScript file; consecutive line comments are one. */
+/** Returns the comments of a TypeScript file. Consecutive line comments count as one. */
 export function commentsOf(source: string, name: string): Comment[] {
   const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest, true)
   const found = new Map<number, ts.CommentRange>()
@@ -127,7 +127,10 @@ export function commentsOf(source: string, name: string): Comment[] {
   )
 }
 
-/** Prose of a Markdown document, with its line numbers: no code, tables, headings or lists' marks. */
+/**
+ * Returns the paragraphs of a Markdown document with their line numbers. Leaves out code, tables, headings and list
+ * marks.
+ */
 function paragraphsOf(markdown: string): { line: number; text: string }[] {
   const paragraphs: { line: number; text: string }[] = []
   let code = false
@@ -164,7 +167,7 @@ export function faultsOfFile(path: string, source: string): Fault[] {
 const git = (...args: string[]) =>
   execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', 'pipe'] })
 
-/** Reasons why the subject of a commit breaks a rule. Subjects that git writes itself have a form of their own. */
+/** Returns the rules that the subject of a commit breaks, as reasons. Accepts the subjects that git itself writes. */
 export function faultsOfSubject(subject: string): string[] {
   const reasons: string[] = []
   if (subject.length > MAX_SUBJECT)
@@ -175,8 +178,8 @@ export function faultsOfSubject(subject: string): string[] {
 }
 
 /**
- * Lines "hash subject" of commits after `base` with a subject that is too long. Empty if git does not know `base`, as in
- * a shallow clone.
+ * Returns "hash subject" of each commit after `base` whose subject is too long. Empty if git does not know `base`, as
+ * in a shallow clone.
  * @param folder any folder of the repository
  */
 export function longSubjects(base: string, folder = '.'): string[] {
@@ -189,7 +192,7 @@ export function longSubjects(base: string, folder = '.'): string[] {
   }
 }
 
-/** Checks the message that git gives a `commit-msg` hook. */
+/** Checks the commit message in the file that git passes to a `commit-msg` hook. */
 function checkMessage(file: string): void {
   const subject = readFileSync(file, 'utf8').split('\n', 1)[0]!
   for (const reason of faultsOfSubject(subject)) {

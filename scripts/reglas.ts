@@ -30,7 +30,7 @@ const MODULOS: Record<string, RegExp> = {
 }
 /** Files that run the statements of other modules, and so may call `query` with variable text. */
 const PUERTAS =
-  /^server\/(?:data\/(?:connections|db|citus\/(?:cluster|laying)|embedded\/role)|startup\/(?:startWorkers|migrations))\.ts$/
+  /^server\/(?:data\/(?:connections|db|order|citus\/(?:cluster|laying)|embedded\/(?:role|continuous\/walStream))|startup\/(?:startWorkers|migrations))\.ts$/
 /** Files whose statements' text depends on the presence of filters, but never on their values. */
 const LISTAS = /^server\/domain\/(?:guias\/guia|webhooks\/listarEntregas)\.ts$/
 
@@ -50,7 +50,7 @@ function anotar(source: string, flags: string, lugar: string): void {
 const enFuncion = ({ parent }: ts.Node): boolean =>
   parent !== undefined && (ts.isFunctionLike(parent) || enFuncion(parent))
 const esConstante = (nodo: ts.Expression) => ts.isIdentifier(nodo) && /^[A-Z_]+$/.test(nodo.text)
-/** Tells if the text of a statement is constant. */
+/** Reports whether the text of a statement is constant. */
 const esFijo = (nodo: ts.Expression): boolean =>
   ts.isStringLiteralLike(nodo) ||
   esConstante(nodo) ||
@@ -93,7 +93,7 @@ function mirar(ruta: string, nodo: ts.Node, archivo: ts.SourceFile): void {
     const [, source = '', flags = ''] = /^\/(.*)\/(\w*)$/s.exec(nodo.text) ?? []
     anotar(source, flags, donde())
   }
-  // In a template, `x` stands for each value that is interpolated at run time.
+  // In the text of a template, `x` stands for each interpolated value.
   if (ts.isNewExpression(nodo) && nodo.expression.getText() === 'RegExp' && enFuncion(nodo)) {
     const texto = nodo.arguments?.[0]
     if (texto && ts.isTemplateExpression(texto))
@@ -143,7 +143,7 @@ function leerBuenos(): Set<string> {
 function juzgar(buenos: ReadonlySet<string>): string[] {
   return [...patrones].flatMap(([clave, { source, flags, donde }]) => {
     if (buenos.has(clave)) return clave
-    // Milliseconds, far more than any expression needs, so that the check also passes on a slow machine.
+    // The time limit in milliseconds is far more than any expression needs, so that a slow machine passes too.
     const hallado = checkSync(source, flags, { timeout: 240_000 })
     if (hallado.status === 'safe') return clave
     const { type, summary } =
@@ -154,9 +154,9 @@ function juzgar(buenos: ReadonlySet<string>): string[] {
   })
 }
 
-for (const ruta of execFileSync('git', ['ls-files', 'server', 'sdk/src', 'sdk/cli'], { encoding: 'utf8' }).split(
-  '\n',
-)) {
+for (const ruta of execFileSync('git', ['ls-files', 'server', 'sdk/src', 'sdk/cli', 'sdk/pruebas', 'sdk/mcp/src'], {
+  encoding: 'utf8',
+}).split('\n')) {
   if (!/\.tsx?$/.test(ruta)) continue
   const texto = readFileSync(ruta, 'utf8')
   const archivo = ts.createSourceFile(ruta, texto, ts.ScriptTarget.Latest, true)

@@ -4,7 +4,7 @@
  * production.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -16,10 +16,23 @@ const carpeta = join(temporal, name)
 const npm = (...args: string[]) =>
   execFileSync('npm', args, { cwd: carpeta, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 
+/**
+ * Returns a lock file without workspaces. With them, npm would report dependencies as missing, because production does
+ * not have these workspaces.
+ */
+function sinAreas(texto: string) {
+  const { packages, ...resto } = JSON.parse(texto) as { packages: Record<string, { link?: boolean }> }
+  const quedan = Object.entries(packages).filter(([ruta, { link }]) => ruta.startsWith('node_modules/') && !link)
+  return { ...resto, packages: { '': packages[''], ...Object.fromEntries(quedan) } }
+}
+
 try {
   mkdirSync(carpeta)
   writeFileSync(join(carpeta, 'package.json'), JSON.stringify({ name, version, license, dependencies }))
-  copyFileSync(join(raiz, 'package-lock.json'), join(carpeta, 'package-lock.json'))
+  writeFileSync(
+    join(carpeta, 'package-lock.json'),
+    JSON.stringify(sinAreas(readFileSync(join(raiz, 'package-lock.json'), 'utf8'))),
+  )
   npm('install', '--package-lock-only', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
   const sbom = JSON.parse(npm('sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--loglevel=error'))
   // Serial number and timestamp differ in every run. Without them, the same lock file gives the same document.

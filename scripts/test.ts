@@ -22,6 +22,6 @@ const [checks, tests] = await Promise.all([
   long || check(),
   long ? runTests(['--tags-filter=completo', ...args.slice(1)]) : runTests(['--tags-filter=!completo', ...args]),
 ])
-// The output of the checks is far above, between the tests.
+// By now, the output of the checks is far above, mixed with that of the tests.
 if (!checks) console.error('The static checks failed: `npm run verificar` shows them alone.')
 process.exitCode = checks && tests ? 0 : 1

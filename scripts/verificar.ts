@@ -14,18 +14,18 @@ function tipos(proyecto: string): string[] {
   return ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', memoria, '-p', proyecto]
 }
 
-/** Contract as the server publishes it. */
+/** Path of the contract as the server publishes it. */
 const PUBLICADO = ['comercios', 'operaciones', 'publico'].map((d) => `server/generado/contrato/${d}.json`)
 
 const SPECTRAL = 'the contract (Spectral, OWASP)'
-/** Files that decide the result of a step. The step is not repeated while they stay as they were when it passed. */
+/** Files on which the result of a step depends. A step that passed is not repeated while these files stay unchanged. */
 const ENTRADAS: Record<string, readonly string[]> = {
   [SPECTRAL]: [...PUBLICADO, '.spectral.yaml', 'package-lock.json'],
 }
 
 /**
- * Returns the file that remembers that a step passed with its present command and inputs; undefined for a step that
- * always runs.
+ * Returns the path of the file that records that a step passed with its present command and inputs; undefined for a
+ * step that always runs.
  */
 function recuerdoDe(paso: string, orden: readonly string[]): string | undefined {
   const entradas = ENTRADAS[paso]
@@ -35,7 +35,7 @@ function recuerdoDe(paso: string, orden: readonly string[]): string | undefined 
   return join(raiz, 'node_modules/.cache/guias/pasos', huella.digest('hex'))
 }
 
-/** Name of the step that always prints its output, because it also reports a missing earlier release. */
+/** Name of a step whose output is always printed, because it also reports that no earlier release exists. */
 const VERSIONES = 'versions, and changes since the last release'
 const PASOS: Record<string, string[]> = {
   'style and layers': ['biome', 'ci', '--error-on-warnings'],
@@ -43,6 +43,8 @@ const PASOS: Record<string, string[]> = {
   'types of the browser code': tipos('server/pages'),
   'types of the SDK': tipos('sdk'),
   'types of its command line': tipos('sdk/cli'),
+  'types of its test double': tipos('sdk/pruebas'),
+  'types of the package for assistants': tipos('sdk/mcp'),
   'dead code': ['knip'],
   'house rules, and running time of regular expressions': ['node', 'scripts/reglas.ts'],
   'migrations, compatible with the previous version': [
@@ -53,7 +55,7 @@ const PASOS: Record<string, string[]> = {
   ],
   'the contract': [
     ...['redocly', 'lint', '--max-problems=50', 'comercios', 'operaciones', 'publico'],
-    // The contract as the server publishes it, with its samples, and the workflow that uses it.
+    // Published contract with its samples, and the workflow that uses it.
     ...['server/generado/contrato/comercios.json', 'openapi/comercios/recorrido.arazzo.yaml'],
   ],
   'plain words': ['node', 'scripts/prose.ts'],

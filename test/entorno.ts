@@ -13,6 +13,7 @@ import { createIdGenerator } from '../server/platform/codes/codes.ts'
 import { readConfig } from '../server/platform/config/config.ts'
 import { createLog } from '../server/platform/log.ts'
 import { type ServiceOverrides, startService } from '../server/startup/service.ts'
+import { canariosEn } from './canarios.ts'
 import { crearBase, partesDe, quitarBase } from './postgres.ts'
 import { esperarQuietud } from './quietud.ts'
 import { crearTestigo } from './testigo.ts'
@@ -132,7 +133,7 @@ function porPooler({ pathname }: URL): Record<string, string> {
 }
 
 interface Abierto {
-  /** Throws what went wrong since the last time: an answer that breaks the contract, an error in the log. */
+  /** Throws what went wrong since the last time: an answer that breaks the contract, an error or a canary in the log. */
   revisar(): void
   cerrar(conservar: boolean): Promise<void>
 }
@@ -259,14 +260,14 @@ async function abrirEntorno(
     revisar() {
       const [queja] = quejas.splice(0)
       if (queja) throw queja
-      const errores = entorno.log
-        .slice(revisadas)
-        .filter((linea) => linea.includes('"level":50') && !linea.includes('"status":503'))
+      const nuevas = entorno.log.slice(revisadas)
+      const errores = nuevas.filter((linea) => linea.includes('"level":50') && !linea.includes('"status":503'))
       revisadas = entorno.log.length
       expect(
         errores.map((linea) => linea.slice(0, 1_000)),
         'errors in the log',
       ).toEqual([])
+      expect(nuevas.flatMap(canariosEn), 'personal or secret values in the log').toEqual([])
     },
     async cerrar(conservar) {
       await servicio.detener()

@@ -1,4 +1,5 @@
-import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+import { join } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { inject } from 'vitest'
 import { ARGUMENTOS } from '../scripts/navegador.ts'
 
@@ -27,4 +28,11 @@ export async function abrirContexto(opciones: BrowserContextOptions = {}, en?: B
   // A slow machine waits, it doesn't fail.
   contexto.setDefaultTimeout(120_000)
   return contexto
+}
+
+/** Takes a picture of the whole page into the folder that `CAPTURAS` names, for people to look at. */
+export async function capturar(pagina: Page, nombre: string): Promise<void> {
+  const { CAPTURAS } = process.env
+  if (CAPTURAS)
+    await pagina.screenshot({ path: join(CAPTURAS, `${nombre.replace(/[^\p{L}\d]+/gu, '-')}.png`), fullPage: true })
 }

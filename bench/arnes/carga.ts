@@ -8,7 +8,8 @@ import { setTimeout as dormir } from 'node:timers/promises'
 export interface Peticion {
   metodo: 'GET' | 'POST'
   ruta: string
-  llave: string
+  /** Key of the header `Authorization`; undefined for a request that has none. */
+  llave?: string
   cuerpo?: string
   cabeceras?: Readonly<Record<string, string>>
 }
@@ -129,7 +130,7 @@ export function abrirEnchufe(url: string): Enchufe {
       if (socket.destroyed) return Promise.reject(new Error(`${host} cerró la conexión`))
       espera = Promise.withResolvers()
       const otras = Object.entries(cabeceras).map(([nombre, valor]) => `${nombre}: ${valor}\r\n`)
-      const cabeza = `${metodo} ${ruta} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${llave}\r\n${otras.join('')}`
+      const cabeza = `${metodo} ${ruta} HTTP/1.1\r\nHost: ${host}\r\n${llave === undefined ? '' : `Authorization: Bearer ${llave}\r\n`}${otras.join('')}`
       socket.write(
         cuerpo === undefined
           ? `${cabeza}\r\n`

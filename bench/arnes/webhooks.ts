@@ -117,7 +117,7 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: ComercioDeBench): string {
   const datos = normalizar(JSON.parse(nuevaGuia()), { pais: null })
   const creado_en = new Date()
   const guia = guiaNueva(datos, { comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, creado_en })
-  const [contenido] = entregasDe({ guia, evento: eventoDeCreacion(guia), webhooks: [''], desde: 0 })
+  const [contenido] = entregasDe({ guia, evento: eventoDeCreacion(guia, null), webhooks: [''], desde: 0 })
   return cuerpoDeWebhook(contenido!)
 }
 

@@ -8,7 +8,7 @@
 
 /** Conditions under which an operation has common answers. */
 export type Condicion =
-  /** Holds for every operation. */
+  /** Condition that holds for every operation. */
   | 'siempre'
   /** The operation takes a body of any type. */
   | 'cuerpo'

@@ -1,6 +1,5 @@
-import { CONSOLA as NOMBRE } from '../../server/domain/bitacora/bitacora.ts'
+import { DE_CONSOLA } from '../../server/domain/bitacora/bitacora.ts'
 import type { DepsDeOperacion } from '../../server/domain/deps.ts'
-import { ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
 
 /** Names of the options with a value, as typed after `--`. */
 export const OPCIONES = [
@@ -26,19 +25,31 @@ export const OPCIONES = [
   'desde',
   'hasta',
   'carpeta',
+  'para',
+  'correo',
+  'persona',
+  'membresia',
+  'clave',
+  'archivo',
 ] as const
 /** Option of the console. All take a value except `si`. */
 export type OpcionDeConsola = (typeof OPCIONES)[number] | 'si'
 export type OpcionesDeConsola = Partial<Record<OpcionDeConsola, string>>
 
+/** Environment variables of the console. */
+export type Entorno = Readonly<Record<string, string | undefined>>
+
 /** Command of the console: its options and its function. */
 export interface Comando {
   exige: readonly OpcionDeConsola[]
   admite?: readonly OpcionDeConsola[]
-  /** Option that a positional argument may give: `llaves revocar llave_…` equals `llaves revocar --llave llave_…`. */
+  /**
+   * Option whose value may also be a positional argument: `llaves revocar llave_…` equals `llaves revocar --llave
+   * llave_…`.
+   */
   objeto?: OpcionDeConsola
   ejecutar: (deps: DepsDeOperacion, opciones: OpcionesDeConsola) => Promise<unknown>
-  /** Question that the operator must confirm before the command runs, unless `--si` is given. In Spanish. */
+  /** Question in Spanish that the operator must confirm before the command runs. `--si` skips it. */
   pregunta?: (opciones: OpcionesDeConsola) => string
   /** Opens the file storage (local folder or S3) for the command. */
   conArchivos?: true
@@ -46,8 +57,15 @@ export interface Comando {
   documento?: true
   /** Returns true if the result reports a failure; the exit code is then 1. */
   falla?: (resultado: never) => boolean
+  /** Returns the result as the lines of the terminal. */
+  escribir?: (resultado: never) => string
   /** Returns the columns of a row for the table on the terminal. Undefined shows all members. */
   resumir?: (fila: never) => object
+}
+
+/** Command that opens the database itself, or needs none. */
+export interface ComandoAparte extends Omit<Comando, 'ejecutar' | 'conArchivos'> {
+  aparte: (env: Entorno, opciones: OpcionesDeConsola) => Promise<unknown>
 }
 
 /**
@@ -58,17 +76,9 @@ export const CONTEXTO_DE_CONSOLA = {
   path: undefined,
   query: undefined,
   body: undefined,
-  identidad: {
-    operadorId: '',
-    operador: NOMBRE,
-    llave: '',
-    alcances: ALCANCES_DE_OPERACION,
-    rangos: [],
-    demostracion: false,
-  },
+  ...DE_CONSOLA,
   cookie: '',
-  idSolicitud: NOMBRE,
-  red: '',
+  agente: '',
   soloCabeceras: false,
   reenviada: () => false,
   alAbandonar: () => new AbortController().signal,

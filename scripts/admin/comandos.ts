@@ -18,9 +18,11 @@ import { crearRepartidor } from '../../server/domain/repartidores/crear.ts'
 import { desactivarRepartidor } from '../../server/domain/repartidores/desactivar.ts'
 import { listarRepartidores } from '../../server/domain/repartidores/listar.ts'
 import { renovarCodigo } from '../../server/domain/repartidores/renovarCodigo.ts'
+import { obtenerServicio } from '../../server/domain/salud/obtenerServicio.ts'
 import type {
   Alcance,
   AlcanceDeOperacion,
+  EstadoDelServicio,
   LineaDeBitacoraDeOperacion,
   LlaveCreada,
   LlaveCualquieraCreada,
@@ -36,8 +38,12 @@ import type {
 import { problemOfFaults } from '../../server/platform/errors.ts'
 
 import { readInstant } from '../../server/platform/time/instant.ts'
-import { CONTEXTO_DE_CONSOLA, type Comando, type OpcionesDeConsola } from './comando.ts'
+import { CONTEXTO_DE_CONSOLA, type Comando, type ComandoAparte, type OpcionesDeConsola } from './comando.ts'
+import { COMANDOS_DE_CORREO } from './correos.ts'
+import { COMANDOS_DE_EQUIPO } from './equipo.ts'
+import { escribirEstado } from './estado.ts'
 import { COMANDOS_DE_PERSONA } from './personas.ts'
+import { COMANDOS_DE_RESPALDO } from './respaldos.ts'
 
 /** Reads all pages of a list. */
 async function todas<Dato>(
@@ -54,8 +60,8 @@ async function todas<Dato>(
 }
 
 /**
- * Returns a merchant's settings as the operation expects them. Passes invalid values on, because the operation reports
- * them.
+ * Returns a merchant's settings in the form of the operation's body. Passes invalid values on, because the operation
+ * reports them.
  */
 const leerAjustes = ({
   pais,
@@ -87,7 +93,7 @@ function leerPolitica(texto: string) {
 
 /**
  * Parses what follows a failed attempt, such as `3,1,5,devolver,sí`: attempts, days between them, days to decide,
- * outcome, and whether recipients decide, too. Without the last part that stays as it is.
+ * outcome, and `sí` if recipients decide, too. If the last part is missing, that setting stays unchanged.
  */
 function leerIntentos(texto: string) {
   const [maximos, dias_entre, dias_para_decidir, al_vencer, decide] = texto.split(',').map((parte) => parte.trim())
@@ -142,7 +148,7 @@ const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }
 })
 
 /** Commands by group and verb. A command with a variant for operators has a second key that ends in `--operador`. */
-export const COMANDOS: Record<string, Comando> = {
+export const COMANDOS: Record<string, Comando | ComandoAparte> = {
   'comercios crear': {
     exige: ['nombre'],
     admite: ['pais', 'estricto', 'ritmos', 'evidencia', 'intentos'],
@@ -186,6 +192,12 @@ export const COMANDOS: Record<string, Comando> = {
   'comercios listar': {
     exige: [],
     ejecutar: (deps) => todas((query) => listarComercios({ ...CONTEXTO_DE_CONSOLA, query }, deps)),
+  },
+  estado: {
+    exige: [],
+    ejecutar: async (deps) => (await obtenerServicio(CONTEXTO_DE_CONSOLA, deps)).body,
+    falla: ({ bien }: EstadoDelServicio) => !bien,
+    escribir: escribirEstado,
   },
   'llaves crear': {
     exige: ['comercio', 'modo'],
@@ -282,4 +294,7 @@ export const COMANDOS: Record<string, Comando> = {
       (await desactivarRepartidor({ ...CONTEXTO_DE_CONSOLA, path: { repartidor } }, deps)).body,
   },
   ...COMANDOS_DE_PERSONA,
+  ...COMANDOS_DE_RESPALDO,
+  ...COMANDOS_DE_CORREO,
+  ...COMANDOS_DE_EQUIPO,
 }

@@ -1,24 +1,16 @@
 import { createInterface } from 'node:readline/promises'
-import { loadContract } from '../../server/api/contract/load.ts'
-import { openDb } from '../../server/data/db.ts'
 import { EmbeddedPostgresError } from '../../server/data/embedded/embedded.ts'
 import { EngineError } from '../../server/data/engine.ts'
-import { localStoreIn, openStore } from '../../server/domain/archivos/openStore.ts'
-import type { DepsDeOperacion } from '../../server/domain/deps.ts'
-import { ConfigError, readConfig } from '../../server/platform/config/config.ts'
+import { ArchiveError } from '../../server/platform/backup/seal.ts'
+import { ConfigError } from '../../server/platform/config/config.ts'
 import { explainDatabase, Problema } from '../../server/platform/errors.ts'
 import { FileStoreError } from '../../server/platform/files/store.ts'
-import { createLog } from '../../server/platform/log.ts'
-import { buildDeps } from '../../server/startup/buildDeps.ts'
-import { Lifetime } from '../../server/startup/lifetime.ts'
 import { MasterKeysError } from '../../server/startup/masterKeys.ts'
 import { MigrationError } from '../../server/startup/migrations.ts'
-import { openDatabase } from '../../server/startup/resources.ts'
-import { Teardown } from '../../server/startup/teardown.ts'
-import type { OpcionDeConsola } from './comando.ts'
-import { AYUDA, ErrorDeLinea, leerLinea } from './linea.ts'
-
-type Entorno = Readonly<Record<string, string | undefined>>
+import type { Entorno, OpcionDeConsola } from './comando.ts'
+import { conDeps } from './deps.ts'
+import { ErrorDeLinea } from './error.ts'
+import { AYUDA, leerLinea } from './linea.ts'
 
 /**
  * Runs one command line of the console and writes to the given streams.
@@ -30,8 +22,12 @@ export async function correrLinea(args: string[], env: Entorno, consola: Console
     if (linea) {
       const { comando, opciones, json } = linea
       if (comando.pregunta && !opciones.si && !(await confirmar(comando.pregunta(opciones)))) return 1
-      const resultado = await conDeps(env, comando.conArchivos === true, (deps) => comando.ejecutar(deps, opciones))
-      if (comando.documento && !json) consola.log('%s', JSON.stringify(resultado, null, 2))
+      const resultado =
+        'aparte' in comando
+          ? await comando.aparte(env, opciones)
+          : await conDeps(env, comando.conArchivos === true, (deps) => comando.ejecutar(deps, opciones))
+      if (comando.escribir && !json) consola.log('%s', comando.escribir(resultado as never))
+      else if (comando.documento && !json) consola.log('%s', JSON.stringify(resultado, null, 2))
       else mostrar(comando.resumir && !json ? (resultado as never[]).map(comando.resumir) : resultado, json, consola)
       return comando.falla?.(resultado as never) ? 1 : 0
     }
@@ -65,7 +61,7 @@ function mostrar(resultado: unknown, json: boolean, consola: Console) {
     consola.log('%s', `${clave.padEnd(12)} ${enPalabras(valor)}`)
 }
 
-/** Returns a value as a person reads it; the members of an object by their names. */
+/** Formats a value for people; an object as a list of its members with their names. */
 function enPalabras(valor: unknown): string {
   if (typeof valor === 'boolean') return valor ? 'sí' : 'no'
   if (Array.isArray(valor)) return valor.map(enPalabras).join(', ')
@@ -75,7 +71,7 @@ function enPalabras(valor: unknown): string {
     .join(', ')
 }
 
-/** Option of the console by field of the operation, if their names differ. */
+/** Names of the console's options by field of the operation, where the two differ. */
 const DE_CAMPO: Record<string, OpcionDeConsola> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
 const DE_CODIGO: Record<string, OpcionDeConsola> = {
   comercio_desconocido: 'comercio',
@@ -84,44 +80,9 @@ const DE_CODIGO: Record<string, OpcionDeConsola> = {
   operador_desconocido: 'operador',
   operador_revocado: 'operador',
   repartidor_desconocido: 'repartidor',
-}
-
-/**
- * Opens the service's database and runs `hacer` with it. Starts the embedded PostgreSQL if it is not running, and
- * applies missing migrations. Closes everything afterwards, also after an error.
- */
-async function conDeps<T>(
-  env: Entorno,
-  conArchivos: boolean,
-  hacer: (deps: DepsDeOperacion) => Promise<T>,
-): Promise<T> {
-  // The console sends no messages, so it needs no configuration of the messaging provider.
-  const config = readConfig({ ...env, MESSAGING: 'buzon' }, process.cwd())
-  const log = createLog('silent')
-  const deshacer = new Teardown(log)
-  try {
-    const { databaseUrl, masterKeys, via } = await openDatabase(config, deshacer, false)
-    const db = openDb(databaseUrl, { conexiones: 2, partes: via.partes })
-    deshacer.add(() => db.cerrar())
-    const { almacen, cerrar } = conArchivos
-      ? await openStore(config)
-      : { almacen: localStoreIn(config.dataDir), cerrar: () => {} }
-    deshacer.add(cerrar)
-    const deps = buildDeps(config, {
-      db,
-      dbImpaciente: db,
-      dbDeLectura: db,
-      masterKeys,
-      almacen,
-      log,
-      vida: new Lifetime(log, false),
-      urlPublica: '',
-    })
-    deshacer.add(() => deps.bitacora.escribir())
-    return await hacer({ ...deps, validacion: loadContract().validacion })
-  } finally {
-    await deshacer.run()
-  }
+  persona_desconocida: 'persona',
+  persona_repetida: 'correo',
+  membresia_desconocida: 'membresia',
 }
 
 function explicar(error: unknown): { texto: string; codigo: number } {
@@ -138,6 +99,7 @@ function explicar(error: unknown): { texto: string; codigo: number } {
     }
   }
   const conocido = [
+    ArchiveError,
     ConfigError,
     FileStoreError,
     MasterKeysError,

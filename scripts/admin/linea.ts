@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util'
 import { OPCIONES, type OpcionDeConsola, type OpcionesDeConsola } from './comando.ts'
 import { COMANDOS } from './comandos.ts'
+import { ErrorDeLinea } from './error.ts'
 
 /** Help text of the console, in Spanish. */
 export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 
+  estado                                                    lo que espera y lo que falla, en una pantalla; termina con 1 si algo falla
   comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--intentos 3,1,5,devolver,no]
   comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--intentos 3,1,5,devolver,no]
   comercios listar
@@ -28,6 +30,20 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
                                                             todo lo guardado de ese teléfono, en JSON; con --carpeta copia sus archivos
   persona olvidar  --telefono +50255551234 [--comercio com_…] [--si]
                                                             lo borra de las guías terminadas; termina con 1 si quedan guías en curso
+  personas invitar --correo ana@ejemplo.com --nombre "Ana Pérez" [--comercio com_…] [--alcances ver,operar | despacho]
+                                                            le manda un enlace de 24 horas, y lo muestra; sin --alcances, todos
+  personas listar                                           quiénes entran con su correo
+  personas quitar   --membresia mem_…                        sale de la empresa o del comercio; sus sesiones allí terminan
+  personas restablecer --persona per_… [--si]                quita su segundo factor, para quien perdió el teléfono
+  personas eliminar --persona per_… [--si]                   borra su correo, su nombre y todo con lo que entra
+  respaldo crear     --archivo guias.respaldo --clave /ruta/clave.txt
+                                                            la base embebida y los archivos, cifrados, con el servicio en marcha o no
+  respaldo restaurar --archivo guias.respaldo --clave /ruta/clave.txt --carpeta datos-nuevos
+  respaldo restaurar --archivo BACKUP_DIR --clave /ruta/clave.txt --carpeta datos-nuevos [--hasta 2026-11-20T00:00:00-06:00]
+                                                            en una carpeta vacía, que será el DATA_DIR
+  respaldo probar    --clave /ruta/clave.txt                  restaura aparte el de BACKUP_DIR, o uno que hace, destruye esa copia
+                                                            en marcha, la restaura y la compara; termina con 1 si difiere
+  correos probar   --para ana@ejemplo.com                     le manda un correo, para ver si SMTP_URL sirve
 
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
 --pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.
@@ -36,9 +52,6 @@ Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), est
 --intentos: cuántos se hacen, días entre uno y otro, días para decidir, qué pasa si nadie decide (devolver|esperar) y si
   también decide quien recibe (sí|no; sin decirlo, queda como estaba).
 --alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea. --si: sin preguntar.`
-
-/** Error in the command line. The console prints it with the help text and exits with 2. */
-export class ErrorDeLinea extends Error {}
 
 /**
  * Parses and checks a command line, without access to the database. Returns undefined for `--help` or an empty line.
@@ -49,7 +62,7 @@ export function leerLinea(args: string[]) {
   const [grupo = '', verbo = '', ...objetos] = positionals
   if (values.help || values.ayuda || grupo === '') return undefined
   const deOperador = values.operador === undefined ? undefined : COMANDOS[`${grupo} ${verbo} --operador`]
-  const comando = deOperador ?? COMANDOS[`${grupo} ${verbo}`]
+  const comando = deOperador ?? COMANDOS[`${grupo} ${verbo}`.trim()]
   if (!comando) throw new ErrorDeLinea(`No existe el comando «${`${grupo} ${verbo}`.trim()}».`)
   const { json, ayuda: _1, help: _2, si, ...dadas } = values
   const opciones: OpcionesDeConsola = { ...dadas, ...(si && { si: 'sí' }) }

@@ -5,7 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import { barrerArchivos } from '../../server/domain/archivos/sweep.ts'
 import type { DepsDeOperacion } from '../../server/domain/deps.ts'
 import { exportarPersona } from '../../server/domain/personas/exportar.ts'
-import { type Olvidada, olvidarTelefono } from '../../server/domain/personas/olvidarTelefono.ts'
+import type { Olvidada } from '../../server/domain/personas/olvidarTelefono.ts'
+import { olvidarPersona } from '../../server/domain/personas/olvidos.ts'
 import { leerDeQuien } from '../../server/domain/personas/persona.ts'
 import { CONTEXTO_DE_CONSOLA, type Comando } from './comando.ts'
 
@@ -25,7 +26,8 @@ export const COMANDOS_DE_PERSONA: Record<string, Comando> = {
     documento: true,
     async ejecutar(deps, { telefono = '', comercio, carpeta }) {
       const exportada = await exportarPersona(deps, CONTEXTO_DE_CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
-      const archivos = exportada.guias.flatMap((guia) => guia.archivos)
+      const { guias, anteriores } = exportada
+      const archivos = [...guias, ...anteriores.flatMap(({ periodos }) => periodos)].flatMap((una) => una.archivos)
       if (carpeta !== undefined) await copiarArchivos(deps, archivos, carpeta)
       return exportada
     },
@@ -37,8 +39,8 @@ export const COMANDOS_DE_PERSONA: Record<string, Comando> = {
     pregunta: ({ telefono }) =>
       `Se borra para siempre lo que hay de ${telefono} en las guías terminadas, también pruebas de entrega y fotos.`,
     async ejecutar(deps, { telefono = '', comercio }) {
-      const olvidada = await olvidarTelefono(deps, CONTEXTO_DE_CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
-      // This also deletes files that an earlier run left behind.
+      const olvidada = await olvidarPersona(deps, CONTEXTO_DE_CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
+      // The sweeper also deletes files that an earlier run left behind.
       await barrerArchivos(deps)
       return olvidada
     },

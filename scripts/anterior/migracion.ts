@@ -11,7 +11,7 @@ const raiz = fileURLToPath(new URL('../../', import.meta.url))
 /** Folder of the migrations, relative to the root of the tree. */
 export const MIGRACIONES = 'prisma/migrations'
 
-/** Commit before the newest migration: the version from which installations upgrade to the current one. */
+/** Commit before the newest migration. Its version is the one from which installations upgrade. */
 export interface Anterior {
   commit: string
   /** Name of the newest migration. */
@@ -56,7 +56,7 @@ async function hacerUnaVez(nombre: string, hacer: (carpeta: string) => Promise<v
   if (existsSync(hecha)) return hecha
   const carpeta = await mkdtemp(`${hecha}-`)
   try {
-    await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
+    await chmod(carpeta, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
     await hacer(carpeta)
     await rename(carpeta, hecha).catch((error) => {
       if (!existsSync(hecha)) throw error

@@ -3,10 +3,16 @@ import { dirname, posix } from 'node:path'
 
 /** Test that starts the whole service; part of every selection for the server. */
 export const SMOKE_TEST = 'test/salud/comprobarDisponibilidad.test.ts'
-/** Folder of more test files than this is not run as a whole for an operation that has a test of its own. */
+/**
+ * Maximum number of test files of a folder. In a larger folder, a change of an operation runs only the operation's own
+ * test.
+ */
 const MAX_FOLDER_FILES = 12
 
-/** Test folders, or tests, of files outside the domain. The first match counts. */
+/**
+ * Tests of files outside `server/domain/`: folders or files below `test/`, by pattern of the changed path. The first
+ * match counts.
+ */
 const TESTS_OF: readonly [RegExp, readonly string[]][] = [
   [/^server\/pages\/(?:docs|consola|inicio)\//, ['test/docs/']],
   [/^server\/pages\//, ['test/paginas/']],

@@ -67,9 +67,10 @@ function entregarEnLaPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
 
 type Pagina = Parameters<Parameters<typeof conUnTelefono>[1]>[0]
 
-/** Enters a guide's code on the first screen and sets the guide to `en_ruta`. Ends on the guide's full view. */
+/** Enters a guide's code on the search screen and sets the guide to `en_ruta`. Ends on the guide's full view. */
 export async function salirARuta(pagina: Pagina, guia: string) {
-  await pagina.getByLabel('Busque, o escriba la guía').fill(guia)
+  await pagina.getByRole('link', { name: 'Buscar' }).tap()
+  await pagina.getByLabel('Código, nombre o dirección').fill(guia)
   await pagina.getByRole('button', { name: 'Abrir' }).tap()
   await pagina.getByRole('link', { name: 'Salir a ruta' }).tap()
   await pagina.getByRole('button', { name: 'Registrar' }).tap()

@@ -1,21 +1,24 @@
 import type { Estado, Guia, Guias } from '@guias/sdk'
 import { leerHasta } from './esperar.ts'
 
-/** Access and operations that this part of the demo needs. */
+/** Clients and helpers that this part of the demo needs. */
 export interface Tropiezos {
   api: Guias
   url: string
   llaveDeOperaciones: string
-  /** Records a state change of a guide, as the courier company's own system does. */
+  /** Reports a state change of a guide, as the courier company's own system would. */
   operar: (guia: string, estado: Estado) => Promise<void>
-  /** Creates a guide, with a place or without. */
+  /** Creates a guide, with a known location or without one. */
   crear: (referencia: string, conLugar: boolean) => Promise<Guia>
 }
 
-/** Attempts before the parcel returns by itself. */
+/** Number of failed attempts after which the parcel returns automatically. */
 const MAXIMOS = 2
 
-/** Corrects the telephone of a guide whose recipient is asked for the place. Returns the guide's types of events. */
+/**
+ * Corrects the telephone of a guide whose recipient has been asked for the location. Returns the types of the guide's
+ * events.
+ */
 export async function corregirTelefono({ api, crear }: Tropiezos): Promise<{ guia: string; tipos: string[] }> {
   const { guia } = await crear('TEL-1', false)
   const tipos = async () => (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)
@@ -24,7 +27,7 @@ export async function corregirTelefono({ api, crear }: Tropiezos): Promise<{ gui
   return { guia, tipos: await leerHasta(tipos, (unos) => unos.lastIndexOf('ubicacion.solicitada') === 3) }
 }
 
-/** Lets the merchant's recipients decide, and parcels return by themselves after two attempts. */
+/** Changes the merchant's settings: recipients may decide, and parcels return automatically after two attempts. */
 export async function ajustarIntentos({ api, url, llaveDeOperaciones }: Tropiezos): Promise<void> {
   const { comercio, intentos } = await api.cuenta.obtener()
   const respuesta = await fetch(`${url}/operaciones/v1/comercios/${comercio}`, {
@@ -38,7 +41,7 @@ export async function ajustarIntentos({ api, url, llaveDeOperaciones }: Tropiezo
 }
 
 /**
- * Lets a delivery fail, chooses another day as the recipient, with the link in his message, and delivers.
+ * Makes a delivery fail. Then chooses another day with the link in the recipient's message, and delivers.
  * @returns the guide after the choice, and after the delivery
  */
 export async function escogerOtroDia(tropiezos: Tropiezos): Promise<{ decidida: Guia; entregada: Guia }> {
@@ -57,7 +60,10 @@ export async function escogerOtroDia(tropiezos: Tropiezos): Promise<{ decidida: 
   return { decidida, entregada: await api.guias.obtener(guia) }
 }
 
-/** Lets the delivery of a guide fail as often as the policy permits. Returns the guide when it returns by itself. */
+/**
+ * Makes the delivery of a guide fail as often as the policy permits. Returns the guide when its automatic return has
+ * begun.
+ */
 export async function agotarIntentos({ api, operar, crear }: Tropiezos): Promise<Guia & { motivo: unknown }> {
   const { guia } = await crear('VUELVE-1', true)
   await operar(guia, 'recolectado')

@@ -8,13 +8,13 @@ const IGNORED = /^(?:generado|dist|node_modules|\..*|.*~|.*\.sw.|4913)$/
 /** Time without another change after which a change is reported, in milliseconds: editors write a file in some steps. */
 const SETTLED = 60
 
-/** Folder and all folders below it, without ignored ones. */
+/** Lists a folder and all folders below it, except ignored ones. */
 function foldersIn(folder: string): string[] {
   try {
     const inside = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory())
     return [folder, ...inside.flatMap(({ name }) => (IGNORED.test(name) ? [] : foldersIn(join(folder, name))))]
   } catch {
-    return [] // the folder was removed meanwhile
+    return [] // The folder was removed meanwhile.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Changes to Redoc's program that translations cannot make. The program in the browser and the one that renders the page
- * in advance get the same changes, because React compares their results.
+ * Changes to Redoc's program beyond its translation. The program in the browser and the one that renders the page in
+ * advance get the same changes, because React compares their results.
  */
 
 /** Pieces of Redoc, by name: the code to find, and the code to put in its place. */
@@ -18,7 +18,7 @@ const CAMBIOS: Readonly<Record<string, readonly [RegExp, string]>> = {
     /\([\w$]+,(?=\{\$collapsedSidebar:\w+,children:\(0,\w+\.jsx\)\((["`])a\1,\{[^{}]*https:\/\/redocly\.com\/redoc\/\1)/,
     '(()=>null,',
   ],
-  /** The button that chooses an example is named by its text, which tells the example. */
+  /** The name of the button that chooses an example is its text, which describes the example. */
   ejemplo: [/"aria-label":(["`])Example\1,(?=options:)/, ''],
 }
 

@@ -39,12 +39,48 @@ function entero(contrato: Objeto, valor: Json | undefined): Objeto {
 
 const variantes = (esquema: Objeto) => (esquema.oneOf ?? esquema.anyOf) as Json[] | undefined
 
-/** Returns the type of a schema in Spanish, such as `lista de texto` or `texto o nulo`. */
+/** Bounds that follow from whole numbers of 32 or 53 bits. They are left out, because they say nothing else. */
+const SIN_TOPE: ReadonlySet<Json | undefined> = new Set([undefined, 2_147_483_647, Number.MAX_SAFE_INTEGER])
+
+/** Returns the bounds in Spanish, such as ` de 1 a 100` or ` de hasta 40`; an empty text if there are none. */
+function entre(desde: Json | undefined, hasta: Json | undefined): string {
+  const [minimo, maximo] = [desde, hasta].map((uno) => (SIN_TOPE.has(uno) ? undefined : String(uno)))
+  if (minimo === maximo) return minimo === undefined ? '' : ` de ${minimo}`
+  if (maximo === undefined) return ` desde ${minimo}`
+  return minimo === undefined ? ` de hasta ${maximo}` : ` de ${minimo} a ${maximo}`
+}
+
+/** Formats of strings that imply a length. */
+const FORMAS: Readonly<Record<string, string>> = { 'date-time': 'fecha y hora', date: 'día', uri: 'dirección' }
+
+/** Describes the restrictions of a schema besides its type: format, length, range and number of elements. */
+function limitesDe(esquema: Objeto): string {
+  const forma = FORMAS[String(esquema.format)]
+  const letras = esquema.enum || forma ? '' : entre(esquema.minLength || undefined, esquema.maxLength)
+  const miembros = entre(esquema.minProperties, esquema.maxProperties)
+  return [
+    forma && ` (${forma})`,
+    letras && `${letras} ${letras === ' de 1' ? 'carácter' : 'caracteres'}`,
+    entre(esquema.minimum, esquema.maximum),
+    miembros && `${miembros} miembros`,
+  ]
+    .filter(Boolean)
+    .join('')
+}
+
+/**
+ * Returns the type of a schema in Spanish, with its lengths and ranges, such as `lista de 1 a 100: texto` or
+ * `texto de 1 a 40 caracteres o nulo`.
+ */
 export function tipoDe(contrato: Objeto, valor: Json | undefined): string {
   const esquema = entero(contrato, valor)
   const suyas = variantes(esquema)
-  if (suyas) return [...new Set(suyas.map((una) => tipoDe(contrato, una)))].join(' o ')
-  if (esquema.items) return `lista de ${tipoDe(contrato, esquema.items)}`
+  const deVariantes = [...new Set(suyas?.map((una) => tipoDe(contrato, una)).filter(Boolean))]
+  if (deVariantes.length > 0) return deVariantes.join(' o ')
+  if (esquema.items) {
+    const cuantos = entre(esquema.minItems || undefined, esquema.maxItems)
+    return `lista${cuantos}${cuantos ? ':' : ' de'} ${tipoDe(contrato, esquema.items)}`
+  }
   const tipos = [
     esquema.type ??
       (Object.keys(esquema.properties as Objeto).length > 0
@@ -53,15 +89,21 @@ export function tipoDe(contrato: Objeto, valor: Json | undefined): string {
           ? []
           : typeof esquema.const),
   ]
+  const limites = limitesDe(esquema)
   return tipos
     .flat()
-    .map((tipo) => TIPOS[String(tipo)] ?? String(tipo))
+    .map((tipo) => `${TIPOS[String(tipo)] ?? String(tipo)}${tipo === 'null' ? '' : limites}`)
     .join(' o ')
 }
 
-const valoresDe = (esquema: Objeto) => {
-  const valores = (esquema.enum ?? (esquema.const === undefined ? [] : [esquema.const])) as Json[]
-  return valores.length > 0 ? ` Valores: ${valores.map((uno) => `\`${String(uno)}\``).join(', ')}.` : ''
+/** Describes the values that a schema, or the elements of its list, allows, and the default of an absent member. */
+export function valoresDe(contrato: Objeto, valor: Json | undefined): string {
+  const esquema = entero(contrato, valor)
+  const deUno = esquema.items ? entero(contrato, esquema.items) : esquema
+  const valores = (deUno.enum ?? (deUno.const === undefined ? [] : [deUno.const])) as Json[]
+  const admitidos = valores.length > 0 ? ` Valores: ${valores.map((uno) => `\`${String(uno)}\``).join(', ')}.` : ''
+  const omitido = esquema.default === undefined ? '' : ` Si falta, \`${JSON.stringify(esquema.default)}\`.`
+  return `${admitidos}${omitido}`
 }
 
 /** Lists the members of a schema and of its nested schemas. The first of several members with the same path is kept. */
@@ -79,7 +121,7 @@ export function camposDe(contrato: Objeto, valor: Json | undefined, prefijo = ''
         nombre,
         tipo: tipoDe(contrato, miembro),
         obligatorio: ((esquema.required ?? []) as Json[]).includes(clave),
-        descripcion: `${String(suyo.description ?? '').trim()}${valoresDe(suyo)}`.trim(),
+        descripcion: `${String(suyo.description ?? '').trim()}${valoresDe(contrato, suyo)}`.trim(),
       }
       return [campo, ...(nivel < HONDO ? camposDe(contrato, miembro, nombre, nivel + 1) : [])]
     },

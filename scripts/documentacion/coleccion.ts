@@ -2,20 +2,63 @@
  * Exports the operations as a collection for Postman, Bruno and compatible tools. Each example of a body becomes a
  * request.
  */
+import { DIRECCION } from '../../server/pages/docs/direccion.ts'
 import { ejemplosDe, type Objeto, type OperacionDeContrato, operacionesDe, parametrosDe } from './contrato.ts'
 import { consultaDe } from './muestras.ts'
+import { antesDe, DESPUES, type Necesidad } from './preparacion.ts'
 
 const ESQUEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
 /**
- * Test script that runs after each request of the collection. It stores the ids that the response created, so that
- * later requests use them.
+ * Preconditions of operations, or of single request examples (`operation.example`), which the collection's scripts
+ * fulfil. All other requests need only a key.
  */
-const RECORDAR = `const hecho = pm.response.code < 300 && pm.response.text() ? pm.response.json() : {}
-const clases = { wh_: 'webhook', ent_: 'entrega', rec_: 'recuperacion' }
-const clase = clases[String(hecho.id).replace(/_.*/, '_')]
-if (clase) pm.collectionVariables.set(clase, hecho.id)
-if (typeof hecho.guia === 'string') pm.collectionVariables.set('guia', hecho.guia)`
+const NECESIDADES: Readonly<Record<string, Necesidad>> = {
+  obtenerGuia: 'aceptada',
+  listarEventosDeGuia: 'aceptada',
+  corregirGuia: 'aceptada',
+  'corregirGuia.destino': 'nueva',
+  reintentarGuia: 'fallida',
+  devolverGuia: 'fallida',
+  confirmarUbicacion: 'sinLugar',
+  reenviarSolicitud: 'vencida',
+  cancelarGuia: 'aceptada',
+  obtenerEtiqueta: 'aceptada',
+  crearEtiquetas: 'dos',
+  obtenerPruebaDeEntrega: 'entregada',
+  listarIntentosDeGuia: 'fallida',
+  simularAvance: 'aceptada',
+  'simularAvance.intento': 'enRuta',
+  'simularAvance.sinFirma': 'enRuta',
+  simularUbicacion: 'sinLugar',
+  simularDecision: 'fallida',
+  crearWebhook: 'sitio',
+  obtenerWebhook: 'webhook',
+  cambiarWebhook: 'webhook',
+  eliminarWebhook: 'webhook',
+  rotarSecreto: 'webhook',
+  probarWebhook: 'webhook',
+  recuperarEntregasDeWebhook: 'webhook',
+  obtenerRecuperacion: 'recuperacion',
+  listarEntregasDeWebhook: 'webhook',
+  obtenerEntregaDeWebhook: 'entrega',
+  reenviarEntregaDeWebhook: 'entrega',
+}
+
+/** Variables of the collection, by the example value in the contract that each replaces. */
+const VARIABLES: readonly (readonly [escrito: string, variable: string])[] = [
+  ['https://tienda.ejemplo.com/guias/eventos', '{{RECEPTOR}}/{{unico}}'],
+  ['https://tienda.ejemplo.com:8443/guias', '{{RECEPTOR}}/{{unico}}'],
+  ['https://nueva.ejemplo.com/guias', '{{RECEPTOR}}/{{unico}}'],
+  ['7K3M9QX2A1B4', '{{guia}}'],
+  ['2Q9ZT4C7XK0Y', '{{otra_guia}}'],
+  ['2026-11-19T06:00:00.000Z', '{{desde}}'],
+  ['2026-11-20T02:00:00.000Z', '{{desde}}'],
+  ['2026-11-20T12:00:00.000Z', '{{hasta}}'],
+  ['0f8b6a52-3c1d-4e7a-9b20-5d6e7f809a1b', '{{clave}}'],
+]
+const conVariables = (texto: string) =>
+  VARIABLES.reduce((hecho, [escrito, variable]) => hecho.replaceAll(escrito, variable), texto)
 
 function direccion(contrato: Objeto, operacion: OperacionDeContrato): Objeto {
   const camino = operacion.ruta.slice(1).replace(/\{(\w+)\}/g, '{{$1}}')
@@ -39,23 +82,32 @@ function direccion(contrato: Objeto, operacion: OperacionDeContrato): Objeto {
   }
 }
 
-function solicitudes(contrato: Objeto, operacion: OperacionDeContrato): Objeto[] {
-  const { metodo, definicion } = operacion
+interface Solicitud {
+  name: string
+  request: Objeto
+  /** Precondition of the request; undefined if it needs only a key. */
+  necesita: Necesidad | undefined
+}
+
+function solicitudes(contrato: Objeto, operacion: OperacionDeContrato): Solicitud[] {
+  const { id, metodo, definicion } = operacion
   const request = {
     method: metodo.toUpperCase(),
     description: definicion.description ?? '',
     url: direccion(contrato, operacion),
   }
   const ejemplos = ejemplosDe(contrato, definicion.requestBody)
-  if (ejemplos.length === 0) return [{ name: definicion.summary ?? '', request: { ...request, header: [] } }]
-  return ejemplos.map(([, ejemplo]) => ({
-    name: ejemplos.length > 1 ? `${definicion.summary}: ${ejemplo.summary}` : (definicion.summary ?? ''),
+  const name = String(definicion.summary)
+  if (ejemplos.length === 0) return [{ name, request: { ...request, header: [] }, necesita: NECESIDADES[id] }]
+  return ejemplos.map(([nombre, ejemplo]) => ({
+    name: ejemplos.length > 1 ? `${name}: ${ejemplo.summary}` : name,
+    necesita: NECESIDADES[`${id}.${nombre}`] ?? NECESIDADES[id],
     request: {
       ...request,
       header: [{ key: 'Content-Type', value: 'application/json' }],
       body: {
         mode: 'raw',
-        raw: JSON.stringify(ejemplo.value, null, 2),
+        raw: conVariables(JSON.stringify(ejemplo.value, null, 2)),
         options: { raw: { language: 'json' } },
       },
     },
@@ -70,26 +122,49 @@ export function coleccionDe(contrato: Objeto): Objeto {
     .flatMap((operacion) => parametrosDe(contrato, operacion))
     .filter((parametro) => parametro.in === 'path')
   const ejemplos = new Map(enRutas.map(({ name, example }) => [name, example]))
+  const carpetas = ((contrato.tags ?? []) as Objeto[]).map(({ name = '', description = '' }) => ({
+    name,
+    description,
+    item: operaciones
+      .filter(({ definicion }) => (definicion.tags as string[])[0] === name)
+      .flatMap((operacion) => solicitudes(contrato, operacion)),
+  }))
+  const necesidades = carpetas.flatMap(({ item }) =>
+    item.flatMap(({ name, necesita }) => (necesita ? [[name, necesita] as const] : [])),
+  )
   return {
     info: {
       name: info.title ?? '',
       version: info.version ?? '',
-      description: 'Ponga `GUIAS_URL` y `GUIAS_LLAVE` (de prueba, mejor) en las variables de la colección.',
+      description: DESCRIPCION,
       schema: ESQUEMA,
     },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{GUIAS_LLAVE}}', type: 'string' }] },
     variable: [
-      { key: 'GUIAS_URL', value: 'http://127.0.0.1:3000' },
+      { key: 'GUIAS_URL', value: DIRECCION },
       { key: 'GUIAS_LLAVE', value: 'guia_test_…' },
+      { key: 'RECEPTOR', value: '{{GUIAS_URL}}/coleccion' },
       ...[...ejemplos].map(([key = '', value = '']) => ({ key, value })),
+      { key: 'otra_guia', value: '2Q9ZT4C7XK0Y' },
+      { key: 'unico', value: '1' },
+      { key: 'clave', value: 'coleccion-1' },
+      { key: 'desde', value: '2026-11-20T02:00:00.000Z' },
+      { key: 'hasta', value: '2026-11-20T12:00:00.000Z' },
     ],
-    event: [{ listen: 'test', script: { type: 'text/javascript', exec: RECORDAR.split('\n') } }],
-    item: ((contrato.tags ?? []) as Objeto[]).map(({ name = '', description = '' }) => ({
-      name,
-      description,
-      item: operaciones
-        .filter(({ definicion }) => (definicion.tags as string[])[0] === name)
-        .flatMap((operacion) => solicitudes(contrato, operacion)),
+    event: [guion('prerequest', antesDe(Object.fromEntries(necesidades))), guion('test', DESPUES)],
+    item: carpetas.map(({ item, ...carpeta }) => ({
+      ...carpeta,
+      item: item.map(({ name, request }) => ({ name, request })),
     })),
   }
 }
+
+const DESCRIPCION = `Ponga \`GUIAS_URL\` y \`GUIAS_LLAVE\` en las variables de la colección. Con una llave de prueba se puede enviar entera, de
+arriba abajo y cuantas veces quiera: antes de cada solicitud, un guion mira si \`guia\`, \`webhook\` y lo demás están como
+ella los necesita, y si no, los prepara. Con una de producción no prepara nada. \`RECEPTOR\` es la dirección a la que van los webhooks; ponga
+la de su servidor.`
+
+const guion = (listen: string, texto: string): Objeto => ({
+  listen,
+  script: { type: 'text/javascript', exec: texto.trim().split('\n') },
+})

@@ -7,6 +7,7 @@ import { ejemplosDe, esquemasDe, type Json, type Objeto, operacionesDe } from '.
 interface Maquina {
   iniciales: string[]
   finales: string[]
+  rectificables?: string[]
   desvios?: string[]
   transiciones: Record<string, string[]>
 }
@@ -23,9 +24,12 @@ export function duracion(segundos: number): string {
   return `${(segundos / (tamano as number)).toLocaleString('es', { maximumFractionDigits: 1 })} ${unidad}`
 }
 
+const maquinaDe = (contrato: Objeto, esquema: string) =>
+  (esquemasDe(contrato)[esquema] as Objeto)['x-transiciones'] as unknown as Maquina
+
 function tablaDeEstados(contrato: Objeto): string {
   const { Estado = {} } = esquemasDe(contrato)
-  const { transiciones } = Estado['x-transiciones'] as unknown as Maquina
+  const { transiciones } = maquinaDe(contrato, 'Estado')
   const significados = Estado['x-significados'] as Textos
   return tabla(
     ['estado', 'significa', 'puede pasar a'],
@@ -42,8 +46,7 @@ function tablaDeEstados(contrato: Objeto): string {
  * an image (`diagrama.ts`).
  */
 function diagrama(contrato: Objeto, esquema: string): string {
-  const maquina = esquemasDe(contrato)[esquema]?.['x-transiciones'] as unknown as Maquina
-  const { iniciales, finales, desvios = [], transiciones } = maquina
+  const { iniciales, finales, desvios = [], transiciones } = maquinaDe(contrato, esquema)
   const flechas = [
     ...iniciales.map((estado) => `[*] --> ${estado}`),
     ...Object.entries(transiciones).flatMap(([de, hacia]) => hacia.map((a) => `${de} --> ${a}`)),
@@ -149,6 +152,7 @@ function vectores(contrato: Objeto): string {
 
 const FRAGMENTOS: Record<string, (contrato: Objeto) => string> = {
   estados: tablaDeEstados,
+  'estados.rectificables': (contrato) => codigos(maquinaDe(contrato, 'Estado').rectificables ?? []),
   'estados.diagrama': (contrato) => diagrama(contrato, 'Estado'),
   'ubicacion.diagrama': (contrato) => diagrama(contrato, 'EstadoDeUbicacion'),
   motivos: tablaDeMotivos,
@@ -162,6 +166,7 @@ const FRAGMENTOS: Record<string, (contrato: Objeto) => string> = {
   'reintentos.variacion': (contrato) => `${reintentosDe(contrato).variacion * 100} %`,
   'reintentos.retry_after': (contrato) => duracion(reintentosDe(contrato).retry_after_maximo_s),
   'webhooks.vectores': vectores,
+  version: (contrato) => String((contrato.info as Objeto).version),
 }
 
 const usados = new Set<string>()

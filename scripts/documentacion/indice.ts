@@ -5,17 +5,33 @@ import { esquemasDe, type Objeto, operacionesDe, parametrosDe } from './contrato
 import { enDireccion, leerGuiaDelContrato, sinMarcas } from './guia.ts'
 import { OBJETOS } from './lectura.ts'
 
-/** Other words for a chapter that users of other services search for. */
+/** Other words for a chapter or a part (`chapter/part`) that users of other services search for. */
 const TAMBIEN: Readonly<Record<string, string>> = {
+  sdk: 'npm, npm install, instalar sdk, instalar, paquete, tgz, cliente, librería, biblioteca, node, javascript, typescript',
+  'linea-de-ordenes': 'cli, npx, terminal, consola, comando, comandos, csv, importar pedidos, subir archivo',
+  etiquetas: 'label, labels, imprimir, impresora, impresora térmica, zebra, carta, código de barras, zpl',
+  'pasar-a-produccion':
+    'llave de producción, producción, live, llave live, guia_live, salir en vivo, go live, checklist, lista de comprobación',
   autenticacion: 'llave, clave, api key, token, bearer, credenciales',
   idempotencia: 'external_ref, repetir, duplicados, idempotency',
   limites: 'rate limit, cuota, velocidad, demasiadas solicitudes',
   paginas: 'paginación, cursor, siguiente, lista',
   'modo-de-prueba': 'sandbox, test, pruebas, llave de prueba',
   lotes: 'bulk, batch, masivo, varias',
+  'asistentes-mcp': 'ia, inteligencia artificial, claude, chatgpt, agente, llm, model context protocol',
   'recibir-webhooks': 'webhook, webhooks, notificaciones, avisos, callback',
   'pagina-de-rastreo': 'seguimiento, tracking',
   cambios: 'changelog, novedades, versiones',
+}
+
+/** Additional search words for the sections about features that the service does not have. */
+const NO_HAY: Readonly<Record<string, string>> = {
+  'cobro-contra-entrega': 'contra entrega, cod, cash on delivery, pago al recibir, cobrar, recaudo, cobros',
+  'tarifas-y-cotizacion': 'tarifa, tarifas, precio, precios, costo, cuánto cuesta, cotizar, cotización',
+  'wordpress-woocommerce-y-shopify':
+    'wordpress, woocommerce, shopify, plugin, complemento, magento, prestashop, tienda en línea',
+  excel: 'excel, xlsx, xls, hoja de cálculo, google sheets',
+  'recoleccion-programada': 'pickup, programar recogida, agendar recolección',
 }
 
 const deLaGuia = (contrato: Objeto): SearchPart[] =>
@@ -27,8 +43,8 @@ const deLaGuia = (contrato: Objeto): SearchPart[] =>
         titulo: parte.titulo,
         lugar: `/${parte.lugar}`,
         de: titulo,
-        claves: '',
-        // Each error of these tables has an entry of its own (`deErrores`).
+        claves: nombre === 'lo-que-no-hay' ? (NO_HAY[parte.lugar.split('/').at(-1)!] ?? '') : '',
+        // The tables of errors are left out, because each error has an index entry of its own (`deErrores`).
         texto: nombre === 'errores' ? '' : sinMarcas(parte.texto),
       }),
     ),

@@ -1,9 +1,9 @@
 /**
- * Writes the documentation as Markdown, for programs and language models: each chapter, each operation, and
- * `/llms.txt`.
+ * Writes the documentation as Markdown, for programs and language models: each chapter, group and operation,
+ * `/llms.txt`, and all of them in `/llms-full.txt`.
  */
 import { DIRECCION } from '../../server/pages/docs/direccion.ts'
-import { camposDe, tipoDe } from './campos.ts'
+import { camposDe, tipoDe, valoresDe } from './campos.ts'
 import {
   ejemplosDe,
   type Json,
@@ -14,7 +14,7 @@ import {
   seguirRef,
 } from './contrato.ts'
 import { tabla } from './fragmentos.ts'
-import { type Capitulo, leerGuiaDelContrato, sinMarcas } from './guia.ts'
+import { type Capitulo, enDireccion, leerGuiaDelContrato, sinMarcas } from './guia.ts'
 
 /** Contents of files by their paths in the service, such as `docs/guia/lotes.md`. */
 export type Textos = Map<string, string>
@@ -22,25 +22,33 @@ export type Textos = Map<string, string>
 const enDocs = (ruta: string) => `${DIRECCION}/docs/${ruta}.md`
 
 /**
- * Returns the Markdown address for an address of the reading view. A group of operations has no page of its own, only a
- * list in `/llms.txt`.
- * @throws if the operation does not exist
+ * Returns the Markdown address for an address of the reading view: a chapter, a part of it, a group of operations or an
+ * operation.
+ * @throws if it does not exist
  */
 function enlaceDe(contrato: Objeto, lugar: string): string {
-  const [grupo = '', nombre] = lugar.split('/')
-  if (grupo === 'section') return enDocs(`guia/${nombre}`)
-  if (!nombre) return `${DIRECCION}/llms.txt`
-  const operacion = operacionesDe(contrato).find(({ id }) => id.toLowerCase() === nombre)
-  if (!operacion) throw new Error(`the documentation links to #/${lugar}, which does not exist`)
-  return enDocs(`operaciones/${operacion.id}`)
+  const [grupo = '', nombre, parte] = lugar.split('/')
+  if (grupo === 'section') {
+    const capitulo = leerGuiaDelContrato(contrato).capitulos.find((uno) => uno.nombre === nombre)
+    const apartado = capitulo?.partes.find((una) => una.lugar === lugar)
+    if (capitulo && (parte === undefined || apartado)) return enDocs(`guia/${nombre}`) + (parte ? `#${parte}` : '')
+  } else if (nombre === undefined) {
+    if (gruposDe(contrato).some(({ name }) => enDireccion(String(name)) === grupo)) return enDocs(`grupos/${grupo}`)
+  } else {
+    const operacion = operacionesDe(contrato).find(({ id }) => id.toLowerCase() === nombre)
+    if (operacion) return enDocs(`operaciones/${operacion.id}`)
+  }
+  throw new Error(`the documentation links to #/${lugar}, which does not exist`)
 }
 
-/** Makes links absolute and changes links to the reading view into links to Markdown. Removes anchors. */
+const gruposDe = (contrato: Objeto) => (contrato.tags ?? []) as Objeto[]
+
+/** Makes links absolute and changes links to the reading view into links to Markdown. */
 const conEnlaces = (contrato: Objeto, texto: string) =>
   texto
     .replace(/\]\(#\/([^)]*)\)/g, (_, lugar: string) => `](${enlaceDe(contrato, lugar)})`)
+    .replace(/\]\(#error-(\w+)\)/g, (_, codigo: string) => `](${enDocs('guia/errores')}#error-${codigo})`)
     .replace(/\]\(\//g, `](${DIRECCION}/`)
-    .replace(/<a id="[^"]*"><\/a>/g, '')
 
 const juntar = (...partes: (string | undefined)[]) => partes.filter(Boolean).join('\n\n')
 const bloque = (lengua: string, codigo: string) => `\`\`\`${lengua}\n${codigo}\n\`\`\``
@@ -75,7 +83,9 @@ function parametros(contrato: Objeto, operacion: OperacionDeContrato): string | 
     `\`${uno.name}\``,
     DONDE[String(uno.in)] ?? '',
     [tipoDe(contrato, uno.schema), ...(uno.required ? ['obligatorio'] : [])].join(', '),
-    enCelda(String(uno.description ?? seguirRef(contrato, uno.schema).description ?? '')),
+    enCelda(
+      String(uno.description ?? seguirRef(contrato, uno.schema).description ?? '') + valoresDe(contrato, uno.schema),
+    ),
   ])
   return filas.length > 0 ? `## Parámetros\n\n${tabla(['nombre', 'dónde', 'tipo', 'qué es'], filas)}` : undefined
 }
@@ -96,8 +106,9 @@ function respuestas(contrato: Objeto, { definicion }: OperacionDeContrato): stri
     const esquema = (((respuesta.content ?? {}) as Objeto)['application/json'] as Objeto | undefined)?.schema
     const titulo = `### ${status}\n\n${String(respuesta.description).trim()}`
     if (Number(status) >= 400) {
-      const codigos = ejemplosDe(contrato, una).map(([, { value }]) => `\`${(value as Objeto).codigo}\``)
-      return `${titulo}\n\n\`codigo\`: ${[...new Set(codigos)].join(', ')}.`
+      const codigos = ejemplosDe(contrato, una).map(([, { value }]) => (value as Objeto).codigo)
+      const enlaces = [...new Set(codigos)].map((codigo) => `[\`${codigo}\`](#error-${codigo})`)
+      return `${titulo}\n\n\`codigo\`: ${enlaces.join(', ')}.`
     }
     return [
       titulo,
@@ -129,10 +140,27 @@ function deOperacion(contrato: Objeto, operacion: OperacionDeContrato): string {
   )
 }
 
+const enlace = (titulo: string, ruta: string, que: string) => `- [${titulo}](${ruta}): ${que}`
+
+/** Returns the description of a group of operations and the list of its operations. */
+const deGrupo = (contrato: Objeto, { name, description }: Objeto) =>
+  juntar(
+    String(description),
+    operacionesDe(contrato)
+      .filter(({ definicion }) => (definicion.tags as Json[]).includes(name!))
+      .map(({ id, metodo, ruta, definicion }) =>
+        enlace(
+          String(definicion.summary),
+          enDocs(`operaciones/${id}`),
+          `\`${metodo.toUpperCase()} ${ruta}\`. ${enFrase(String(definicion.description))}`,
+        ),
+      )
+      .join('\n'),
+  )
+
 /** Returns `/llms.txt` as llmstxt.org defines it: a title, a summary, the introduction, and lists of links. */
 function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: string): string {
   const { title, summary } = contrato.info as Objeto
-  const enlace = (titulo: string, ruta: string, que: string) => `- [${titulo}](${ruta}): ${que}`
   return juntar(
     `# ${title}`,
     `> ${summary}`,
@@ -144,22 +172,10 @@ function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: 
         enlace(titulo, enDocs(`guia/${nombre}`), enFrase(texto || (partes[0]?.texto ?? ''))),
       )
       .join('\n'),
-    ...((contrato.tags ?? []) as Objeto[]).flatMap(({ name, description }) => [
-      `## ${name}`,
-      String(description),
-      operacionesDe(contrato)
-        .filter(({ definicion }) => (definicion.tags as Json[]).includes(name!))
-        .map(({ id, metodo, ruta, definicion }) =>
-          enlace(
-            String(definicion.summary),
-            enDocs(`operaciones/${id}`),
-            `\`${metodo.toUpperCase()} ${ruta}\`. ${enFrase(String(definicion.description))}`,
-          ),
-        )
-        .join('\n'),
-    ]),
+    ...gruposDe(contrato).flatMap((grupo) => [`## ${grupo.name}`, deGrupo(contrato, grupo)]),
     '## Contrato',
     [
+      enlace('Todo en un archivo', `${DIRECCION}/llms-full.txt`, 'la guía y las operaciones, una tras otra.'),
       enlace('OpenAPI 3.1 en JSON', `${DIRECCION}/openapi.json`, 'el contrato entero, para generar un cliente.'),
       enlace('OpenAPI 3.1 en YAML', `${DIRECCION}/openapi.yaml`, 'el mismo.'),
       enlace('Colección', `${DIRECCION}/coleccion.json`, 'las operaciones con sus ejemplos, para Postman o Bruno.'),
@@ -170,10 +186,20 @@ function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: 
 /** Returns all Markdown files of the documentation. */
 export function enMarkdown(contrato: Objeto): Textos {
   const { introduccion, capitulos } = leerGuiaDelContrato(contrato)
+  const deLaGuia = capitulos.map((uno) => [`docs/guia/${uno.nombre}.md`, deCapitulo(uno)] as const)
+  const deOperaciones = operacionesDe(contrato).map(
+    (una) => [`docs/operaciones/${una.id}.md`, deOperacion(contrato, una)] as const,
+  )
+  const lista = indice(contrato, capitulos, introduccion)
   const textos = [
-    ['llms.txt', indice(contrato, capitulos, introduccion)],
-    ...capitulos.map((uno) => [`docs/guia/${uno.nombre}.md`, deCapitulo(uno)]),
-    ...operacionesDe(contrato).map((una) => [`docs/operaciones/${una.id}.md`, deOperacion(contrato, una)]),
+    ['llms.txt', lista],
+    ['llms-full.txt', [lista, ...[...deLaGuia, ...deOperaciones].map(([, texto]) => texto)].join('\n\n---\n\n')],
+    ...deLaGuia,
+    ...gruposDe(contrato).map((grupo) => [
+      `docs/grupos/${enDireccion(String(grupo.name))}.md`,
+      `# ${grupo.name}\n\n${deGrupo(contrato, grupo)}`,
+    ]),
+    ...deOperaciones,
   ] as [string, string][]
   return new Map(textos.map(([ruta, texto]) => [ruta, `${conEnlaces(contrato, texto).trim()}\n`]))
 }

@@ -17,8 +17,8 @@ import {
 const CARPETA = new URL('../../openapi/comercios/muestras/', import.meta.url)
 
 /**
- * Returns the query parameters of a sample: the required ones and the first optional one. Never returns `cursor`. A
- * sample is not a reference.
+ * Returns the query parameters of a sample: the required ones and the first optional one, but never `cursor`. A sample
+ * need not show every parameter.
  */
 export function consultaDe(parametros: readonly Objeto[]): Objeto[] {
   const deConsulta = parametros.filter((uno) => uno.in === 'query' && uno.name !== 'cursor')

@@ -13,7 +13,10 @@ import type { Json, Objeto } from '../documentacion/contrato.ts'
 
 /** Extension of an operation: statuses of common answers that the operation never sends. */
 const EXCEPCIONES = 'x-sin-respuestas'
-/** Only these files leave common answers out. The bundles, which the linter also reads, contain them. */
+/**
+ * Pattern of the files to which common answers are added. The linter also reads the bundles, which already contain
+ * them.
+ */
 const ES_DE_PATHS = /[/\\]openapi[/\\]\w+[/\\]paths[/\\]/
 
 const componente = (archivo: string, nombre: string): Objeto => ({
@@ -116,7 +119,7 @@ function agregar() {
 }
 
 /**
- * Plugin in the form that Redocly expects: the default export of this module, with the preprocessor that adds the
- * answers.
+ * Plugin in the form that Redocly expects, as the default export of this module. Its preprocessor adds the responses
+ * that all operations have to the contract.
  */
 export default () => ({ id: 'comunes', preprocessors: { oas3: { agregar } } })

@@ -8,7 +8,7 @@ import { conRfc9457 } from '../documentacion/rfc9457.ts'
 import { correrEnRaiz } from './correr.ts'
 import { indiceDeOperaciones } from './indiceDeOperaciones.ts'
 import { CARPETA, escribir, exigirArchivo, leerBundle } from './lugares.ts'
-import { paraElServidor, paraPublicar, sinProblemasAjenos } from './publicar.ts'
+import { paraElServidor, paraPublicar, paraServir, sinProblemasAjenos } from './publicar.ts'
 import { DOCUMENTOS, unirContratos } from './unirContratos.ts'
 import { vocabulario } from './vocabulario.ts'
 
@@ -28,14 +28,20 @@ export async function generarContrato() {
   }
   exigirFragmentosUsados()
   await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))
-  const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`comercios.${tipo}`, CARPETA).pathname)
-  await correrEnRaiz('redocly', ['bundle', json, '--output', yaml])
-  await exigirArchivo('server/generado/contrato/comercios.yaml')
+  await escribirServido(await leerBundle('comercios'))
   const contrato = paraElServidor(unirContratos(completos))
   await escribir('contrato.json', JSON.stringify(contrato))
   await escribir('operaciones.ts', indiceDeOperaciones(contrato))
   await escribir('vocabulario.ts', vocabulario(contrato))
   await generarTipos(contrato)
+}
+
+/** Writes the merchants' contract as the service serves it (`/openapi.json`, `/openapi.yaml`). */
+async function escribirServido(publicado: Objeto) {
+  await escribir('openapi.json', JSON.stringify(paraServir(publicado), null, 2))
+  const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`openapi.${tipo}`, CARPETA).pathname)
+  await correrEnRaiz('redocly', ['bundle', json, '--output', yaml])
+  await exigirArchivo('server/generado/contrato/openapi.yaml')
 }
 
 async function generarTipos(contrato: Objeto) {

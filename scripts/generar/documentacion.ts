@@ -1,11 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { operacionesDeConsola } from '../documentacion/consola.ts'
+import type { Objeto } from '../documentacion/contrato.ts'
 import { indiceDe } from '../documentacion/indice.ts'
 import { enMarkdown } from '../documentacion/markdown.ts'
 import { construirPagina } from '../documentacion/pagina.ts'
 import { comprimir } from './comprimir.ts'
 import { correrEnRaiz } from './correr.ts'
-import { CARPETA, leerBundle } from './lugares.ts'
+import { herramientasDe } from './herramientas.ts'
+import { CARPETA, escribir, leerBundle } from './lugares.ts'
 
 /** Writes the merchants' documentation, except the programs of its pages (`paginas.ts`). */
 export async function generarDocumentacion() {
@@ -15,6 +17,8 @@ export async function generarDocumentacion() {
   await writeFile(new URL('indice.json', carpeta), JSON.stringify(indiceDe(contrato)))
   await writeFile(new URL('operaciones.json', carpeta), JSON.stringify(operacionesDeConsola(contrato)))
   await comprimir(carpeta, ['indice.json', 'operaciones.json'])
+  const { version = '' } = contrato.info as Objeto
+  await escribir('herramientas.json', JSON.stringify({ version, herramientas: herramientasDe(contrato) }))
   for (const [ruta, texto] of enMarkdown(contrato)) {
     const archivo = new URL(`textos/${ruta}`, carpeta)
     await mkdir(new URL('./', archivo), { recursive: true })

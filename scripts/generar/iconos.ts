@@ -1,4 +1,4 @@
-// Drawings of the icons that the pages show, from lucide-static.
+// Generates the drawings of the pages' icons from the package lucide-static.
 import { readFile, writeFile } from 'node:fs/promises'
 import { ICON_NAMES } from '../../server/pages/ui/iconNames.ts'
 import { CARPETA, RAIZ } from './lugares.ts'
@@ -7,8 +7,8 @@ import { CARPETA, RAIZ } from './lugares.ts'
 const constante = (nombre: string) => nombre.replace(/(?:^|-)(\w)/g, (_todo, letra: string) => letra.toUpperCase())
 
 /**
- * Returns the shapes within an icon's SVG. The attributes around them stand once in `icon.css`.
- * @throws if the file has another form than that of lucide-static
+ * Returns the shapes inside an icon's SVG. `icon.css` sets the common attributes once.
+ * @throws if the file is not in the form of lucide-static
  */
 function formas(svg: string): string {
   const [, dentro] = /<svg[^>]*>([\s\S]+)<\/svg>/.exec(svg) ?? []

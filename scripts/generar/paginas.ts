@@ -6,7 +6,7 @@ import { assetPath } from '../../server/pages/assets.ts'
 import { DEFAULT_COLOR } from '../../server/platform/brand/color.ts'
 import { paintIcons } from '../../server/platform/brand/icon.ts'
 import { comprimir } from './comprimir.ts'
-import { abreviar, unirEstilos } from './estilos.ts'
+import { abreviar, nombresDeVariables, unirEstilos } from './estilos.ts'
 import { generarIconos } from './iconos.ts'
 
 const raiz = new URL('../../', import.meta.url)
@@ -123,20 +123,25 @@ async function generarLectura(destino: URL) {
     Object.entries(datos).map(async ([nombre, archivo]) => `${nombre}="${await ruta(archivo)}"`),
   )
   const guion = `<script id="programa" type="module" ${atributos.join(' ')}></script>`
-  const [base = '', estilo = ''] = await Promise.all(
-    [new URL('base.html', hecha), new URL('docs/lectura.css', origen)].map((archivo) => readFile(archivo, 'utf8')),
+  const [base = '', redoc = ''] = await Promise.all(
+    ['base.html', 'redoc.js'].map((archivo) => readFile(new URL(archivo, hecha), 'utf8')),
   )
-  const html = base.replace('/*ESTILO*/', () => abreviar(estilo)).replace('</body>', () => `${guion}\n</body>`)
+  // Redoc's own rules use the variables that this style sheet sets, so none of them counts as unused.
+  const suyas = nombresDeVariables(base + redoc)
+  const estilo = unirEstilos(new URL('docs/lectura.css', origen), suyas)
+  const html = base.replace('/*ESTILO*/', () => estilo).replace('</body>', () => `${guion}\n</body>`)
   await writeFile(new URL('documentacion.html', salida), html)
   await comprimir(salida, ['documentacion.html', 'navegador.js', 'buscador.js'])
 }
 
 /** Pages with the common layout, each with the function that writes its files besides the style sheet. */
 const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
-  inicio: async () => {},
+  inicio: (salida) => empaquetar({ navegador: 'inicio/browser/main.ts' }, salida, 'esm'),
   rastreo: (salida) => empaquetar({ navegador: 'rastreo/browser/main.ts' }, salida, 'esm'),
   buzon: async () => {},
-  decidir: async () => {},
+  decidir: (salida) => empaquetar({ navegador: 'decidir/browser/main.ts' }, salida, 'esm'),
+  entrar: (salida) => empaquetar({ navegador: 'entrar/browser/main.ts' }, salida, 'esm'),
+  central: (salida) => empaquetar({ navegador: 'central/browser/main.ts' }, salida, 'esm'),
   ui: async () => {},
   consola: async (salida) => {
     await empaquetar({ navegador: 'consola/browser/main.ts' }, salida, 'esm')

@@ -1,3 +1,4 @@
+import { DIRECCION } from '../../server/pages/docs/direccion.ts'
 import type { Json, Objeto } from '../documentacion/contrato.ts'
 
 /**
@@ -7,6 +8,7 @@ import type { Json, Objeto } from '../documentacion/contrato.ts'
 export const INTERNAS: ReadonlySet<string> = new Set([
   'x-cuerpo-crudo',
   'x-cuerpo-en-flujo',
+  'x-invertible',
   'x-mensaje',
   'x-mensajes-requeridos',
   'x-mismo-origen',
@@ -35,6 +37,19 @@ export const paraPublicar = (contrato: Objeto) =>
   copiar(contrato, (objeto) =>
     Object.fromEntries(Object.entries(objeto).filter(([clave]) => !INTERNAS.has(clave))),
   ) as Objeto
+
+/**
+ * Returns the published contract as the service serves it. Its server is the example address, in whose place the service
+ * puts its own. A repetition's 200 beside a creation's 201 becomes `2XX`, because mock servers answer the lowest status
+ * that they find.
+ */
+export const paraServir = (contrato: Objeto) =>
+  copiar({ ...contrato, servers: [{ url: DIRECCION, description: 'La dirección del servicio' }] }, (objeto) => {
+    const { 200: repetida, ...respuestas } = (objeto.responses ?? {}) as Record<string, Objeto>
+    if (!repetida || !respuestas[201]) return objeto
+    const description = `Con el estado 200: ${repetida.description}`
+    return { ...objeto, responses: { ...respuestas, '2XX': { ...repetida, description } } }
+  }) as Objeto
 
 /**
  * Returns the contract for the server's validation, with `x-patron` in place of `pattern`. The published `pattern`

@@ -1,12 +1,20 @@
-import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
+import type { Objeto } from '../documentacion/contrato.ts'
 import { correrEnRaiz } from './correr.ts'
 import { CARPETA, exigirArchivo, leerBundle, RAIZ } from './lugares.ts'
 import { operacionesDelSdk } from './operacionesDelSdk.ts'
 import { generarTelefonos } from './telefonos.ts'
 import { tiposDelSdk } from './tiposDelSdk.ts'
 
-/** Generates the SDK's sources from the merchants' contract, and builds the package. */
+/**
+ * Generates the SDK's sources from the merchants' contract. Then builds the SDK, and the package for assistants that
+ * contains the SDK.
+ */
 export async function generarSdk() {
   const salida = new URL('sdk/src/generado/', RAIZ)
   const bundle = await leerBundle('comercios')
@@ -28,12 +36,37 @@ export async function generarSdk() {
   await correrEnRaiz('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])
   await exigirArchivo('sdk/dist/index.js')
   await exigirArchivo('sdk/dist/cli.js')
+  await rm(new URL('sdk/mcp/dist', RAIZ), { recursive: true, force: true })
+  await correrEnRaiz('tsdown', ['--config', 'sdk/mcp/tsdown.config.ts', '--logLevel', 'error'])
+  await exigirArchivo('sdk/mcp/dist/principal.js')
+  const version = String((bundle.info as Objeto).version)
+  await empaquetar('sdk', `guias-sdk-${version}.tgz`)
+  await empaquetar('sdk/mcp', `guias-mcp-${version}.tgz`)
 }
 
 /**
- * Copies the licence and the merchants' changelog into the package's folder, because npm packs no files from outside.
+ * Packs a package as the service serves it (`/sdk/guias-sdk-<version>.tgz`), with its digest in the form of sha256sum.
+ * The same files give the same bytes.
+ * @throws if the package's version differs from the contract's, because the guide's download links contain the
+ *   contract's version
+ */
+async function empaquetar(paquete: string, nombre: string) {
+  const carpeta = new URL('sdk/', CARPETA)
+  await mkdir(carpeta, { recursive: true })
+  const destino = fileURLToPath(carpeta)
+  await promisify(execFile)('npm', ['pack', '--ignore-scripts', '--pack-destination', destino], {
+    cwd: fileURLToPath(new URL(`${paquete}/`, RAIZ)),
+  })
+  const archivo = new URL(nombre, carpeta)
+  const sha256 = hash('sha256', await readFile(archivo))
+  await writeFile(new URL(`${nombre}.sha256`, carpeta), `${sha256}  ${nombre}\n`)
+}
+
+/**
+ * Copies the licence and the merchants' changelog into the folders of the packages, because npm packs no files from outside.
  */
 async function copiarTextos() {
-  await copyFile(new URL('LICENSE', RAIZ), new URL('sdk/LICENSE', RAIZ))
+  for (const paquete of ['sdk', 'sdk/mcp'])
+    await copyFile(new URL('LICENSE', RAIZ), new URL(`${paquete}/LICENSE`, RAIZ))
   await copyFile(new URL('openapi/comercios/guia/15-cambios.md', RAIZ), new URL('sdk/CHANGELOG.md', RAIZ))
 }

@@ -27,8 +27,7 @@ function sinEspecificaciones() {
 /**
  * Bundles the service and its libraries into a few files, because reading a thousand small ones takes half of a start.
  * Tests and scripts run the same sources unbundled.
- * @throws if the plugin did not replace exactly one module, the validator of OpenAPI documents of
- * express-openapi-validator
+ * @throws if the plugin did not replace exactly the one module that it should
  */
 export async function generarServidor() {
   const entrada = (modulo: string) => new URL(`server/${modulo}.ts`, RAIZ).pathname

@@ -4,10 +4,16 @@ import metadatos from 'libphonenumber-js/metadata.max.json'
 import type { Objeto } from '../documentacion/contrato.ts'
 import { escribir, leerBundle, RAIZ } from './lugares.ts'
 
-/** Kind of number: its pattern, and its lengths if they differ from the country's. 0 if the country has none. */
+/**
+ * Metadata of one kind of number: its pattern, and its lengths if they differ from the country's. It is 0 if the
+ * country has no numbers of this kind.
+ */
 type Tipo = readonly [patron: string, largos?: readonly number[]] | 0
 
-/** Entry of a country in the library's metadata (version 4), by position, as far as this generator reads it. */
+/**
+ * Entry of a country in the library's metadata (version 4). The members are identified by position; only those that
+ * this generator reads are typed.
+ */
 type PlanDeLaBiblioteca = readonly [
   codigo: string,
   idd: string,
@@ -21,7 +27,10 @@ type PlanDeLaBiblioteca = readonly [
 ]
 const TIPOS = 11
 
-/** Prefixes that people still write although the plan has dropped them: Mexico's, for calls from and to mobiles. */
+/**
+ * Prefixes that people still write although the numbering plan has dropped them: those of Mexico for calls from and to
+ * mobiles.
+ */
 const PREFIJOS_DE_ANTES: Record<string, string> = { MX: '1|01|04[45]' }
 
 function planDe(pais: string) {

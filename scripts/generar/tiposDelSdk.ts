@@ -3,6 +3,7 @@ import { mayuscula } from './indiceDeOperaciones.ts'
 
 /** Boundary between two declarations of the generated types. */
 const ENTRE_DECLARACIONES = /\n\n(?=\/\*\*|export )/
+type Textos = Readonly<Record<string, string>>
 const nombreDe = (declaracion: string) => /^export type (\w+) =/m.exec(declaracion)?.[1] ?? ''
 
 /**
@@ -12,14 +13,15 @@ const nombreDe = (declaracion: string) => /^export type (\w+) =/m.exec(declaraci
  * @param texto output of the types' generator
  */
 export function tiposDelSdk(contrato: Objeto, texto: string): { evento: string; tipos: string } {
-  const cerrado = admitirIndefinidos(cerrarSolicitudes(contrato, abrirEnums(contrato, texto)))
+  const abierto = distinguirAdvertencias(contrato, abrirEnums(contrato, texto))
+  const cerrado = exigirJuntos(contrato, admitirIndefinidos(cerrarSolicitudes(contrato, abierto)))
   const delEvento = alcanzados(contrato, { $ref: '#/components/schemas/Evento' })
   const partes = Map.groupBy(cerrado.split(ENTRE_DECLARACIONES), (una) => delEvento.has(nombreDe(una)))
   const unir = (deCual: boolean) => partes.get(deCual)?.join('\n\n') ?? ''
   const suyos = [...delEvento].filter((nombre) => nombre !== 'Evento').sort()
   return {
     evento: `${reemplazar(unir(true), 'export type Evento = {', 'export type EventoDelContrato = {')}\n\n${motivosDeEstado(contrato)}`,
-    tipos: `import type { Cerrado } from '../abierto.js'
+    tipos: `import type { Cerrado, Conocido, TipoDesconocido } from '../abierto.js'
 import type { Evento } from '../evento.js'
 import type { ${suyos.join(', ')} } from './evento.gen.js'
 
@@ -82,7 +84,7 @@ function cerrarSolicitudes(contrato: Objeto, texto: string): string {
 
 /**
  * Tells if a schema contains an `x-extensible` enum.
- * @throws if it contains one and is neither an enum nor a list, because `Cerrado` can close only these
+ * @throws if it contains one but is neither an enum nor a list, because the type `Cerrado` can only handle these
  */
 function esAbierto(contrato: Objeto, nombre: string): boolean {
   const esquemas = esquemasDe(contrato)
@@ -112,6 +114,94 @@ function alcanzados(
       if (!clave.startsWith('example')) alcanzados(contrato, dentro, vistos, hallados)
   }
   return hallados
+}
+
+/** Makes `Advertencia` a union that is discriminated by `codigo`, so that `sugerencia` has the form of its code. */
+function distinguirAdvertencias(contrato: Objeto, texto: string): string {
+  const sugerencias = esquemasDe(contrato).CodigoDeAdvertencia?.['x-sugerencias'] as Textos
+  const literal = (codigos: readonly string[]) => codigos.map((codigo) => `'${codigo}'`).join(' | ')
+  const porForma = Map.groupBy(Object.keys(sugerencias), (codigo) => sugerencias[codigo]!)
+  const con = (codigo: string, sugerencia: string) => `{ codigo: ${codigo}; sugerencia: ${sugerencia}; }`
+  const casos = [
+    ...[...porForma].map(([forma, codigos]) => con(literal(codigos), `${forma} | null`)),
+    con(`Exclude<Conocido<CodigoDeAdvertencia>, ${literal(Object.keys(sugerencias))}>`, 'null'),
+    con('TipoDesconocido', `${[...porForma.keys()].join(' | ')} | null`),
+  ]
+  const sinSuyos = reemplazar(
+    reemplazar(texto, /(export type Advertencia = \{\n) {4}codigo: CodigoDeAdvertencia;\n/, '$1'),
+    /(export type Advertencia = \{[^}]*?) {4}\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n {4}sugerencia: [^;]+;\n\};/,
+    '$1};',
+  )
+  return reemplazar(
+    sinSuyos,
+    /(export type Advertencia = \{[^}]*\});/,
+    `$1 & (\n${casos.map((caso) => `    | ${caso}`).join('\n')}\n);`,
+  )
+}
+
+/**
+ * Adds to the type of each request which members belong together: pairs in `dependentRequired` that require each other,
+ * and the alternatives of `anyOf` or `oneOf`. The type generator ignores these keywords.
+ */
+const exigirJuntos = (contrato: Objeto, texto: string): string =>
+  texto
+    .split(ENTRE_DECLARACIONES)
+    .map((una) => {
+      const esquema = esquemasDe(contrato)[nombreDe(una)]
+      const partes = esquema ? conjuntosDe(esquema, tiposDeMiembros(esquema, una)) : []
+      if (partes.length === 0) return una
+      const suelta = reemplazar(una.replace(' = unknown & {', ' = {'), /;\s*$/, '')
+      return sinEstados(esquema!, `${suelta}${partes.map((parte) => ` & (${parte})`).join('')};`)
+    })
+    .join('\n\n')
+
+/** Reads the type of each optional member of a generated declaration. */
+const tiposDeMiembros = (esquema: Objeto, declaracion: string): ReadonlyMap<string, string> =>
+  new Map(
+    Object.keys(esquema.properties ?? {}).flatMap((miembro) => {
+      const tipo = new RegExp(`^    ${miembro}\\?: (.+?)(?: \\| undefined)?;$`, 'm').exec(declaracion)?.[1]
+      return tipo === undefined ? [] : [[miembro, tipo] as const]
+    }),
+  )
+
+function conjuntosDe(esquema: Objeto, tipos: ReadonlyMap<string, string>): string[] {
+  const todos = (miembros: readonly string[], o = '') => miembros.map((uno) => `${uno}: ${tipos.get(uno)}${o};`)
+  const ninguno = (miembros: readonly string[]) => miembros.map((uno) => `${uno}?: undefined;`)
+  const objeto = (...miembros: string[]) => `{ ${miembros.join(' ')} }`
+  const dependientes = Object.entries((esquema.dependentRequired ?? {}) as Record<string, string[]>)
+  const parejas = dependientes.flatMap(([uno, [otro = '']]) =>
+    dependientes.some(([suyo, [de]]) => suyo === otro && de === uno) && uno < otro ? [[uno, otro]] : [],
+  )
+  const exigidos = (clave: 'anyOf' | 'oneOf') =>
+    ((esquema[clave] ?? []) as { required?: string[] }[]).flatMap(({ required }) => (required ? [required] : []))
+  const unos = exigidos('anyOf')
+  const unoSolo = exigidos('oneOf')
+  return [
+    // `undefined` is allowed for both members of a pair, so that a program can always pass latitude and longitude,
+    // known or not.
+    parejas.map((pareja) => `${objeto(...todos(pareja, ' | undefined'))} | ${objeto(...ninguno(pareja))}`),
+    unos.length > 0 ? [unos.map((suyos) => objeto(...todos(suyos))).join(' | ')] : [],
+    unoSolo.length > 0
+      ? [
+          unoSolo
+            .map((suyos) =>
+              objeto(
+                ...todos(suyos),
+                ...ninguno(unoSolo.filter((otros) => otros !== suyos).map(([primero = '']) => primero)),
+              ),
+            )
+            .join(' | '),
+        ]
+      : [],
+  ].flat()
+}
+
+/** Removes from a member's type the states that an operation never sets (`x-no-pasa-a`). */
+function sinEstados(esquema: Objeto, declaracion: string): string {
+  const { 'x-no-pasa-a': ajenos } = ((esquema.properties as Objeto).estado ?? {}) as { 'x-no-pasa-a'?: string[] }
+  if (!ajenos) return declaracion
+  const menos = ajenos.map((estado) => `'${estado}'`).join(' | ')
+  return reemplazar(declaracion, /Cerrado<Estado>/g, `Exclude<Cerrado<Estado>, ${menos}>`)
 }
 
 /** Returns the source of `MotivosDeEstado`: the reasons of each state that has reasons, with their meanings. */

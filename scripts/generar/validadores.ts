@@ -18,7 +18,7 @@ const MODULOS = { largo: 'ajv/dist/runtime/ucs2length', igual: 'ajv/dist/runtime
  * of the contract, which the process compares with the contract that it reads.
  */
 export async function generarValidadores() {
-  // Dynamic imports, because these modules import files that earlier generators write.
+  // The modules are imported dynamically, because they import files that earlier generators write.
   const [{ readOperations }, esquemas, { FORMATS }, { isValidTelephone }] = await Promise.all([
     import('../../server/api/contract/contract.ts'),
     import('../../server/api/contract/schemas.ts'),
@@ -155,7 +155,7 @@ function esquemaDeParametros({ parametros }: Operation, donde: ContractParameter
     type: 'object',
     required: suyos.filter(({ required }) => required).map(nombrar),
     properties: Object.fromEntries(suyos.filter(esSencillo).map((uno) => [nombrar(uno), uno.schema])),
-    // A query with any other parameter is left to express-openapi-validator.
+    // A query with a parameter that the compiled validators do not cover is left to express-openapi-validator.
     ...(donde === 'query' ? { additionalProperties: false } : {}),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Contact sheets: every page in each important state. Each page is drawn on a phone in light mode, in dark mode and
- * with letters twice as large, and on a desktop. `npm run ilustrar -- hojas CARPETA` writes them into that folder, for
+ * Contact sheets: every page in each important state. The views are a phone and a desktop, light and dark, and a phone
+ * with letters twice as large. `npm run ilustrar -- hojas CARPETA` writes the sheets and each image into that folder, for
  * a visual check.
  */
 import { execFile } from 'node:child_process'
@@ -8,12 +8,14 @@ import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Guia, Guias } from '@guias/sdk'
+import { Guias } from '@guias/sdk'
 import type { Page } from 'playwright-core'
-import sharp from 'sharp'
 import { motivosDe } from '../../server/domain/estados/estados.ts'
 import type { Estado } from '../../server/generado/contrato/tipos/index.ts'
 import { conUnTelefono } from '../demo/navegador.ts'
+import { CON_LUGAR, UNA, vivir } from './escenas.ts'
+import { Hoja } from './hoja.ts'
+import { decision, otras, pruebaDe, verificacion } from './otras.ts'
 import {
   comoOperador,
   conMosaicos,
@@ -25,95 +27,7 @@ import {
 
 const ejecutar = promisify(execFile)
 
-/** Views in which each page is drawn; images are cut at two screens of height. Widths in pixels. */
-const VISTAS = [
-  { width: 360, colorScheme: 'light', letra: '' },
-  { width: 360, colorScheme: 'dark', letra: '' },
-  { width: 360, colorScheme: 'light', letra: '200%' },
-  { width: 1_280, colorScheme: 'light', letra: '' },
-] as const
-const PANTALLA = 740
-const ALTO = 2 * PANTALLA
-const MARGEN = 24
-const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
-const UNA = {
-  telefono: '+50231481676',
-  departamento: 'Guatemala',
-  municipio: 'San Juan Sacatepéquez',
-  destinatario: 'María José Ajú Xicará de la Cruz y Hernández',
-  direccion: '2a calle 3-45, zona 1, segundo portón verde después de la iglesia de San Juan Bautista',
-  indicaciones: 'Tocar fuerte: el timbre no sirve.',
-  contenido: 'Dos blusas bordadas y un corte',
-  recogida: RECOGIDA,
-}
-const CON_LUGAR = { ...UNA, lat: 14.71889, lng: -90.64417 }
-
-/** Sheet of images in rows, one row per state. */
-class Hoja {
-  readonly #filas: { nombre: string; imagenes: Buffer[] }[] = []
-
-  /** Adds a row with a page's current state in all views. */
-  async retratar(nombre: string, pagina: Page): Promise<void> {
-    const imagenes = []
-    for (const { width, colorScheme, letra } of VISTAS) {
-      await pagina.setViewportSize({ width, height: PANTALLA })
-      await pagina.emulateMedia({ colorScheme })
-      await agrandar(pagina, letra)
-      const entera = await pagina.screenshot({ fullPage: true, scale: 'css' })
-      const { height } = await sharp(entera).metadata()
-      imagenes.push(
-        await sharp(entera)
-          .extract({ left: 0, top: 0, width, height: Math.min(height, ALTO) })
-          .png()
-          .toBuffer(),
-      )
-    }
-    await agrandar(pagina, '')
-    await pagina.setViewportSize({ width: VISTAS[0].width, height: PANTALLA })
-    await pagina.emulateMedia({ colorScheme: 'light' })
-    this.#filas.push({ nombre, imagenes })
-  }
-
-  /** Adds a row with existing images. */
-  agregar(nombre: string, imagenes: Buffer[]): void {
-    this.#filas.push({ nombre, imagenes })
-  }
-
-  async guardar(archivo: string): Promise<void> {
-    const capas = []
-    let [ancho, alto] = [0, MARGEN]
-    for (const { nombre, imagenes } of this.#filas) {
-      const titulo = `<svg width="1200" height="40"><text x="0" y="28" font-family="sans-serif" font-size="26" fill="white">${nombre}</text></svg>`
-      capas.push({ input: Buffer.from(titulo), left: MARGEN, top: alto })
-      alto += 48
-      let [left, fila] = [MARGEN, 0]
-      for (const input of imagenes) {
-        const { width, height } = await sharp(input).metadata()
-        capas.push({ input, left, top: alto })
-        left += width + MARGEN
-        fila = Math.max(fila, height)
-      }
-      ancho = Math.max(ancho, left)
-      alto += fila + MARGEN
-    }
-    const create = { width: Math.max(ancho, 1_300), height: alto, channels: 3 as const, background: '#64748b' }
-    await writeFile(archivo, await sharp({ create }).composite(capas).png({ palette: true, colours: 128 }).toBuffer())
-    console.log(archivo)
-  }
-}
-
-/**
- * Sets the font size of a page. Uses the DevTools protocol, because the page's Content Security Policy forbids
- * Playwright's scripts.
- */
-async function agrandar(pagina: Page, letra: string): Promise<void> {
-  const sesion = await pagina.context().newCDPSession(pagina)
-  const expression = `document.documentElement.style.fontSize = ${JSON.stringify(letra)}`
-  await sesion.send('Runtime.evaluate', { expression })
-  await sesion.detach()
-}
-
-/** States that lead to each state of a guide, in order. */
+/** States through which a guide passes to reach each state, in order. */
 const VIDAS: readonly (readonly [nombre: string, ...estados: Estado[]])[] = [
   ['Aceptado'],
   ['Recolectado', 'recolectado'],
@@ -127,16 +41,6 @@ const VIDAS: readonly (readonly [nombre: string, ...estados: Estado[]])[] = [
   ['Extraviado', 'recolectado', 'extraviado'],
   ['Cancelado', 'cancelado'],
 ]
-
-async function vivir(api: Guias, estados: readonly Estado[]): Promise<Guia> {
-  const guia = await api.guias.crear(CON_LUGAR)
-  for (const estado of estados) {
-    const [motivo] = motivosDe(estado)
-    if (estado === 'cancelado') await api.guias.cancelar(guia.guia)
-    else await api.simulador.avanzar(guia.guia, { estado, ...(motivo ? { motivo } : {}) } as never)
-  }
-  return guia
-}
 
 async function rastreo({ url, demo }: Fresco, pagina: Page): Promise<Hoja> {
   const hoja = new Hoja()
@@ -172,15 +76,8 @@ async function documentos({ url, demo, carpeta }: Fresco): Promise<Hoja> {
   const etiquetas = await api.guias.etiquetas(guias.map(({ guia }) => guia))
   hoja.agregar('Etiquetas', await paginasDe(await bajar(etiquetas.url), carpeta, 'etiquetas'))
   const { guia } = await vivir(api, ['recolectado', 'en_ruta', 'intento_fallido', 'en_ruta', 'entregado'])
-  for (let i = 0; i < 300; i++) {
-    const { pdf } = await api.guias.pruebaEntrega(guia)
-    if (pdf) {
-      hoja.agregar('Prueba de entrega', await paginasDe(await bajar(pdf.url), carpeta, 'prueba'))
-      return hoja
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error('the proof has no PDF')
+  hoja.agregar('Prueba de entrega', await paginasDe(await pruebaDe(api, guia), carpeta, 'prueba'))
+  return hoja
 }
 
 const CALLES = ['5a avenida norte 12', 'Calzada Roosevelt 22-43, zona 11', UNA.direccion, 'Aldea El Carmen, casa azul']
@@ -209,9 +106,15 @@ async function repartidor(fresco: Fresco, pagina: Page): Promise<Hoja> {
   await hoja.retratar('Entrar', pagina)
   await pagina.getByLabel('Su código de repartidor').fill(demo.codigo_repartidor)
   await pagina.getByRole('button', { name: 'Entrar' }).tap()
-  const campo = pagina.getByLabel('Busque, o escriba la guía')
-  await campo.waitFor()
+  await pagina.getByRole('link', { name: 'Escanear' }).waitFor()
   await hoja.retratar('Nada todavía', pagina)
+  const asignadas = [await llevar([]), await llevar([], 1)]
+  await comoOperador(fresco, '/asignaciones', { guias: asignadas, repartidor })
+  await pagina.reload()
+  await pagina.getByText('Asignados (2)').waitFor()
+  await pagina.locator('.municipio summary').first().tap()
+  await hoja.retratar('Asignados', pagina)
+  await comoOperador(fresco, '/asignaciones/retirar', { guias: asignadas })
   const ver = async (nombre: string, guia: string) => {
     await pagina.goto(`${url}/repartidor#/guia/${guia}`)
     await pagina.getByText(guia.slice(0, 4)).first().waitFor()
@@ -226,7 +129,15 @@ async function repartidor(fresco: Fresco, pagina: Page): Promise<Hoja> {
   await pagina.goto(`${url}/repartidor`)
   await pagina.reload()
   await pagina.getByText('Calzada Roosevelt').first().waitFor()
-  await hoja.retratar('Lo que lleva', pagina)
+  await hoja.retratar('Siguiente parada', pagina)
+  await pagina.context().setGeolocation({ latitude: CON_LUGAR.lat, longitude: CON_LUGAR.lng, accuracy: 8 })
+  await pagina.getByText('Ya está aquí').waitFor()
+  await hoja.retratar('En la puerta', pagina)
+  for (const [nombre, ruta] of Object.entries({ Buscar: 'buscar', Marcar: 'marcar', Más: 'mas', Hecho: 'hoy' })) {
+    await pagina.goto(`${url}/repartidor#/${ruta}`)
+    await pagina.getByRole('link', { name: 'Inicio' }).waitFor()
+    await hoja.retratar(nombre, pagina)
+  }
   await pagina.goto(`${url}/repartidor#/guia/${enRuta}/entregar`)
   await pagina.getByRole('button', { name: 'Confirmar la entrega' }).tap()
   await pagina.locator('[aria-invalid=true]').first().waitFor()
@@ -285,7 +196,7 @@ async function destinatario({ url, demo }: Fresco, pagina: Page): Promise<Hoja> 
   return hoja
 }
 
-/** SVG of a logo as wide as a company's name, which takes the most room. */
+/** SVG of a very wide logo, which needs the most room on a page. */
 const LOGO_ANCHO = `<svg xmlns="http://www.w3.org/2000/svg" width="900" height="120"><rect width="900" height="120" rx="24" fill="#8a1538"/><text x="40" y="84" font-family="sans-serif" font-weight="bold" font-size="72" fill="#fff">ENVÍOS DEL ALTIPLANO</text></svg>`
 
 /** Draws the pages of a brand with a wide logo. */
@@ -303,7 +214,7 @@ async function dibujarConLogoAncho(fresco: Fresco, carpeta: string): Promise<voi
       await hoja.retratar(new URL(ruta, url).pathname.replace(/u\/.*/, 'u/…'), pagina)
     }
   })
-  await hoja.guardar(join(carpeta, 'logo-ancho.png'))
+  await hoja.guardar(carpeta, 'logo-ancho')
 }
 
 /** Starts a service with a brand whose logo is wide, and draws its pages into a folder. */
@@ -326,7 +237,7 @@ export async function dibujarMarca(carpeta: string): Promise<void> {
 export async function dibujarHojas(fresco: Fresco, carpeta: string): Promise<void> {
   await mkdir(carpeta, { recursive: true })
   const donde = { latitude: CON_LUGAR.lat, longitude: CON_LUGAR.lng, accuracy: 8 }
-  for (const [nombre, hacer] of Object.entries({ destinatario, rastreo, repartidor }))
-    await conUnTelefono(donde, async (pagina) => (await hacer(fresco, pagina)).guardar(join(carpeta, `${nombre}.png`)))
-  await (await documentos(fresco)).guardar(join(carpeta, 'documentos.png'))
+  for (const [nombre, hacer] of Object.entries({ destinatario, decision, rastreo, verificacion, otras, repartidor }))
+    await conUnTelefono(donde, async (pagina) => (await hacer(fresco, pagina)).guardar(carpeta, nombre))
+  await (await documentos(fresco)).guardar(carpeta, 'documentos')
 }

@@ -72,6 +72,7 @@ export async function pesarPaginas(fresco: Fresco): Promise<void> {
     '`/r/{guia}`': { direccion: `${url}/r/${guia}`, util: (pagina) => pagina.locator('h1').waitFor() },
     '`/repartidor`': { direccion: `${url}/repartidor`, util: boton('Entrar') },
     '`/verificar/{guia}`': { direccion: `${url}/verificar/${guia}`, util: (pagina) => pagina.locator('h1').waitFor() },
+    '`/entrar`': { direccion: `${url}/entrar`, util: boton('Mandar el código') },
     '`/docs/consola`': { direccion: `${url}/docs/consola`, util: boton('Enviar') },
   }
   console.log('| page | bytes | usable after |\n|---|---:|---:|')

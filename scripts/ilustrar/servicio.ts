@@ -29,7 +29,8 @@ export interface Fresco {
   demo: Demo
 }
 
-const puertoLibre = () =>
+/** Returns a port on which no process listens. */
+export const puertoLibre = () =>
   new Promise<number>((resolve) => {
     const sonda = createServer().listen(0, '127.0.0.1', () => {
       const { port } = sonda.address() as { port: number }
@@ -68,7 +69,7 @@ export async function conServicioFresco<T>(
   ajustes: NodeJS.ProcessEnv = {},
 ): Promise<T> {
   const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-ilustrar-'))
-  await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
+  await chmod(carpeta, 0o755) // as root, PostgreSQL runs as another user, who must reach the folder
   const dataDir = join(carpeta, 'datos')
   const puerto = await puertoLibre()
   const { salida, detener } = await npmStart(puerto, dataDir, ajustes)
@@ -82,20 +83,26 @@ export async function conServicioFresco<T>(
 }
 
 /**
- * Calls an operation with the operator's key: POST with a body, GET without, or another method.
+ * Calls an operation with the operator's key. Default method: POST with a body, GET without. After a 429, waits as long
+ * as the service says and tries again.
  * @throws if the status is not 2xx
  */
 export async function comoOperador<T>(
-  { url, demo }: Fresco,
+  fresco: Fresco,
   ruta: string,
   cuerpo?: object,
   method = cuerpo ? 'POST' : 'GET',
 ): Promise<T> {
+  const { url, demo } = fresco
   const respuesta = await fetch(`${url}/operaciones/v1${ruta}`, {
     method,
     headers: { Authorization: `Bearer ${demo.llave_operaciones}`, 'Content-Type': 'application/json' },
     ...(cuerpo ? { body: JSON.stringify(cuerpo) } : {}),
   })
+  if (respuesta.status === 429) {
+    await esperar(Number(respuesta.headers.get('retry-after')) * 1_000)
+    return comoOperador(fresco, ruta, cuerpo, method)
+  }
   if (!respuesta.ok) throw new Error(`${ruta}: ${await respuesta.text()}`)
   return (await respuesta.json()) as T
 }

@@ -1,14 +1,13 @@
 /** Simulates the daily tasks of recipients and couriers on a phone of 360 × 740 pixels, and counts their steps. */
-import { fileURLToPath } from 'node:url'
 import { Guias } from '@guias/sdk'
 import bwipjs from 'bwip-js/node'
 import type { Page } from 'playwright-core'
 import { conUnTelefono } from '../demo/navegador.ts'
 import { firmar } from '../demo/repartidor.ts'
+import { FOTO } from './escenas.ts'
 import { type Cuenta, Mano } from './mano.ts'
 import { comoOperador, conMosaicos, enlacesDelBuzon, esperarMensaje, type Fresco } from './servicio.ts'
 
-const FOTO = fileURLToPath(new URL('../../server/domain/simulador/muestras/foto.jpg', import.meta.url))
 const PANTALLA = { width: 360, height: 740 }
 const LUGAR = { lat: 14.71889, lng: -90.64417 }
 const AQUI = { latitude: LUGAR.lat, longitude: LUGAR.lng, accuracy: 8 }
@@ -38,23 +37,56 @@ async function abrirEnlace({ url, api }: Escena, pagina: Page): Promise<void> {
   await pagina.goto(await esperarMensaje(url, vistos), { waitUntil: 'networkidle' })
 }
 
+async function confirmar(mano: Mano, pagina: Page): Promise<void> {
+  await mano.tocar(boton(pagina, 'Confirmar'))
+  await pagina.getByText('Gracias').first().waitFor()
+}
+
+async function senalar(mano: Mano, pagina: Page): Promise<void> {
+  await mano.tocar(boton(pagina, 'Señalarlo en el mapa'))
+  await pagina.locator('#mapa.leaflet-container:not(.ciego) .leaflet-tile-loaded').first().waitFor()
+  await mano.tocar(pagina.locator('#mapa'), { x: 120, y: 160 })
+  await confirmar(mano, pagina)
+}
+
 const confirmarAqui: Tarea = async (escena, pagina) => {
   await abrirEnlace(escena, pagina)
   const mano = new Mano(pagina)
   await mano.tocar(boton(pagina, 'Estoy ahí ahora'))
-  await mano.tocar(boton(pagina, 'Confirmar'))
-  await pagina.getByText('Gracias').first().waitFor()
+  await confirmar(mano, pagina)
   return mano.cuenta()
 }
 
 const confirmarEnElMapa: Tarea = async (escena, pagina) => {
   await abrirEnlace(escena, pagina)
   const mano = new Mano(pagina)
-  await mano.tocar(boton(pagina, 'Señalarlo en el mapa'))
-  await pagina.locator('#mapa.leaflet-container:not(.ciego) .leaflet-tile-loaded').first().waitFor()
-  await mano.tocar(pagina.locator('#mapa'), { x: 120, y: 160 })
-  await mano.tocar(boton(pagina, 'Confirmar'))
-  await pagina.getByText('Gracias').first().waitFor()
+  await senalar(mano, pagina)
+  return mano.cuenta()
+}
+
+const confirmarConEnlace: Tarea = async (escena, pagina) => {
+  await abrirEnlace(escena, pagina)
+  const mano = new Mano(pagina)
+  await mano.tocar(boton(pagina, 'Pegar un enlace de mapa'))
+  await pagina.locator('#enlace').fill(`https://www.google.com/maps?q=${LUGAR.lat},${LUGAR.lng}`)
+  await confirmar(mano, pagina)
+  return mano.cuenta()
+}
+
+const confirmarConPalabras: Tarea = async (escena, pagina) => {
+  await abrirEnlace(escena, pagina)
+  const mano = new Mano(pagina)
+  await mano.tocar(boton(pagina, 'Describirlo con palabras'))
+  await pagina.locator('#referencia').fill('Aldea El Carmen, casa azul tras la escuela')
+  await confirmar(mano, pagina)
+  return mano.cuenta()
+}
+
+const corregirElLugar: Tarea = async (escena, pagina) => {
+  await confirmarAqui(escena, pagina)
+  const mano = new Mano(pagina)
+  await mano.tocar(enlace(pagina, 'Cambiar el lugar'))
+  await senalar(mano, pagina)
   return mano.cuenta()
 }
 
@@ -62,7 +94,7 @@ async function entrar({ url, codigo }: Escena, pagina: Page): Promise<void> {
   await pagina.goto(`${url}/repartidor`)
   await pagina.getByLabel('Su código de repartidor').fill(codigo)
   await boton(pagina, 'Entrar').tap()
-  await pagina.getByRole('heading', { name: /^Hola/ }).waitFor()
+  await pagina.getByRole('link', { name: 'Escanear' }).waitFor()
 }
 
 /** Creates guides and takes each through `estados`, assigned to the courier. */
@@ -75,7 +107,13 @@ async function llevar(escena: Escena, cuantas: number, estados: string[], datos:
   }
   for (const guia of guias)
     for (const estado of estados)
-      await comoOperador(escena, `/guias/${guia}/eventos`, { estado, repartidor: escena.repartidor })
+      await comoOperador(
+        escena,
+        `/guias/${guia}/eventos`,
+        estado === 'entregado'
+          ? { estado, forzar: { razon: 'Entregada antes' } }
+          : { estado, repartidor: escena.repartidor },
+      )
   return guias
 }
 
@@ -85,7 +123,7 @@ const etiquetaDe = (guia: string) =>
 const escanearYSalir: Tarea = async (escena, pagina) => {
   const guias = await llevar(escena, MUCHAS, ['recolectado'])
   await entrar(escena, pagina)
-  await pagina.getByText(`Las que lleva (${MUCHAS})`).waitFor()
+  await pagina.getByRole('heading', { name: `${MUCHAS} por entregar` }).waitFor()
   const mano = new Mano(pagina)
   await mano.tocar(enlace(pagina, 'Escanear'))
   // The machine has no camera, so the page reads the labels from image files, one by one.
@@ -103,10 +141,9 @@ const escanearYSalir: Tarea = async (escena, pagina) => {
 const marcarYSalir: Tarea = async (escena, pagina) => {
   await llevar(escena, MUCHAS, ['recolectado'])
   await entrar(escena, pagina)
-  await pagina.getByText(`Las que lleva (${MUCHAS})`).waitFor()
+  await pagina.getByRole('heading', { name: `${MUCHAS} por entregar` }).waitFor()
   const mano = new Mano(pagina)
-  await mano.tocar(boton(pagina, 'Marcar varias'))
-  await mano.tocar(boton(pagina, `Marcar las ${MUCHAS}`))
+  await mano.tocar(enlace(pagina, `Salir a ruta con ${MUCHAS}`))
   await mano.tocar(boton(pagina, `Salir a ruta con ${MUCHAS}`))
   await pagina.getByRole('heading', { name: `${MUCHAS} guías` }).waitFor()
   return mano.cuenta()
@@ -115,18 +152,18 @@ const marcarYSalir: Tarea = async (escena, pagina) => {
 /** Factor by which the processor is slower, as Lighthouse simulates a phone. */
 const LENTO = 4
 
-/** Takes out the guides, and waits on the list until the service has them all. */
+/** Takes out the guides for delivery, and waits until the list shows that the service has received all reports. */
 const marcarYEnviar: Tarea = async (escena, pagina) => {
   await llevar(escena, MUCHAS, ['recolectado'])
   await entrar(escena, pagina)
-  await pagina.getByText(`Las que lleva (${MUCHAS})`).waitFor()
+  await pagina.getByRole('heading', { name: `${MUCHAS} por entregar` }).waitFor()
   const sesion = await pagina.context().newCDPSession(pagina)
   await sesion.send('Emulation.setCPUThrottlingRate', { rate: LENTO })
   const mano = new Mano(pagina)
-  await mano.tocar(boton(pagina, 'Marcar varias'))
-  await mano.tocar(boton(pagina, `Marcar las ${MUCHAS}`))
+  await mano.tocar(enlace(pagina, `Salir a ruta con ${MUCHAS}`))
   await mano.tocar(boton(pagina, `Salir a ruta con ${MUCHAS}`))
   await mano.tocar(enlace(pagina, 'Ver la lista'))
+  await mano.tocar(enlace(pagina, /Hecho/))
   await pagina.getByText(`Enviado hoy (${MUCHAS})`).waitFor({ timeout: 300_000 })
   return mano.cuenta()
 }
@@ -139,9 +176,8 @@ async function llenar(mano: Mano, pagina: Page): Promise<void> {
 }
 
 const entregar: Tarea = async (escena, pagina) => {
-  const [guia] = await llevar(escena, 1, ['recolectado', 'en_ruta'], { direccion: 'Sola' })
+  await llevar(escena, 1, ['recolectado', 'en_ruta'])
   await entrar(escena, pagina)
-  await pagina.goto(`${escena.url}/repartidor#/guia/${guia}`)
   const mano = new Mano(pagina)
   await mano.tocar(pagina.getByRole('link', { name: 'Entregar', exact: true }))
   await llenar(mano, pagina)
@@ -153,9 +189,8 @@ const entregar: Tarea = async (escena, pagina) => {
 const EN_UNA_PUERTA = 3
 const enUnaPuerta: Tarea = async (escena, pagina) => {
   const lejos = { lat: LUGAR.lat + 0.0015, lng: LUGAR.lng, telefono: '+50231481999', direccion: 'Una puerta' }
-  const [guia] = await llevar(escena, EN_UNA_PUERTA, ['recolectado', 'en_ruta'], lejos)
+  await llevar(escena, EN_UNA_PUERTA, ['recolectado', 'en_ruta'], lejos)
   await entrar(escena, pagina)
-  await pagina.goto(`${escena.url}/repartidor#/guia/${guia}`)
   const mano = new Mano(pagina)
   await mano.tocar(pagina.getByRole('link', { name: 'Entregar', exact: true }))
   await llenar(mano, pagina)
@@ -166,11 +201,42 @@ const enUnaPuerta: Tarea = async (escena, pagina) => {
   return mano.cuenta()
 }
 
+const intentar: Tarea = async (escena, pagina) => {
+  await llevar(escena, 1, ['recolectado', 'en_ruta'])
+  await entrar(escena, pagina)
+  const mano = new Mano(pagina)
+  await mano.tocar(enlace(pagina, 'No se pudo entregar'))
+  await mano.tocar(pagina.getByText('No había nadie'))
+  await mano.fotografiar(pagina.locator('input[type=file]'), FOTO)
+  await pagina.getByAltText('Foto 1').waitFor()
+  await mano.tocar(boton(pagina, 'Registrar'))
+  await pagina.locator('.palomita').waitFor()
+  return mano.cuenta()
+}
+
+/** Number of guides that the courier delivered before changing to another phone. */
+const HECHAS = 3
+const enOtroTelefono: Tarea = async (escena, pagina) => {
+  await llevar(escena, HECHAS, ['recolectado', 'en_ruta', 'entregado'])
+  await llevar(escena, 1, ['recolectado', 'en_ruta'])
+  await pagina.goto(`${escena.url}/repartidor`)
+  const mano = new Mano(pagina)
+  await pagina.getByLabel('Su código de repartidor').fill(escena.codigo)
+  await mano.tocar(boton(pagina, 'Entrar'))
+  await pagina.getByText(`${HECHAS} de ${HECHAS + 1} entregadas`).waitFor()
+  return mano.cuenta()
+}
+
 const TAREAS: Readonly<Record<string, Tarea>> = {
   'confirm a place: here': confirmarAqui,
   'confirm a place: on the map': confirmarEnElMapa,
+  'confirm a place: by a link': confirmarConEnlace,
+  'confirm a place: in words': confirmarConPalabras,
+  'correct a confirmed place on the map': corregirElLugar,
   'deliver, with photo and signature': entregar,
   [`deliver ${EN_UNA_PUERTA} at one door`]: enUnaPuerta,
+  'failed attempt, with photo': intentar,
+  [`sign in on a second phone, after ${HECHAS} of ${HECHAS + 1}`]: enOtroTelefono,
   [`send out ${MUCHAS}: scanned`]: escanearYSalir,
   [`send out ${MUCHAS}: ticked on the list`]: marcarYSalir,
   [`send out ${MUCHAS}: until sent, processor ${LENTO} times slower`]: marcarYEnviar,

@@ -14,7 +14,7 @@ export function terminal(turnos: { orden: string; salida: string }[]): string {
     const tecleado = orden
       .split('\n')
       .map((linea, i) => ({ clase: 'orden', texto: `${i === 0 ? '$ ' : '  '}${linea}` }))
-    // Terminals also wrap lines at their width.
+    // Lines are wrapped at the width of the terminal, as terminals do.
     const lineas = salida
       .trimEnd()
       .split('\n')

@@ -56,6 +56,7 @@ function operacion(arbol: Arbol, nueva: Nueva): string {
     `    Alcance: \`${alcance}\`.`,
     '  security:',
     `    - ${documento === 'comercios' ? 'llaveDeComercio' : 'llaveDeOperacion'}: ['${alcance}']`,
+    ...(documento === 'comercios' ? [] : [`    - sesionDePersona: ['${alcance}']`]),
     ...parametros(nueva),
     ...(conCuerpo
       ? [

@@ -10,12 +10,12 @@ function recursoDe(arbol: Arbol, operacion: string): string {
   return suyo.slice('recurso'.length, -'.ts'.length)
 }
 
-/** Adds names to the types that a file imports from the generated ones, or exports of them. */
+/** Adds names to the types that a file imports from the generated ones, or re-exports. */
 function nombrarTipos(arbol: Arbol, archivo: string, marca: RegExp, tipos: readonly string[]) {
   arbol.cambiar(archivo, marca, (hallado) => hallado.replace('{', `{ ${tipos.join(', ')},`))
 }
 
-/** Adds what a method needs to a resource that has only lists so far. */
+/** Gives a resource of the SDK that has only list methods the function for single requests. */
 function permitirPedir(arbol: Arbol, archivo: string) {
   const texto = arbol.leer(archivo)
   if (!texto.includes("readonly #pedir: Cliente['pedir']")) {
@@ -28,7 +28,9 @@ function permitirPedir(arbol: Arbol, archivo: string) {
     arbol.cambiar(archivo, /^/, () => `import type { Solicitud } from './solicitud.js'\n`)
 }
 
-/** Adds the method of the SDK, the check of its answer, its sample, and its case of the test of retries. */
+/**
+ * Adds the SDK method for the operation, the check of its answer, its code sample, and its case in the test of retries.
+ */
 export function agregarAlSdk(arbol: Arbol, nueva: Nueva) {
   const { id, archivo: verbo, conCuerpo, conResultado, parametros, repetible } = nueva
   const recurso = recursoDe(arbol, nueva.vecina)
@@ -90,7 +92,7 @@ export function agregarAlSdk(arbol: Arbol, nueva: Nueva) {
     `openapi/comercios/muestras/${id}.ts`,
     `import { Guias } from '@guias/sdk'
 
-const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
 ${conResultado ? `const { registrado_en } = ${llamada}\nconsole.log(registrado_en) // 2026-11-20T15:04:05.000Z` : llamada}
 `,

@@ -12,7 +12,7 @@ const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
 /**
  * Formats a warning of the service as one line: the field, the message and the suggested value, if any.
  *
- * @param dadas names of the options given; a field among them is shown as its option (`--lat`)
+ * @param dadas names of the options that the user gave; a field given as an option is shown as that option (`--lat`)
  */
 export const decirAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, dadas?: readonly string[]) =>
   [decirFalla({ campo: campo ?? '', mensaje }, dadas), limpio(sugerir(sugerencia))].filter(Boolean).join(' ')

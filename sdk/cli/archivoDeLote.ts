@@ -1,10 +1,8 @@
 import { createReadStream, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { TextDecoder } from 'node:util'
 import type { GuiaParaCrear, Recogida } from '@guias/sdk'
-import { COLUMNAS_DE_LOTE, guiaDeCampos, normalizarColumna } from './campos.ts'
-import { leerCsv } from './csv.ts'
+import { ErrorDeHoja, type FilaDeHoja, leerHoja } from '@guias/sdk/hoja'
 import { type Contexto, ErrorDeUso } from './orden.ts'
 import { porque } from './porque.ts'
 import { limpio } from './terminal.ts'
@@ -15,15 +13,21 @@ import { limpio } from './terminal.ts'
  */
 const PEDAZO = 8_192
 
-/** Guide read from a batch file, with its row number under {@link FILA}. */
-export interface Fila extends GuiaParaCrear {
+/** Guide read from a batch file, with its row number under {@link FILA}, and the texts of a CSV under {@link VALORES}. */
+export type Fila = GuiaParaCrear & {
   [FILA]: number
+  [VALORES]?: readonly string[]
 }
-/** Key of a guide's row number. `JSON.stringify` skips symbols, so the row number is never sent to the service. */
+/** Keys of a guide's row. `JSON.stringify` skips symbols, so they are never sent to the service. */
 export const FILA = Symbol('fila')
+export const VALORES = Symbol('valores')
 
-interface Origen {
+export interface Origen {
   filas: AsyncIterable<Fila>
+  /** Titles of the columns of a CSV; empty for JSON. */
+  columnas: readonly string[]
+  /** Separator of a CSV, for the results too. */
+  separador: string
   recogida?: Recogida | undefined
   /** Returns the bytes of the file read so far. For JSON, an estimate from the guides taken so far. */
   leidos(): number
@@ -53,17 +57,56 @@ export function tamanoDe(archivo: string): number {
 export async function abrirLote(archivo: string, contexto: Contexto): Promise<Origen> {
   const tipo = extname(archivo).toLowerCase()
   if (tipo === '.json') return abrirJson(archivo)
-  let leidos = 0
-  const trozos = leerTexto(archivo, contexto.texto('codificacion') ?? 'utf-8', (cuantos) => {
-    leidos += cuantos
-  })
-  if (tipo === '.jsonl' || tipo === '.ndjson') return { filas: deJsonl(trozos, archivo), leidos: () => leidos }
+  if (tipo === '.jsonl' || tipo === '.ndjson') {
+    let leidos = 0
+    const trozos = createReadStream(archivo, { highWaterMark: PEDAZO, encoding: 'utf8' })
+    const filas = deJsonl(trozos, archivo, (cuantos) => {
+      leidos += cuantos
+    })
+    return { filas, ...SIN_COLUMNAS, leidos: () => leidos }
+  }
   if (tipo !== '.csv' && tipo !== '.txt' && tipo !== '.tsv') {
     throw new ErrorDeUso(`No sé leer ${archivo}: debe ser .csv, .json o .jsonl. Guarde la hoja de cálculo como CSV.`)
   }
-  const filas = leerCsv(trozos)
-  const campos = await leerCabecera(filas, archivo, contexto.si('ignorar-otras'))
-  return { filas: deCsv(filas, campos, archivo), leidos: () => leidos }
+  return abrirCsv(archivo, contexto)
+}
+
+const SIN_COLUMNAS = { columnas: [], separador: ',' }
+
+async function abrirCsv(archivo: string, contexto: Contexto): Promise<Origen> {
+  const codificacion = contexto.texto('codificacion') ?? 'utf-8'
+  const bytes = createReadStream(archivo, { highWaterMark: PEDAZO })
+  try {
+    const { columnas, separador, filas } = await leerHoja(bytes, {
+      codificacion,
+      ignorarOtras: contexto.si('ignorar-otras'),
+    })
+    return { filas: conFilas(filas, archivo, codificacion), columnas, separador, leidos: () => bytes.bytesRead }
+  } catch (error) {
+    throw deHoja(error, archivo, codificacion)
+  }
+}
+
+async function* conFilas(filas: AsyncIterable<FilaDeHoja>, archivo: string, codificacion: string) {
+  try {
+    for await (const { fila, valores, guia } of filas) yield Object.assign(conFila(guia, fila), { [VALORES]: valores })
+  } catch (error) {
+    throw deHoja(error, archivo, codificacion)
+  }
+}
+
+/** Rewrites the message of an error about the sheet, with the file's name and this program's options. */
+function deHoja(error: unknown, archivo: string, codificacion: string): unknown {
+  if (!(error instanceof ErrorDeHoja)) return error
+  const mensaje = limpio(error.message)
+  if (error.motivo === 'vacia') return new ErrorDeUso(`${archivo} está vacío.`)
+  if (error.motivo === 'columnas') return new ErrorDeUso(`${mensaje}. Cambie sus nombres, o pase --ignorar-otras.`)
+  if (error.motivo === 'fila')
+    return new ErrorDeUso(`${archivo}, ${mensaje}. Corríjala y ejecútelo otra vez: lo que ya se creó no se duplica.`)
+  if (mensaje.startsWith('No conozco') || error.motivo === 'columna_repetida') return new ErrorDeUso(`${mensaje}.`)
+  return new ErrorDeUso(
+    `${archivo} no está en ${codificacion}: guárdelo como «CSV UTF-8», o pase --codificacion windows-1252 si viene de Excel.`,
+  )
 }
 
 async function abrirJson(archivo: string): Promise<Origen> {
@@ -86,67 +129,10 @@ async function abrirJson(archivo: string): Promise<Origen> {
       yield conFila(guia, i + 1)
     }
   })()
-  return { filas, recogida, leidos: () => (contenido.length * leidas) / guias.length }
+  return { filas, ...SIN_COLUMNAS, recogida, leidos: () => (contenido.length * leidas) / guias.length }
 }
 
-async function* leerTexto(archivo: string, codificacion: string, alLeer: (bytes: number) => void) {
-  let decodificador: TextDecoder
-  try {
-    decodificador = new TextDecoder(codificacion, { fatal: true })
-  } catch {
-    throw new ErrorDeUso(`No conozco la codificación «${codificacion}»: pruebe utf-8 o windows-1252.`)
-  }
-  try {
-    for await (const trozo of createReadStream(archivo, { highWaterMark: PEDAZO })) {
-      alLeer(trozo.length)
-      yield decodificador.decode(trozo, { stream: true })
-    }
-    yield decodificador.decode()
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new ErrorDeUso(
-      `${archivo} no está en ${codificacion}: guárdelo como «CSV UTF-8», o pase --codificacion windows-1252 si viene de Excel.`,
-    )
-  }
-}
-
-async function leerCabecera(filas: AsyncGenerator<string[], void, undefined>, archivo: string, ignorar: boolean) {
-  const { value } = await filas.next()
-  if (!value) throw new ErrorDeUso(`${archivo} está vacío.`)
-  const campos = value.map(normalizarColumna)
-  const ajenos = campos.filter((campo) => !COLUMNAS_DE_LOTE.includes(campo))
-  if (ajenos.length > 0 && !ignorar) {
-    throw new ErrorDeUso(
-      `No conozco ${ajenos.length === 1 ? 'la columna' : 'las columnas'} «${ajenos.map(limpio).join('», «')}». Renómbrelas, o pase --ignorar-otras. Las que conozco: ${COLUMNAS_DE_LOTE.join(', ')}.`,
-    )
-  }
-  const repetido = campos.find((campo, i) => COLUMNAS_DE_LOTE.includes(campo) && campos.indexOf(campo) !== i)
-  if (repetido) throw new ErrorDeUso(`La columna «${repetido}» está dos veces: deje una.`)
-  return campos
-}
-
-async function* deCsv(filas: AsyncIterable<string[]>, campos: string[], archivo: string) {
-  let fila = 1
-  try {
-    for await (const valores of filas) {
-      fila++
-      if (valores.slice(campos.length).some((valor) => valor !== '')) {
-        throw new SyntaxError(`trae ${valores.length} campos y la primera línea ${campos.length}`)
-      }
-      yield conFila(
-        guiaDeCampos((campo) => valores[campos.indexOf(campo)]),
-        fila,
-      )
-    }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw new ErrorDeUso(
-      `${archivo}, fila ${fila}: ${error.message}. Corríjala y ejecútelo otra vez: lo que ya se creó no se duplica.`,
-    )
-  }
-}
-
-async function* deJsonl(trozos: AsyncIterable<string>, archivo: string) {
+async function* deJsonl(trozos: AsyncIterable<string>, archivo: string, alLeer: (bytes: number) => void) {
   let resto = ''
   let fila = 0
   const leer = (linea: string) => {
@@ -159,6 +145,7 @@ async function* deJsonl(trozos: AsyncIterable<string>, archivo: string) {
     }
   }
   for await (const trozo of trozos) {
+    alLeer(Buffer.byteLength(trozo))
     const lineas = (resto + trozo).split('\n')
     resto = lineas.pop() ?? ''
     for (const linea of lineas) yield* leer(linea)

@@ -1,4 +1,4 @@
-import type { GuiaParaCrear, Metadatos, Recogida } from '@guias/sdk'
+import type { GuiaParaCrear, Recogida } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
 import type { Opcion, Opciones } from './orden.ts'
 
@@ -29,13 +29,6 @@ const DE_RECOGIDA = {
 } as const satisfies Readonly<Record<`recogida_${keyof Recogida}`, Opcion>>
 /** Countries whose phone numbers can be read without `+`. */
 const PAISES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']
-const CAMPOS_DE_GUIA = Object.keys(DE_GUIA)
-const CAMPOS_DE_RECOGIDA = Object.keys(DE_RECOGIDA)
-
-/**
- * Columns that a batch file may have. The options of `crear` have the same names, with hyphens instead of underscores.
- */
-export const COLUMNAS_DE_LOTE: readonly string[] = [...CAMPOS_DE_GUIA, 'pais', ...CAMPOS_DE_RECOGIDA]
 
 /** Returns the option of a column: `external_ref` gives `external-ref`. */
 export const opcionDe = (campo: string) => campo.replaceAll('_', '-')
@@ -56,31 +49,6 @@ export const opcionDePais = (cual: string): Opcion => ({
 })
 
 /**
- * Converts a column title to the field name: «Teléfono» gives `telefono`, «External Ref» `external_ref`, «recogida.lat»
- * `recogida_lat`.
- */
-export const normalizarColumna = (nombre: string) =>
-  nombre
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .trim()
-    .toLowerCase()
-    .replace(/[\s.-]+/g, '_')
-
-/**
- * Builds a guide from the values of its fields, without the empty ones. Coordinates become numbers; a spreadsheet in
- * Spanish may write them with a decimal comma. A coordinate that is not a number, and metadata that cannot be read, are
- * sent unchanged, and the service rejects them.
- */
-export function guiaDeCampos(valor: (campo: string) => string | undefined): GuiaParaCrear {
-  const guia: Record<string, unknown> = {}
-  const recogida = leerRecogida(valor)
-  for (const campo of [...CAMPOS_DE_GUIA, 'pais']) poner(guia, campo, campo, valor)
-  if (recogida) guia.recogida = recogida
-  return guia as GuiaParaCrear
-}
-
-/**
  * Converts the guide's phone number to E.164, with the guide's own country or else `pais`. A number that cannot be read
  * stays unchanged and the guide gets the country; the service then says why. Without `pais`, the guide stays unchanged.
  */
@@ -89,43 +57,4 @@ export function fijarTelefono<G extends GuiaParaCrear>(guia: G, pais: string | u
   if (pais === undefined || typeof telefono !== 'string') return guia
   const leido = leerTelefono(telefono, guia.pais ?? pais)
   return 'error' in leido ? { ...guia, pais: guia.pais ?? pais } : { ...guia, telefono: leido.e164 }
-}
-
-/** Builds the pickup point from the fields `recogida_…`; undefined if all of them are empty. */
-export function leerRecogida(valor: (campo: string) => string | undefined): Recogida | undefined {
-  const recogida: Record<string, unknown> = {}
-  for (const campo of CAMPOS_DE_RECOGIDA) poner(recogida, campo.slice('recogida_'.length), campo, valor)
-  return Object.keys(recogida).length > 0 ? (recogida as Recogida) : undefined
-}
-
-/** Reads metadata such as `canal=web; tienda=12`; undefined if a part has no `=` or a key is repeated. */
-export function leerMetadatos(texto: string): Metadatos | undefined {
-  const pares = texto.split(';').filter((parte) => parte.trim())
-  const leidos = Object.fromEntries(
-    pares.map((parte) => {
-      const corte = parte.indexOf('=')
-      return [parte.slice(0, Math.max(0, corte)).trim(), parte.slice(corte + 1).trim()]
-    }),
-  )
-  return pares.every((parte) => parte.includes('=')) && Object.keys(leidos).length === pares.length ? leidos : undefined
-}
-
-/** Writes metadata as {@link leerMetadatos} reads it. */
-export const escribirMetadatos = (metadatos: Metadatos) =>
-  Object.entries(metadatos)
-    .map(([clave, texto]) => `${clave}=${texto}`)
-    .join('; ')
-
-function poner(
-  en: Record<string, unknown>,
-  nombre: string,
-  campo: string,
-  valor: (campo: string) => string | undefined,
-) {
-  const texto = valor(campo)?.trim()
-  if (!texto) return
-  if (campo === 'metadatos') en[nombre] = leerMetadatos(texto) ?? texto
-  else
-    en[nombre] =
-      /^(lat|lng)$/.test(nombre) && /^[+-]?\d+([.,]\d+)?$/.test(texto) ? Number(texto.replace(',', '.')) : texto
 }

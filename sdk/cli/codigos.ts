@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ErrorApi } from '@guias/sdk'
-import { leerCsv } from './csv.ts'
+import { leerCsv } from '@guias/sdk/hoja'
 import { type Contexto, ErrorDeUso, type Opciones } from './orden.ts'
 import { porque } from './porque.ts'
 import { avisar, limpio, pintarAviso } from './terminal.ts'
@@ -30,7 +30,7 @@ export async function leerCodigos(contexto: Contexto): Promise<string[]> {
   if (archivo !== undefined && dados.length > 0) {
     throw new ErrorDeUso(`Los códigos vienen de --archivo o de la orden, no de ambos: quite «${dados[0]}» o --archivo.`)
   }
-  const codigos = archivo === undefined ? dados : await deTexto(leer(archivo))
+  const codigos = archivo === undefined ? dados : await deTexto(leerEntrada(archivo))
   const unicos = new Map(codigos.filter((uno) => uno.trim()).map((uno) => [canonico(uno), uno.trim()]))
   if (unicos.size > 0) return [...unicos.values()]
   throw new ErrorDeUso(
@@ -40,7 +40,12 @@ export async function leerCodigos(contexto: Contexto): Promise<string[]> {
   )
 }
 
-function leer(archivo: string): string {
+/**
+ * Reads a whole file, or standard input for `-`.
+ *
+ * @throws ErrorDeUso if the file cannot be read
+ */
+export function leerEntrada(archivo: string): string {
   try {
     return readFileSync(archivo === '-' ? 0 : archivo, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
@@ -56,7 +61,8 @@ async function deTexto(texto: string): Promise<string[]> {
   if (/^\s*[[{]/.test(texto)) return deJson(texto)
   const filas: string[][] = []
   for await (const fila of leerCsv(trozo(texto))) filas.push(fila)
-  const columna = filas[0]?.findIndex((titulo) => titulo.trim().toLowerCase() === 'guia') ?? -1
+  // A file with a batch's results begins with the columns of the original file, one of which may also be named «guia».
+  const columna = filas[0]?.findLastIndex((titulo) => titulo.trim().toLowerCase() === 'guia') ?? -1
   return columna < 0 ? filas.flat() : filas.slice(1).map((fila) => fila[columna] ?? '')
 }
 

@@ -111,7 +111,7 @@ complete -o default -F _guias guias
 }
 
 function paraZsh(lugares: readonly Lugar[]): string {
-  // Colons and brackets are syntax of `_arguments`.
+  // In zsh's `_arguments`, colons and brackets are syntax and must be escaped.
   const limpio = (texto: string) => texto.replace(/[[\]:\\]/g, '\\$&')
   const opcionDe = ([nombre, opcion]: readonly [string, Opcion]) => {
     const que = opcion.valores

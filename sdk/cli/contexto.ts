@@ -6,6 +6,7 @@ import { type Direccion, leerDireccion } from './direccion.ts'
 import { decirError } from './errores.ts'
 import { type Contexto, ErrorDeUso, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
+import { avisar, limpio } from './terminal.ts'
 
 /** Builds the context of a command: its arguments and options, the client and the signal. */
 export function crearContexto(valores: Valores, posicionales: string[], dadas: readonly string[]): Contexto {
@@ -14,7 +15,7 @@ export function crearContexto(valores: Valores, posicionales: string[], dadas: r
   const direccion = leerDireccion(valores)
   const { url, de } = direccion
   return {
-    api: () => abrir(llave(), url, de),
+    api: () => abrir(llave(), url, de, valores.json === true),
     cuenta: () => createHash('sha256').update(`${url} ${llave()}`).digest('hex').slice(0, 16),
     posicionales,
     dadas,
@@ -28,7 +29,7 @@ export function crearContexto(valores: Valores, posicionales: string[], dadas: r
   }
 }
 
-function abrir(llave: string, url: string, de: Direccion['de']): Guias {
+function abrir(llave: string, url: string, de: Direccion['de'], json: boolean): Guias {
   // Guides made with a live key are real. They must not go to an unknown program that listens on this machine.
   if (de === undefined && !llave.startsWith('guia_test_')) {
     throw new ErrorDeUso(
@@ -36,7 +37,11 @@ function abrir(llave: string, url: string, de: Direccion['de']): Guias {
     )
   }
   try {
-    return new Guias({ llave, baseUrl: url })
+    return new Guias({
+      llave,
+      baseUrl: url,
+      alAvisar: (aviso) => avisar(json ? JSON.stringify({ aviso }) : limpio(aviso)),
+    })
   } catch (error) {
     if (!(error instanceof ErrorGuias)) throw error
     throw new ErrorDeUso(error.message.replace(/\bbaseUrl\b/g, de ?? '--url'))

@@ -1,6 +1,7 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
+import { guiaDeCampos } from '@guias/sdk/hoja'
 import { decirAdvertencia } from './advertencias.ts'
-import { fijarTelefono, guiaDeCampos, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
+import { fijarTelefono, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
 import { ErrorDeUso, type Opciones, type Orden, SALIDA } from './orden.ts'
 import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
 
@@ -63,7 +64,7 @@ la misma corrección no cambia nada.`,
 type Borrados = Record<string, null>
 const DE_RECOGIDA = 'recogida-'
 
-/** Returns the members to clear, as null; those of the pickup in an object of their own. */
+/** Returns the members to clear, with the value null. Members of the pickup are in an object of their own. */
 function leerBorrados(opciones: readonly string[]): { recogida?: Borrados } {
   const borrados: Borrados = {}
   const recogida: Borrados = {}

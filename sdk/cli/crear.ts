@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual } from '@guias/sdk'
+import { guiaDeCampos } from '@guias/sdk/hoja'
 import { decirAdvertencia } from './advertencias.ts'
-import { fijarTelefono, guiaDeCampos, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
+import { fijarTelefono, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
 import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
@@ -51,7 +52,9 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
       for (const advertencia of datos.advertencias)
         avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(advertencia, contexto.dadas)}`)
     }
-    return SALIDA.bien
+    // An existing guide that is cancelled counts as refused, because nothing will be delivered. The SDK has already
+    // printed a warning.
+    return repetida && datos.estado === 'cancelado' ? SALIDA.rechazo : SALIDA.bien
   },
 }
 

@@ -1,6 +1,7 @@
 import type { Franja, Guia, ReintentoDeGuia } from '@guias/sdk'
+import { guiaDeCampos } from '@guias/sdk/hoja'
 import { decirAdvertencia } from './advertencias.ts'
-import { fijarTelefono, guiaDeCampos, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
+import { fijarTelefono, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
 import { conCada, leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
 import { type Contexto, ErrorDeUso, type Opciones, type Orden, SALIDA } from './orden.ts'
 import { avisar, confirmar, decir, limpio, pintar, pintarAviso } from './terminal.ts'

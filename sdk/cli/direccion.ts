@@ -1,6 +1,6 @@
 import type { Valores } from './argumentos.ts'
 
-/** Address of the service, and the setting that gave it; `de` is undefined for the default address. */
+/** Address of the service, and the setting from which it comes; `de` is undefined for the default address. */
 export interface Direccion {
   url: string
   de: '--url' | 'GUIAS_URL' | undefined

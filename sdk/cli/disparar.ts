@@ -1,9 +1,11 @@
-import type { AvanceSimulado, Conocido, DecisionSimulada, Estado, Guia, Guias, Motivo } from '@guias/sdk'
+import type { AvanceSimulado, Conocido, DecisionSimulada, Guia, Guias, Motivo } from '@guias/sdk'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { decir, limpio, pintar } from './terminal.ts'
 
-/** Transitions that lead from `aceptado` to each state, in the order in which a courier makes them. */
-const CAMINOS: Record<string, Conocido<Estado>[]> = {
+/** State that a transition can reach. */
+type Paso = NonNullable<AvanceSimulado['estado']> | 'cancelado'
+/** Transitions that lead from `aceptado` to each state, in the order in which a courier would make them. */
+const CAMINOS: Record<string, Paso[]> = {
   aceptado: [],
   recolectado: ['recolectado'],
   en_bodega: ['recolectado', 'en_bodega'],
@@ -105,6 +107,7 @@ async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): P
     const { eventos: _, ...guia } = await guias.obtener(codigo, { limite: 1 })
     return guia
   }
+  const lugar = sinLugar ? undefined : { lat: 14.633, lng: -90.606 }
   return guias.crear({
     telefono: '+50255512345',
     departamento: 'Guatemala',
@@ -112,15 +115,16 @@ async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): P
     destinatario: 'Destinatario de prueba',
     external_ref: `disparar-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`,
     recogida: { nombre: 'Bodega de prueba', lat: 14.583611, lng: -90.548611 },
-    ...(sinLugar ? {} : { lat: 14.633, lng: -90.606 }),
+    lat: lugar?.lat,
+    lng: lugar?.lng,
   })
 }
 
 async function llevar(api: Guias, desde: Guia, estado: string, contexto: Contexto): Promise<Guia> {
   const camino = CAMINOS[estado] ?? []
-  const aqui = camino.indexOf(desde.estado as Conocido<Estado>)
-  // A guide whose state is not on the usual path goes straight to the requested state. The service refuses a change that
-  // the rules forbid.
+  const aqui = camino.indexOf(desde.estado as Paso)
+  // A guide whose state is not on the usual path is moved straight to the requested state. If the rules forbid this
+  // change, the service refuses it.
   const pasos = aqui >= 0 ? camino.slice(aqui + 1) : desde.estado === 'aceptado' ? camino : camino.slice(-1)
   let guia = desde
   for (const paso of pasos) {
@@ -139,7 +143,10 @@ async function llevar(api: Guias, desde: Guia, estado: string, contexto: Context
   return guia
 }
 
-/** Decides as the recipient. A guide without a failed attempt gets one first, unless it has arrived or returns. */
+/**
+ * Decides as the recipient would. If the guide has no failed attempt yet, first makes one, unless the guide has arrived
+ * or is returning.
+ */
 async function decidir(
   api: Guias,
   guia: Guia,

@@ -19,7 +19,7 @@ import { ErrorDeUso, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
 import { avisar, limpio, pintarAviso } from './terminal.ts'
 
-/** Settings of the current run, needed to word its error messages. */
+/** Settings of the current run that its error messages depend on. */
 export interface Pedida {
   json: boolean
   direccion: Direccion | undefined
@@ -41,8 +41,8 @@ export function nombrarCampo(campo: string, dadas: readonly string[] = []): stri
 }
 
 /**
- * Tells whether an error is temporary: a connection error, HTTP 429 or 5xx. Commands that follow events wait and try
- * again.
+ * Tells whether an error is temporary: a connection error, HTTP 429 or 5xx. Commands that follow events then wait and
+ * try again.
  */
 export const esErrorPasajero = (error: unknown): error is ErrorApi | ErrorConexion | ErrorRespuesta =>
   error instanceof ErrorConexion ||
@@ -155,7 +155,7 @@ export function explicar(error: unknown, pedida: Pedida): number {
     )
   } else avisar(`${pintarAviso('rojo', 'Error:')} ${mensaje}`)
   if (error instanceof ErrorAbortado) return SALIDA.interrumpida
-  // The class `ErrorGuias` itself means that the SDK refused to send the request.
+  // An error of exactly the class `ErrorGuias` means that the SDK refused to send the request.
   const deUso = error instanceof ErrorDeUso || error instanceof ErrorParametro || error.name === 'ErrorGuias'
   return deUso ? SALIDA.uso : SALIDA.rechazo
 }

@@ -48,7 +48,7 @@ en un webhook es la de entonces.`,
     const archivo = contexto.texto('cursor') ?? porOmision(contexto.cuenta())
     const secreto = destino ? await leerSecreto(contexto) : ''
 
-    // A cursor takes precedence over `desde`.
+    // If both are given, the cursor takes precedence over `desde`.
     const filtros = { limite: 50, ...(tipo && { tipo }), ...(desde && desde !== 'principio' && { desde }) }
     let cursor = desde === undefined ? leerCursor(archivo) : undefined
     if (desde === 'ahora' || (desde === undefined && cursor === undefined)) cursor = await alFinal(api, signal)
@@ -93,7 +93,7 @@ async function atender(evento: Evento, { api, destino, secreto, reintentos, cont
     decir(json ? JSON.stringify(evento) : titulo)
     return
   }
-  // The body has no member that depends on the service's settings, as a webhook's has none.
+  // Leaves out the members that depend on the service's settings, because webhook bodies do not have them either.
   const leida = await api.guias.obtener(evento.guia, { limite: 1 }, { signal })
   const { eventos: _, url_rastreo: __, zona_horaria: ___, ...guia } = leida
   const cuerpo = JSON.stringify({

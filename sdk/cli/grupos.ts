@@ -1,4 +1,7 @@
-/** Limits: rows named per group, different texts per class, and lines printed. */
+/**
+ * `FILAS`: maximum row numbers shown per group. `TEXTOS`: maximum different texts per class of message. `LINEAS`:
+ * maximum lines printed.
+ */
 const FILAS = 3
 const TEXTOS = 5
 const LINEAS = 20

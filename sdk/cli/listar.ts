@@ -1,5 +1,5 @@
 import type { EstadoDeResolucion, FiltrosDeGuias, Guia } from '@guias/sdk'
-import { escribirMetadatos, leerMetadatos } from './campos.ts'
+import { escribirMetadatos, leerMetadatos } from '@guias/sdk/hoja'
 import { ESTADOS, UBICACIONES } from './disparar.ts'
 import { ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
@@ -49,7 +49,10 @@ const LISTA: Lista<Guia> = {
 
 const RESOLUCIONES: readonly EstadoDeResolucion[] = ['pendiente', 'tomada', 'aplicada', 'superada']
 
-/** @throws ErrorDeUso if the text is not metadata */
+/**
+ * Reads the metadata filter of the list. ¶
+ * @throws ErrorDeUso if the text is not metadata
+ */
 function exigirMetadatos(texto: string) {
   const metadatos = leerMetadatos(texto)
   if (metadatos) return metadatos

@@ -8,10 +8,10 @@ import {
   ErrorNoAutenticado,
   type ResultadoDeMuchas,
 } from '@guias/sdk'
+import { escribirCsv, leerRecogida } from '@guias/sdk/hoja'
 import { decirAdvertencia } from './advertencias.ts'
-import { abrirLote, FILA, type Fila, tamanoDe } from './archivoDeLote.ts'
-import { fijarTelefono, leerRecogida, OPCIONES_DE_RECOGIDA, opcionDe, opcionDePais } from './campos.ts'
-import { escribirCsv } from './csv.ts'
+import { abrirLote, FILA, type Fila, type Origen, tamanoDe, VALORES } from './archivoDeLote.ts'
+import { fijarTelefono, OPCIONES_DE_RECOGIDA, opcionDe, opcionDePais } from './campos.ts'
 import { decirFalla, nombrarCampo } from './errores.ts'
 import { Grupos } from './grupos.ts'
 import { type Contexto, ErrorDeUso, entero, type Orden, SALIDA } from './orden.ts'
@@ -38,7 +38,9 @@ una en pedidos.resultados.csv; si ya hay uno, en pedidos.resultados-2.csv: nunca
 borra otro. Si se interrumpe, ejecútelo otra vez: con external_ref en cada fila,
 las que ya existen vuelven como repetidas. Las fallas iguales se cuentan juntas.
 
-El CSV lleva los nombres en la primera línea; separan «,», «;» o tabuladores.
+El CSV lleva los nombres en la primera línea («Pedido», «Nombre» y «Latitud»
+también sirven); separan «,», «;» o tabuladores. Los resultados llevan primero
+sus columnas, con su mismo separador. Las filas vacías se saltan.
 Columnas obligatorias: telefono, departamento, municipio. Además: external_ref
 (su número de pedido), pais, destinatario, direccion, indicaciones, contenido,
 lat, lng, maps_url, recogida_nombre, recogida_lat, recogida_lng,
@@ -48,6 +50,7 @@ como canal=web; tienda=12).`,
   opciones: {
     ...OPCIONES_DE_RECOGIDA,
     pais: opcionDePais('de los teléfonos sin + de las que no lo dicen'),
+    departamento: { valor: '<nombre>', dice: 'departamento de las filas que no lo dicen' },
     estricto: { dice: 'no crea las guías cuyo lugar es inverosímil' },
     referencias: {
       valor: '<prefijo>',
@@ -56,7 +59,7 @@ como canal=web; tienda=12).`,
     'ignorar-otras': { dice: 'pasa por alto las columnas que no conoce' },
     codificacion: {
       valor: '<nombre>',
-      dice: 'si no es UTF-8; la de Excel suele ser windows-1252',
+      dice: 'si no es UTF-8 ni UTF-16; la de Excel suele ser windows-1252',
       valores: ['utf-8', 'windows-1252'],
     },
     resultados: { valor: '<ruta>', dice: 'dónde escribir los resultados; un archivo que no exista' },
@@ -83,7 +86,7 @@ como canal=web; tienda=12).`,
       reintentos: REINTENTOS,
       alAvanzar: (ahora) => avance.mostrar(origen.leidos() / bytes, hechas(ahora), contar(ahora)),
     })
-    const resultados = new Resultados(archivo, contexto)
+    const resultados = new Resultados(archivo, origen, contexto)
     const parada = await anotarTodas(creacion, resultados).finally(() => {
       avance.borrar()
       resultados.cerrar()
@@ -97,23 +100,38 @@ como canal=web; tienda=12).`,
       avisar(`El servicio no contesta: lo dejo aquí. ${sigue}`)
       return SALIDA.rechazo
     }
-    const { leidas, creadas, repetidas, fallidas } = creacion.avance
-    if (contexto.json) decir(JSON.stringify({ leidas, creadas, repetidas, fallidas, resultados: resultados.ruta }))
-    else decir(`${leidas} leídas: ${contar(creacion.avance)}. Resultados: ${resultados.ruta}`)
-    return fallidas > 0 ? SALIDA.rechazo : SALIDA.bien
+    const { leidas, creadas, fallidas } = creacion.avance
+    const { canceladas } = resultados
+    const repetidas = creacion.avance.repetidas - canceladas
+    const cuentas = { leidas, creadas, repetidas, canceladas, fallidas }
+    if (contexto.json) decir(JSON.stringify({ ...cuentas, resultados: resultados.ruta }))
+    else decir(`${leidas} leídas: ${contar(cuentas)}. Resultados: ${resultados.ruta}`)
+    return fallidas + canceladas > 0 ? SALIDA.rechazo : SALIDA.bien
   },
 }
 
 const hechas = ({ creadas, repetidas, fallidas }: AvanceDeMuchas) => creadas + repetidas + fallidas
 
-const contar = ({ creadas, repetidas, fallidas }: AvanceDeMuchas) =>
-  `${creadas} creadas, ${repetidas > 0 ? `${repetidas} ya existían, ` : ''}${fallidas} fallidas`
+/** Counts of a batch. The SDK counts cancelled guides among `repetidas`; this program counts them apart. */
+interface Cuentas extends Pick<AvanceDeMuchas, 'creadas' | 'repetidas' | 'fallidas'> {
+  canceladas?: number
+}
+
+const contar = ({ creadas, repetidas, canceladas = 0, fallidas }: Cuentas) =>
+  [
+    `${creadas} creadas`,
+    ...(repetidas > 0 ? [`${repetidas} ya existían`] : []),
+    ...(canceladas > 0 ? [`${canceladas} ya existían y están canceladas`] : []),
+    `${fallidas} fallidas`,
+  ].join(', ')
+
+const YA_CANCELADA = 'ya existe y está cancelada: para otro envío use otra external_ref'
 
 /** Tells whether the error is caused by the key, so that every guide would get the same error. */
 const esDeTodas = (error: unknown) => error instanceof ErrorNoAutenticado || error instanceof ErrorAlcance
 
 /**
- * Records every result.
+ * Writes the result of every guide, as the SDK yields them.
  *
  * @returns the reason why the batch stopped early; undefined if it is complete
  * @throws an error that every other guide would get too
@@ -140,8 +158,10 @@ async function anotarTodas(creacion: AsyncIterable<ResultadoDeMuchas<Fila>>, res
  */
 async function* preparar(filas: AsyncIterable<Fila>, contexto: Contexto) {
   const prefijo = contexto.texto('referencias')
+  const departamento = contexto.texto('departamento')
   for await (const fila of filas) {
     if (prefijo !== undefined && !fila.external_ref) fila.external_ref = `${prefijo}-${fila[FILA]}`
+    if (departamento !== undefined && !fila.departamento) fila.departamento = departamento
     yield fijarTelefono(fila, contexto.texto('pais'))
   }
 }
@@ -154,18 +174,27 @@ const CABECERA = ['fila', 'external_ref', 'ok', 'guia', 'estado', 'repetida', 'e
  */
 class Resultados {
   readonly ruta: string
+  /**
+   * Number of guides that already existed and are cancelled. Their rows count as failed, because nothing will be
+   * delivered.
+   */
+  canceladas = 0
   readonly #salida: number
+  readonly #columnas: number
+  readonly #separador: string
   readonly #contexto: Contexto
   readonly #fallas = new Grupos()
   readonly #advertencias = new Grupos()
 
-  constructor(archivo: string, contexto: Contexto) {
+  constructor(archivo: string, { columnas, separador }: Origen, contexto: Contexto) {
     const [ruta, salida] = abrirNuevo(archivo, contexto.texto('resultados'))
     this.ruta = ruta
     this.#salida = salida
     this.#contexto = contexto
     // Excel recognises UTF-8 by the byte order mark.
-    writeSync(salida, `\uFEFF${escribirCsv(CABECERA)}`)
+    this.#columnas = columnas.length
+    this.#separador = separador
+    writeSync(salida, `\uFEFF${escribirCsv([...columnas, ...CABECERA], separador)}`)
   }
 
   anotar(resultado: ResultadoDeMuchas<Fila>) {
@@ -176,19 +205,38 @@ class Resultados {
       const dichas = advertencias.map((una) => ({ clase: `${una.codigo} ${una.campo}`, texto: decirAdvertencia(una) }))
       for (const { clase, texto } of dichas) this.#advertencias.anotar(clase, texto, fila)
       const todas = dichas.map(({ texto }) => texto).join('; ')
-      this.#escribir([fila, external_ref, 'sí', guia, estado, repetida ? 'sí' : 'no', '', '', todas])
-      this.#decir({ fila, external_ref, ok: true, guia, estado, repetida, advertencias })
+      const cancelada = repetida && estado === 'cancelado'
+      const [ok, codigo, detalle] = cancelada ? ['no', 'guia_cancelada', YA_CANCELADA] : ['sí', '', '']
+      if (cancelada) {
+        this.canceladas++
+        this.#fallas.anotar(codigo, detalle, fila)
+      }
+      this.#escribir(resultado.entrada, [
+        fila,
+        external_ref,
+        ok,
+        guia,
+        estado,
+        repetida ? 'sí' : 'no',
+        codigo,
+        detalle,
+        todas,
+      ])
+      const porQue = cancelada ? { error: codigo, detalle } : {}
+      this.#decir({ fila, external_ref, ok: !cancelada, guia, estado, repetida, ...porQue, advertencias })
       return
     }
     const { codigo, fallas } = leerFalla(resultado, this.#contexto)
     if (!esDeTodas(resultado.error)) for (const { clase, texto } of fallas) this.#fallas.anotar(clase, texto, fila)
     const detalle = fallas.map(({ texto }) => texto).join('; ')
-    this.#escribir([fila, external_ref, 'no', '', '', '', codigo, detalle, ''])
+    this.#escribir(resultado.entrada, [fila, external_ref, 'no', '', '', '', codigo, detalle, ''])
     this.#decir({ fila, external_ref, ok: false, error: codigo, detalle })
   }
 
-  #escribir(campos: (string | number)[]) {
-    writeSync(this.#salida, escribirCsv(campos))
+  /** Writes a row of results: the row's original columns, then the result of its guide. */
+  #escribir(entrada: Fila, campos: (string | number)[]) {
+    const suyos = Array.from({ length: this.#columnas }, (_, i) => entrada[VALORES]?.[i] ?? '')
+    writeSync(this.#salida, escribirCsv([...suyos, ...campos], this.#separador))
   }
 
   #decir(resultado: object) {

@@ -29,8 +29,8 @@ export interface Contexto {
   /** Names of the command's own options that were given. */
   dadas: readonly string[]
   /**
-   * Text of an option; undefined if not given. The service, in its own words, refuses a value outside the vocabulary
-   * `T`.
+   * Text of an option; undefined if not given. Values outside the vocabulary `T` are not refused here; the service
+   * refuses them with its own message.
    */
   texto<T extends string = string>(nombre: string): T | undefined
   /** Texts of an option that may be repeated, split at commas; undefined if not given. */
@@ -46,7 +46,7 @@ export interface Contexto {
 /** Command of the program: its help, its options and the function that runs it. */
 export interface Orden {
   resumen: string
-  /** Forms of the command line, without `guias`. */
+  /** Usage lines of the command, without the word `guias`. */
   uso: readonly string[]
   explica: string
   opciones: Opciones
@@ -65,7 +65,7 @@ export interface Orden {
   ejecutar(contexto: Contexto): Promise<number>
 }
 
-/** Commands under one word, e.g. `guias webhooks listar`. */
+/** Group of commands with a common first word, e.g. `guias webhooks listar`. */
 export interface Grupo {
   resumen: string
   ordenes: Readonly<Record<string, Orden>>

@@ -17,12 +17,15 @@ import { lote } from './lote.ts'
 import { ErrorDeUso, type Orden, type Ordenes, SALIDA } from './orden.ts'
 import { prueba } from './prueba.ts'
 import { rastrear } from './rastrear.ts'
+import { reenviarSolicitud } from './reenviarSolicitud.ts'
 import { alCerrarse, avisar, decir } from './terminal.ts'
+import { ubicar } from './ubicar.ts'
 import { ver } from './ver.ts'
 import { webhooks } from './webhooks.ts'
 
 const ORDENES: Ordenes = {
-  ...{ crear, lote, listar, ver, corregir, reintentar, devolver, cancelar, etiquetas, prueba },
+  ...{ crear, lote, listar, ver, ubicar, 'reenviar-solicitud': reenviarSolicitud, corregir, reintentar, devolver },
+  ...{ cancelar, etiquetas, prueba },
   ...{ rastrear, webhooks, escuchar, disparar },
   completar: crearCompletar(() => ORDENES),
 }

@@ -43,7 +43,9 @@ de su destino.`,
   },
 }
 
-/** Events per request: with the guide, and in each later page of the history. */
+/**
+ * Maximum events in one request: the first request returns them with the guide, later ones are pages of the history.
+ */
 const PAGINA = 100
 
 async function* historial(guias: Guias['guias'], { guia, eventos }: GuiaConEventos, signal: AbortSignal) {
@@ -58,6 +60,6 @@ function titular(guia: GuiaConEventos, { json }: Contexto) {
   decir(`${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}  ${limpio(para)}`)
 }
 
-/** Formats an event as one line of the history, by the clock of its guide's destination. */
+/** Formats an event as one line of the history, in the time zone of the guide's destination. */
 export const decirEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento, zona: string) =>
   `  ${hora(ocurrido_en, zona)}  ${pintar(tonoDe(estado) ?? 'gris', limpio(tipo).padEnd(26))}  ${limpio(descripcion)}${motivo ? ` (${limpio(motivo)})` : ''}`

@@ -1,4 +1,4 @@
-import { escribirCsv } from './csv.ts'
+import { escribirCsv } from '@guias/sdk/hoja'
 import { type Contexto, entero, type Opciones } from './orden.ts'
 import { avisar, columnas, decir, desahogar, limpio, pintar, type Tono } from './terminal.ts'
 

@@ -121,7 +121,10 @@ export const limpio = (texto: string) =>
 
 const relojes = new Map<string | undefined, Intl.DateTimeFormat>()
 
-/** Returns the clock of an IANA zone; this machine's clock without a zone, or if this Node does not know the zone. */
+/**
+ * Returns the clock of an IANA time zone. Without a zone, or if this Node does not know the zone, returns this
+ * machine's clock.
+ */
 function relojDe(zona: string | undefined): Intl.DateTimeFormat {
   let reloj = relojes.get(zona)
   if (!reloj) {
@@ -139,7 +142,7 @@ function relojDe(zona: string | undefined): Intl.DateTimeFormat {
 }
 
 /**
- * Formats an instant, e.g. `2026-11-20 15:00:00 UTC-6`, which says whose clock it is.
+ * Formats an instant with its offset from UTC, e.g. `2026-11-20 15:00:00 UTC-6`.
  *
  * @param zona zone of a guide's destination; this machine's clock if left out
  * @param formato `corta` leaves the seconds out

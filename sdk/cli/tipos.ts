@@ -1,6 +1,6 @@
 import { ESTADOS, UBICACIONES } from './disparar.ts'
 
-/** Event types that a webhook may ask for, offered by completion. The service may accept more. */
+/** Event types to which a webhook can subscribe; shell completion offers them. The service may accept more. */
 export const TIPOS = [
   'guia.*',
   ...ESTADOS.map((estado) => `guia.${estado}`),

@@ -1,7 +1,7 @@
 import type { Evento, Franja, Guia, Guias } from '@guias/sdk'
+import { escribirMetadatos } from '@guias/sdk/hoja'
 import { decirAdvertencia } from './advertencias.ts'
 import { doblar } from './ayuda.ts'
-import { escribirMetadatos } from './campos.ts'
 import { type Orden, SALIDA } from './orden.ts'
 import { decirEvento } from './rastrear.ts'
 import { decir, hora, limpio, pintar, tonoDe } from './terminal.ts'
@@ -41,7 +41,7 @@ async function seguir({ guias }: Guias, guia: string, cursor: string, signal: Ab
   return demas
 }
 
-/** Columns that a value may take, so that a line fits on a terminal of 80. */
+/** Maximum width of a value in columns, so that a line fits on a terminal of 80 columns. */
 const ANCHO = 64
 
 const juntar = (...partes: (string | null)[]) => partes.filter(Boolean).join(', ')

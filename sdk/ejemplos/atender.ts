@@ -25,6 +25,7 @@ export function atender(aviso: AvisoDeWebhook): string {
       return `${aviso.datos.guia.guia}: pedir la ubicación por otro medio`
     case 'guia.nota':
     case 'guia.corregida':
+    case 'guia.rectificada':
     case 'guia.resolucion_tomada':
     case 'guia.escaneo_tardio':
     case 'ubicacion.solicitada':

@@ -10,8 +10,8 @@ export type Conocido<T> = T extends string ? (string extends T ? never : T) : ne
  */
 export type Cerrado<T> = T extends string ? Conocido<T> : T extends readonly (infer U)[] ? Cerrado<U>[] : T
 
-// A branded literal is excluded by every `case`, while a branded `string` or template type would not be. Editors show
-// the text of the literal.
+// The type is a branded literal, because a `case` of a `switch` would not exclude a branded `string` or template type.
+// Editors show the text of the literal.
 declare const desconocido: unique symbol
 
 /** Tipo que esta versión del paquete no conoce. Compárelo como texto: `String(evento.tipo) === '…'`. */

@@ -11,7 +11,10 @@ import type {
 /** Tipos de evento que esta versión conoce, y `TipoDesconocido`, que representa los demás. */
 export type TipoDeEventoRecibido = Conocido<TipoDeEvento> | TipoDesconocido
 
-/** `Valor` if the type `T` is one of `U`, null if not. A type that this version does not know may have either. */
+/**
+ * `Valor` if the event type `T` is one of `U`, else null. For a type that this version does not know, either is
+ * possible.
+ */
 type Si<T, U, Valor> = T extends TipoDesconocido ? Valor | null : T extends U ? Valor : null
 
 type EstadoDe<T> = T extends `guia.${infer E extends Conocido<Estado>}` ? E : Estado

@@ -32,6 +32,11 @@ export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
    */
   referenciaAutomatica?: boolean | undefined
   /**
+   * Función que recibe los avisos para quien mantiene el programa, cada uno una vez: el servicio va a retirar lo que se
+   * usa (`Deprecation`, `Sunset`), o `crear` dio una guía que está cancelada. Si falta, van a `console.warn`.
+   */
+  alAvisar?: ((aviso: string) => void) | undefined
+  /**
    * Verdadero para permitir una llave `guia_live_…` en una página. Quien abre la página puede ver la llave: hágalo solo
    * en páginas donde entra su propia gente.
    */
@@ -60,27 +65,39 @@ export interface OpcionesDeLlamada extends OpcionesDeSolicitud {
  */
 export class Guias {
   /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
-  readonly guias: RecursoGuias
+  declare readonly guias: RecursoGuias
   /** El flujo de eventos de todas sus guías. */
-  readonly eventos: RecursoEventos
+  declare readonly eventos: RecursoEventos
   /** Los departamentos y municipios que el servicio conoce. */
-  readonly catalogo: RecursoCatalogo
+  declare readonly catalogo: RecursoCatalogo
   /** La cuenta de la llave: el comercio, sus permisos, sus ajustes y su bitácora. */
-  readonly cuenta: RecursoCuenta
+  declare readonly cuenta: RecursoCuenta
   /** Sus webhooks: la dirección que recibe cada evento y el resultado de cada envío. */
-  readonly webhooks: RecursoWebhooks
+  declare readonly webhooks: RecursoWebhooks
   /** El simulador: con llaves de prueba, usted hace de repartidor y de destinatario, sin esperar a nadie. */
-  readonly simulador: RecursoSimulador
+  declare readonly simulador: RecursoSimulador
   readonly #opciones: OpcionesDeGuias
   readonly #enviar: Enviar
 
   constructor(opciones: OpcionesDeGuias = {}) {
-    const { fetch, registro, referenciaAutomatica = false, permitirNavegador = false } = opciones
+    const {
+      fetch,
+      registro,
+      alAvisar = console.warn,
+      referenciaAutomatica = false,
+      permitirNavegador = false,
+    } = opciones
     const llave = leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador)
     const baseUrl = opciones.baseUrl ?? (delEntorno('GUIAS_URL') || undefined)
     const ajustes = ajustar(opciones)
     // The default address is not stored, because `conOpciones` may set another key, which must not go to that address.
     this.#opciones = { ...opciones, ...ajustes, llave, baseUrl }
+    const avisados = new Set<string>()
+    const avisar = (aviso: string) => {
+      if (avisados.has(aviso)) return
+      avisados.add(aviso)
+      alAvisar(aviso)
+    }
     this.#enviar = crearTransporte({
       llave,
       baseUrl: leerBaseUrl(baseUrl ?? porOmision(llave)),
@@ -88,9 +105,10 @@ export class Guias {
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
       ajustes,
       registro: leerRegistro(registro),
+      avisar,
     })
     const cliente = crearCliente(this.#enviar)
-    this.guias = new RecursoGuias(cliente, referenciaAutomatica)
+    this.guias = new RecursoGuias(cliente, referenciaAutomatica, avisar)
     this.eventos = new RecursoEventos(cliente)
     this.catalogo = new RecursoCatalogo(cliente)
     this.cuenta = new RecursoCuenta(cliente)
@@ -178,46 +196,40 @@ function leerLlave(llave: unknown, permitirNavegador: boolean): string {
   const limpia = typeof llave === 'string' ? llave.trim() : ''
   if (!limpia) throw new ErrorGuias('Falta la llave: new Guias({ llave }), o la variable de entorno GUIAS_LLAVE.')
   if (!/^[\x21-\x7e]+$/.test(limpia)) {
-    throw new ErrorGuias('La llave tiene espacios o caracteres que no son de una llave: cópiela de nuevo, entera.')
+    throw new ErrorGuias('La llave tiene caracteres que no son de una llave: cópiela de nuevo.')
   }
   // Test environments such as jsdom also have a document, but use test keys.
   if (!permitirNavegador && 'document' in globalThis && !esDePrueba(limpia)) {
     throw new ErrorGuias(
-      'Esta llave da acceso a todas sus guías y aquí la vería quien abra la página: úsela en su servidor. Si la página es solo para su gente, pase permitirNavegador: true.',
+      'Quien abra esta página vería su llave: úsela en su servidor. Si la página es solo para su gente, pase permitirNavegador: true.',
     )
   }
   return limpia
 }
 
 /**
- * Returns the default address, this machine, for test keys only. Real guides must not go to an unknown program that
- * listens here.
+ * Returns the default address of the service, which is on this machine. Only test keys have a default, because real
+ * guides must not go to an unknown program that listens here.
  *
  * @throws ErrorGuias for any other key
  */
 function porOmision(llave: string): string {
   if (esDePrueba(llave)) return 'http://127.0.0.1:3000'
-  throw new ErrorGuias(
-    'Falta la dirección del servicio: new Guias({ baseUrl }), o la variable de entorno GUIAS_URL. Solo una llave guia_test_… va sin ella a esta máquina.',
-  )
+  throw new ErrorGuias('Falta la dirección del servicio: new Guias({ baseUrl }), o la variable de entorno GUIAS_URL.')
 }
 
 function leerBaseUrl(baseUrl: unknown): string {
-  const falla = (que: string) => new ErrorGuias(`baseUrl ${que}: escriba algo como https://guias.ejemplo.com.`)
-  let url: URL
   try {
-    url = new URL(String(baseUrl))
-  } catch {
-    throw falla('no es una dirección')
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw falla('debe empezar por https:// o http://')
-  if (url.username || url.password || url.search || url.hash) throw falla('no lleva usuario, «?» ni «#»')
-  const base = (url.origin + url.pathname).replace(/\/+$/, '')
-  if (base.endsWith('/api/v1')) throw falla('va sin /api/v1, que se añade solo')
-  return base
+    const { protocol, username, password, search, hash, origin, pathname } = new URL(String(baseUrl))
+    const base = (origin + pathname).replace(/\/+$/, '')
+    if (/^https?:$/.test(protocol) && !(username + password + search + hash) && !base.endsWith('/api/v1')) return base
+  } catch {}
+  throw new ErrorGuias(
+    'baseUrl debe ser una dirección como https://guias.ejemplo.com, con https:// o http://, sin /api/v1 (se añade solo), usuario, «?» ni «#».',
+  )
 }
 
 function leerRegistro(registro: Registro | undefined): Registro | undefined {
   if (registro === undefined || typeof registro === 'function') return registro
-  throw new ErrorGuias('registro debe ser una función: registro: (suceso) => console.log(suceso).')
+  throw new ErrorGuias('registro debe ser una función.')
 }

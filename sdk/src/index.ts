@@ -26,6 +26,7 @@ export type { Evento, TipoDeEventoRecibido } from './evento.js'
 // Only the contract's own types are exported. Helper types of the generator (`*Data`, `*Responses`, `Estado2`…) stay
 // internal.
 export type {
+  AccionDeBitacora,
   AccionDeResolucion,
   Advertencia,
   Alcance,
@@ -78,6 +79,7 @@ export type {
   IntentoDeWebhook,
   IntentoFallido,
   Latencia,
+  LineaDeBitacora,
   LoteCreado,
   LoteParaCrear,
   ManifiestoDePrueba,
@@ -89,6 +91,7 @@ export type {
   Municipio,
   NombresSugeridos,
   OrigenDeUbicacion,
+  PaginaDeBitacora,
   PaginaDeDepartamentos,
   PaginaDeEntregasDeWebhook,
   PaginaDeEventos,
@@ -118,12 +121,16 @@ export type {
   SecretoDeWebhook,
   SolicitudDeUbicacion,
   Telefono,
+  TextoSugerido,
   TipoDeArchivo,
+  TipoDeAutor,
   TipoDeEvento,
   TipoDeEventoPropio,
+  TipoDeObjeto,
   Ubicacion,
   UbicacionParaConfirmar,
   UbicacionSimulada,
+  ValoresDeBitacora,
   Webhook,
   WebhookConSecreto,
   WebhookParaCambiar,
@@ -136,7 +143,7 @@ export type { OpcionesConClave, OpcionesDeSolicitud, Registro, Suceso } from './
 export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDeBitacora, RecursoCuenta } from './recursoCuenta.js'
-export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
+export type { FiltrosDelFlujo, OpcionesDelFlujo, RecursoEventos } from './recursoEventos.js'
 export type {
   FiltrosDeGuias,
   FiltrosDeHistorial,

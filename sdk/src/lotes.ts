@@ -1,5 +1,5 @@
 import { enUtf8 } from './bytes.js'
-import { crearErrorApi, ErrorApi, ErrorGuias, ErrorRespuesta } from './errores.js'
+import { crearErrorApi, type ErrorApi, ErrorGuias } from './errores.js'
 import type {
   CodigoDeGuia,
   GuiaParaCrear,
@@ -78,15 +78,17 @@ function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: ConversionDeEntrada<E
     error: new ErrorGuias(mensaje, { cause }),
   })
   try {
-    const guia = aGuia(ranura.entrada)
-    if (tieneReferencia(guia)) return { ...ranura, texto: JSON.stringify(guia), error: undefined }
-    if (!referir || typeof guia !== 'object' || guia === null) {
-      return fallar(
-        'La guía no trae external_ref (un texto), y sin ella repetir el lote la duplicaría: ponga su número de pedido, o pase referenciaAutomatica: true.',
-      )
+    let guia = aGuia(ranura.entrada)
+    if (!tieneReferencia(guia)) {
+      if (!referir || typeof guia !== 'object' || guia === null) {
+        return fallar(
+          'La guía no trae external_ref (un texto), y repetir el lote la duplicaría: ponga su número de pedido, o referenciaAutomatica: true.',
+        )
+      }
+      ranura.referencia ??= nuevaReferencia()
+      guia = { ...guia, external_ref: ranura.referencia }
     }
-    ranura.referencia ??= nuevaReferencia()
-    return { ...ranura, texto: JSON.stringify({ ...guia, external_ref: ranura.referencia }), error: undefined }
+    return { ...ranura, texto: JSON.stringify(guia), error: undefined }
   } catch (causa) {
     return fallar(`La guía no se puede leer o escribir como JSON: ${causa}`, causa)
   }
@@ -142,8 +144,7 @@ export async function crearListas<E>(
     }
   } catch (causa) {
     const error = causa as ErrorGuias
-    const status = error instanceof ErrorApi || error instanceof ErrorRespuesta ? error.status : 0
-    if (status === 413 && buenas.length > 1) {
+    if ((error as ErrorApi).status === 413 && buenas.length > 1) {
       // After a 413, each half is sent alone, because a proxy may accept less than the service.
       const mitad = listas.length >> 1
       return [

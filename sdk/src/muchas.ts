@@ -66,7 +66,10 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
   readonly #fallidas: { ranura: Ranura<E>; pasajera: boolean }[] = []
   #empezada = false
 
-  /** @internal */
+  /**
+   * Creates a creation of many guides; only this package calls it.
+   * @internal
+   */
   constructor(
     ranuras: AsyncIterable<Ranura<E>>,
     total: number | null,
@@ -121,9 +124,9 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
       aGuia,
       referenciaAutomatica = false,
     } = this.#opciones
-    // Other members of the body with a leading comma, or an empty text if none is defined.
-    const resto = JSON.stringify({ recogida, estricto }).replace(/^\{(.*)\}$/, (_, suyos) => suyos && `,${suyos}`)
-    const lotes = agrupar(this.#leer(), { aGuia, referir: referenciaAutomatica }, tamano, resto.length * 3)
+    // Beginning of the body, up to the list of guides.
+    const principio = JSON.stringify({ recogida, estricto, guias: 0 }).slice(0, -2)
+    const lotes = agrupar(this.#leer(), { aGuia, referir: referenciaAutomatica }, tamano, principio.length * 3)
     const enVuelo: Promise<ResultadoDeMuchas<E>[]>[] = []
     let leyendo: Promise<() => void> | undefined
     let sigue = true
@@ -133,7 +136,7 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
         (leido) => () => {
           leyendo = undefined
           if (!leido || leido.done) sigue = false
-          else enVuelo.push(this.#crear(leido.value, resto))
+          else enVuelo.push(this.#crear(leido.value, principio))
         },
         (causa: unknown) => () => {
           ;[leyendo, sigue, averia] = [undefined, false, { causa }]
@@ -168,8 +171,8 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
     }
   }
 
-  async #crear(listas: Parameters<typeof crearListas<E>>[0], resto: string) {
-    const resultados = await crearListas(listas, (guias) => this.#enviar(`{"guias":${guias}${resto}}`, this.#opciones))
+  async #crear(listas: Parameters<typeof crearListas<E>>[0], principio: string) {
+    const resultados = await crearListas(listas, (guias) => this.#enviar(`${principio}${guias}}`, this.#opciones))
     for (const [i, resultado] of resultados.entries()) {
       if (resultado.ok) {
         this.#avance[resultado.repetida ? 'repetidas' : 'creadas']++
@@ -217,7 +220,7 @@ export function crearMuchas<E>(
     throw new ErrorGuias('concurrencia debe ser un número entero de 1 en adelante.')
   }
   if (!entradas || !(Symbol.iterator in Object(entradas) || Symbol.asyncIterator in Object(entradas))) {
-    throw new ErrorGuias('crearMuchas espera las guías: una lista, un generador, un flujo.')
+    throw new ErrorGuias('crearMuchas espera una lista, un generador o un flujo.')
   }
   const { length, size } = entradas as { length?: unknown; size?: unknown }
   const total = [length, size].find((uno) => typeof uno === 'number') as number | undefined

@@ -20,7 +20,7 @@ export interface OpcionesDeSolicitud {
   plazoTotal?: number | undefined
   /**
    * Número de veces más que se envía la solicitud, si falla por algo pasajero y repetirla es seguro; 2 si falta, 0 para
-   * ninguna.
+   * ninguna. Un 429 con `Retry-After` se espera y no cuenta, salvo con 0.
    */
   reintentos?: number | undefined
   /** Cabeceras que se añaden a la solicitud. No cambian las de este paquete (la llave, el tipo del cuerpo). */

@@ -26,7 +26,10 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
   readonly #hayMas: (pagina: P) => boolean
   #primera: Promise<Respuesta<P>> | undefined
 
-  /** @internal */
+  /**
+   * Creates a list; only this package calls it.
+   * @internal
+   */
   constructor(
     desde: string | undefined,
     pedir: (cursor: string | undefined) => Promise<Respuesta<P>>,

@@ -21,6 +21,8 @@ export interface DatosDeAlguna {
 
 /** HTTP request without its headers, and whether it may be sent twice. */
 export interface Pedido {
+  /** Name of the operation, the same for all guides: its method and its path with `{guia}`. */
+  operacion: string
   metodo: string
   /** Path on the service, with the query parameters. */
   ruta: string
@@ -44,7 +46,7 @@ export function armar(operacion: Operacion, { path = {}, query, body }: DatosDeA
   const [metodo = '', ruta] = operacion
     .replace(/\{(\w+)\}/g, (_, nombre) => encodeURIComponent(revisar(nombre, partes.get(nombre))))
     .split(' ')
-  return completar(metodo, `/api/v1${ruta}`, { query, body }, REPETIBLES[operacion])
+  return completar(operacion, metodo, `/api/v1${ruta}`, { query, body }, REPETIBLES[operacion])
 }
 
 /**
@@ -56,12 +58,12 @@ export function armar(operacion: Operacion, { path = {}, query, body }: DatosDeA
 export function armarOtra(metodo: string, ruta: string, datos: DatosDeAlguna, repetible?: boolean): Pedido {
   // A path without a leading slash could send the key to another host.
   if (!/^\//.test(ruta)) throw new ErrorGuias(`La ruta debe ser como /api/v1/guias y llegó «${ruta}».`)
-  const [, regla] =
+  const [operacion = `${metodo} ${ruta.replace(/\?.*/, '')}`, regla] =
     Object.entries(REPETIBLES).find(([operacion]) => {
       const patron = operacion.replace(' ', ' /api/v1').replace(/\{\w+\}/g, '[^/]+')
       return new RegExp(`^${patron}(\\?|$)`).test(`${metodo} ${ruta}`)
     }) ?? []
-  const pedido = completar(metodo, ruta, datos, regla)
+  const pedido = completar(operacion, metodo, ruta, datos, regla)
   return { ...pedido, repetible: repetible ?? pedido.repetible }
 }
 
@@ -72,15 +74,17 @@ export function armarOtra(metodo: string, ruta: string, datos: DatosDeAlguna, re
  *   missing, the method decides.
  */
 function completar(
+  operacion: string,
   metodo: string,
   ruta: string,
   { query, body: dado }: DatosDeAlguna,
   repetible = /^P(OS|ATC)/.test(metodo) ? 'false' : 'true',
 ): Pedido {
-  // With a key, the service recognises the repetition of this request.
+  // With an idempotency key, the service recognises a repetition of the request.
   const body = repetible === 'idempotencia' ? conAzar(dado ?? {}, repetible) : dado
   const pares = Object.entries(query ?? {}).flatMap(enPares)
   return {
+    operacion,
     metodo,
     ruta: pares.length > 0 ? `${ruta}${ruta.includes('?') ? '&' : '?'}${pares.join('&')}` : ruta,
     cuerpo: body === undefined || body === null ? undefined : JSON.stringify(body),

@@ -20,7 +20,10 @@ export type FiltrosDeMunicipios = ListarMunicipiosData['query']
 export class RecursoCatalogo {
   readonly #listar: Cliente['listar']
 
-  /** @internal */
+  /**
+   * Creates the resource; only the client `Guias` calls it.
+   * @internal
+   */
   constructor({ listar }: Cliente) {
     this.#listar = listar
   }

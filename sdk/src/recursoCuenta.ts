@@ -13,7 +13,10 @@ export class RecursoCuenta {
   readonly #pedir: Cliente['pedir']
   readonly #listar: Cliente['listar']
 
-  /** @internal */
+  /**
+   * Creates the resource; only the client `Guias` calls it.
+   * @internal
+   */
   constructor({ pedir, listar }: Cliente) {
     this.#pedir = pedir
     this.#listar = listar

@@ -3,15 +3,28 @@ import type { Evento } from './evento.js'
 import type { ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
+import { dormir } from './reintentos.js'
+import { revisarIntervalo } from './seguimiento.js'
 
 /** Filtros del flujo de eventos, con su principio, el cursor y el tamaño de la página. */
 export type FiltrosDelFlujo = NonNullable<ListarEventosData['query']>
+
+/** Filtros del flujo que se sigue, cada cuánto se pregunta y qué se hace con el cursor. */
+export interface OpcionesDelFlujo extends FiltrosDelFlujo {
+  /** Milisegundos entre una pregunta y la siguiente, cuando está al día; 5 000 si falta. */
+  intervalo?: number | undefined
+  /** Función que guarda el cursor de lo que ya se atendió. Se llama después de cada página, y se espera. */
+  guardar?: ((cursor: string) => unknown) | undefined
+}
 
 /** El flujo de eventos de todas sus guías. */
 export class RecursoEventos {
   readonly #listar: Cliente['listar']
 
-  /** @internal */
+  /**
+   * Creates the resource; only the client `Guias` calls it.
+   * @internal
+   */
   constructor({ listar }: Cliente) {
     this.#listar = listar
   }
@@ -33,5 +46,33 @@ export class RecursoEventos {
    */
   listar(filtros: FiltrosDelFlujo = {}, opciones?: OpcionesDeSolicitud): Listado<Evento, PaginaDelFlujo> {
     return this.#listar('GET /eventos', { query: filtros }, opciones, (pagina) => pagina.datos.length > 0)
+  }
+
+  /**
+   * Sigue el flujo sin fin: da cada evento y, cuando está al día, pregunta otra vez cada `intervalo` milisegundos. Empieza
+   * en `cursor`, o donde diga `desde`. Salga con `break`, o corte con `signal`.
+   *
+   * Cada evento llega al menos una vez: `guardar` recibe el cursor cuando usted ya atendió toda su página. Si su proceso
+   * muere antes, la página llega otra vez; reconozca los repetidos por `evento.id`. Lo pasajero (la red, un 5xx, un 429)
+   * se repite hasta que pase, si no da otros `reintentos`; lo demás lanza su error.
+   *
+   * ```ts
+   * for await (const evento of api.eventos.seguir({ cursor: await leer(), desde: 'ahora', guardar })) await atender(evento)
+   * ```
+   */
+  async *seguir(
+    { intervalo = 5_000, guardar, ...filtros }: OpcionesDelFlujo = {},
+    opciones: OpcionesDeSolicitud = {},
+  ): AsyncGenerator<Evento, void, undefined> {
+    revisarIntervalo(intervalo)
+    for (let { cursor } = filtros; ; ) {
+      const lista = this.listar({ limite: 100, ...filtros, cursor }, { reintentos: Infinity, ...opciones })
+      for await (const { datos, cursor_siguiente } of lista.paginas()) {
+        yield* datos
+        if (cursor !== cursor_siguiente) await guardar?.(cursor_siguiente)
+        cursor = cursor_siguiente
+      }
+      await dormir(intervalo, opciones.signal)
+    }
   }
 }

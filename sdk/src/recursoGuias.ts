@@ -29,7 +29,7 @@ import type {
 import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './muchas.js'
 import { claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
-import { armar } from './pedido.js'
+import { armar, armarOtra } from './pedido.js'
 import { conReferencia } from './referencia.js'
 import { type OpcionesDeSeguimiento, seguir } from './seguimiento.js'
 import { Solicitud } from './solicitud.js'
@@ -56,13 +56,18 @@ export class RecursoGuias {
   readonly #listar: Cliente['listar']
   readonly #enviar: Cliente['enviar']
   readonly #referenciaAutomatica: boolean
+  readonly #avisar: (aviso: string) => void
 
-  /** @internal */
-  constructor({ pedir, listar, enviar }: Cliente, referenciaAutomatica: boolean) {
+  /**
+   * Creates the resource; only the client `Guias` calls it.
+   * @internal
+   */
+  constructor({ pedir, listar, enviar }: Cliente, referenciaAutomatica: boolean, avisar: (aviso: string) => void) {
     this.#pedir = pedir
     this.#listar = listar
     this.#enviar = enviar
     this.#referenciaAutomatica = referenciaAutomatica
+    this.#avisar = avisar
   }
 
   /**
@@ -74,7 +79,7 @@ export class RecursoGuias {
    * Ponga siempre `external_ref` (su número de pedido). Con ella, repetir la misma solicitud es seguro y devuelve la
    * guía que ya existe (`repetida` en `conRespuesta()`). Si la red falla, el SDK repite la solicitud por su cuenta. Sin
    * `external_ref` no la repite, porque no hay modo de saber si la primera llegó. La misma referencia con otros datos
-   * es un `ErrorConflicto`.
+   * es un `ErrorConflicto`. Si la guía que ya existe está cancelada, lo avisa (`alAvisar`): no es un envío nuevo.
    *
    * ```ts
    * const { guia, estado } = await api.guias.crear({
@@ -87,7 +92,15 @@ export class RecursoGuias {
    * ```
    */
   crear(guia: GuiaIndividual, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return this.#pedir('POST /guias', { body: this.#referir(guia) }, opciones, esGuia)
+    const enviada = this.#enviar(() => armar('POST /guias', { body: this.#referir(guia) }), esGuia, opciones)
+    return new Solicitud(
+      enviada.then((respuesta) => {
+        const { guia: codigo, estado } = respuesta.datos
+        if (respuesta.repetida && estado === 'cancelado')
+          this.#avisar(`La guía ${codigo} ya existía y está cancelada: para otro envío use otra external_ref.`)
+        return respuesta
+      }),
+    )
   }
 
   /**
@@ -299,14 +312,8 @@ export class RecursoGuias {
    * ```
    */
   clavesPublicas(opciones?: OpcionesDeSolicitud): Solicitud<ClavesPublicas> {
-    // This path is public: it takes no key, and the contract's table of operations does not include it.
-    const pedido = {
-      metodo: 'GET',
-      ruta: '/.well-known/jwks.json',
-      cuerpo: undefined,
-      conLlave: false,
-      repetible: true,
-    }
+    // The request for the public keys is sent without an API key, and is not in the contract's table of operations.
+    const pedido = { ...armarOtra('GET', '/.well-known/jwks.json', {}), conLlave: false }
     return new Solicitud(this.#enviar(() => pedido, esClaves<ClavesPublicas>, opciones))
   }
 

@@ -11,7 +11,10 @@ import type { Solicitud } from './solicitud.js'
 export class RecursoSimulador {
   readonly #pedir: Cliente['pedir']
 
-  /** @internal */
+  /**
+   * Creates the resource; only the client `Guias` calls it.
+   * @internal
+   */
   constructor({ pedir }: Cliente) {
     this.#pedir = pedir
   }

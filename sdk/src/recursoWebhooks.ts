@@ -45,7 +45,10 @@ export class RecursoWebhooks {
   readonly #pedir: Cliente['pedir']
   readonly #listar: Cliente['listar']
 
-  /** @internal */
+  /**
+   * Creates the resource; only the client `Guias` calls it.
+   * @internal
+   */
   constructor({ pedir, listar }: Cliente) {
     this.#pedir = pedir
     this.#listar = listar
@@ -226,4 +229,4 @@ export class RecursoWebhooks {
   }
 }
 
-const ENSAYO = 'Para contar sin enviar nada use api.webhooks.ensayarRecuperacion(webhook, { desde }).'
+const ENSAYO = 'Para contar sin enviar nada use api.webhooks.ensayarRecuperacion.'

@@ -1,4 +1,4 @@
-import { ErrorAbortado, ErrorApi, ErrorConexion, ErrorConflicto, ErrorRespuesta } from './errores.js'
+import { ErrorAbortado, type ErrorApi, ErrorConexion, ErrorConflicto, type ErrorGuias } from './errores.js'
 
 const BASE = 500
 const TOPE = 8_000
@@ -19,26 +19,24 @@ const SIN_CONEXION =
  * Tells whether a failed request may succeed if sent again, and is safe to send again. A request that is not
  * `repetible` is repeated only if the service certainly did not execute it.
  */
-export function pasara(error: unknown, repetible: boolean): boolean {
+export function pasara(error: ErrorGuias, repetible: boolean): boolean {
   if (error instanceof ErrorConexion) return repetible || !error.pudoLlegar
-  if (!(error instanceof ErrorApi || error instanceof ErrorRespuesta)) return false
   if (error instanceof ErrorConflicto) return error.codigo === 'carrera_perdida' && !error.secuencia
-  if (error.status === 429) return true
-  return repetible && (error.status === 408 || error.status >= 500)
+  const { status = 0 } = error as Partial<ErrorApi>
+  return status === 429 || (repetible && (status === 408 || status >= 500))
 }
 
 /** Tells whether the caller may try the same request again later. An aborted request counts as well. */
-export const esPasajero = (error: unknown) => pasara(error, true) || error instanceof ErrorAbortado
+export const esPasajero = (error: ErrorGuias) => pasara(error, true) || error instanceof ErrorAbortado
 
 /**
  * Returns the milliseconds to wait before the next attempt: a random time below a bound that doubles from 0.5 s to 8 s,
- * plus `Retry-After`. Undefined if the service asks for more than {@link ESPERA_MAXIMA}.
+ * plus `Retry-After`. Infinity if the service asks for more than {@link ESPERA_MAXIMA}.
  */
-export function pausa(error: unknown, intento: number): number | undefined {
+export function pausa({ esperarSegundos: pide }: ErrorGuias, intento: number): number {
   // The random time spans the whole interval, so that clients that failed together do not return together.
   const azar = Math.random() * Math.min(TOPE, BASE * 2 ** (intento - 1))
-  const pide = error instanceof ErrorApi || error instanceof ErrorRespuesta ? error.esperarSegundos : null
-  return pide === null ? azar : pide > ESPERA_MAXIMA ? undefined : pide * 1000 + azar
+  return pide === null ? azar : pide > ESPERA_MAXIMA ? Infinity : pide * 1000 + azar
 }
 
 /** Waits `ms` milliseconds. Resolves early when `signal` is aborted. */
@@ -52,6 +50,22 @@ export function dormir(ms: number, signal: AbortSignal | undefined): Promise<voi
     const reloj = setTimeout(terminar, ms)
     signal?.addEventListener('abort', terminar)
   })
+}
+
+/**
+ * Matches the first rate in the headers `RateLimit` and `RateLimit-Policy`: the requests left (`r`), and the requests
+ * (`q`) allowed in a number of seconds (`w`).
+ */
+const RITMO = /;r=(\d+).*?;q=(\d+);w=(\d+)/
+
+/**
+ * Returns the milliseconds between two requests while fewer than a quarter of the key's requests are left; 0 if more are
+ * left, or if the answer does not say (`RateLimit`, `RateLimit-Policy`).
+ */
+export function leerPaso(cabeceras: Headers): number {
+  const ritmos = `${cabeceras.get('ratelimit')} ${cabeceras.get('ratelimit-policy')}`
+  const [, quedan = 1, caben = 0, segundos = 0] = (RITMO.exec(ritmos) ?? []).map(Number)
+  return quedan < caben / 4 ? (segundos * 1000) / caben : 0
 }
 
 /** Tells whether an error of `fetch` proves that nothing was sent. */

@@ -8,6 +8,5 @@ import { ErrorGuias } from './errores.js'
  */
 export function revisar(miembro: string, codigo: unknown): string {
   if (typeof codigo === 'string' && !/^(\s*|\.\.?)$/.test(codigo)) return codigo
-  const llego = typeof codigo === 'string' ? `«${codigo}»` : codigo === null ? 'null' : typeof codigo
-  throw new ErrorGuias(`${miembro} debe ser un texto, el código que dio el servicio, y llegó ${llego}.`)
+  throw new ErrorGuias(`${miembro} debe ser un texto, el código que dio el servicio.`)
 }

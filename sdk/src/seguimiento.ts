@@ -12,6 +12,14 @@ export interface OpcionesDeSeguimiento {
   limite?: number | undefined
 }
 
+/**
+ * Checks the interval. ¶
+ * @throws ErrorGuias if `intervalo` is not above 0 milliseconds
+ */
+export function revisarIntervalo(intervalo: number) {
+  if (!(intervalo > 0)) throw new ErrorGuias('intervalo debe ser un número de milisegundos mayor que 0.')
+}
+
 /** States that a guide never leaves: `finales` of the contract's `x-transiciones`. */
 const FINALES: readonly string[] = ['entregado', 'devuelto', 'cancelado']
 
@@ -26,7 +34,7 @@ export async function* seguir(
   intervalo = 5_000,
   opciones: OpcionesDeSolicitud = {},
 ): AsyncGenerator<GuiaConEventos, void, undefined> {
-  if (!(intervalo > 0)) throw new ErrorGuias('intervalo debe ser un número de milisegundos mayor que 0.')
+  revisarIntervalo(intervalo)
   let etag: string | null = null
   for (;;) {
     const { datos, cabeceras } = await pedir(

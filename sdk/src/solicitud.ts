@@ -19,7 +19,10 @@ export interface Respuesta<T> {
 export class Solicitud<T> extends Promise<T> {
   readonly #respuesta: Promise<Respuesta<T>>
 
-  /** @internal */
+  /**
+   * Creates a request in progress; only this package calls it.
+   * @internal
+   */
   constructor(respuesta: Promise<Respuesta<T>>) {
     super((cumplir, rechazar) => {
       respuesta.then(({ datos }) => cumplir(datos), rechazar)
@@ -28,7 +31,10 @@ export class Solicitud<T> extends Promise<T> {
   }
 
   // `then`, `catch` and `finally` return a plain promise, because this constructor takes no executor.
-  /** @internal */
+  /**
+   * Class of the promises that `then`, `catch` and `finally` return.
+   * @internal
+   */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }

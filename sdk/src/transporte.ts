@@ -1,17 +1,18 @@
 import {
   crearErrorApi,
   ErrorAbortado,
-  ErrorApi,
+  type ErrorApi,
   ErrorConexion,
   ErrorGuias,
   ErrorRespuesta,
   ErrorTiempo,
   leerEspera,
+  nombrarSolicitud,
 } from './errores.js'
 import { esProblema, type Forma } from './formas.js'
 import { type Ajustes, ajustar, type OpcionesDeSolicitud, type Registro, type Suceso } from './opciones.js'
 import type { Pedido } from './pedido.js'
-import { dormir, noSalio, pasara, pausa } from './reintentos.js'
+import { dormir, leerPaso, noSalio, pasara, pausa } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 import { VERSION } from './version.js'
 
@@ -24,6 +25,7 @@ export interface Conexion {
   fetch: Fetch
   ajustes: Ajustes
   registro: Registro | undefined
+  avisar: (aviso: string) => void
 }
 
 /**
@@ -39,19 +41,32 @@ export type Enviar = <T>(
 
 /** Longest delay of `setTimeout`, in milliseconds. A longer delay would run after 1 ms. */
 const PLAZO_MAXIMO = 2 ** 31 - 1
+/** Number of 429 answers with `Retry-After` that a request waits for without counting them as retries. */
+const LIMITES_SIN_CONTAR = 60
 
 /** Creates the function that sends requests to one service, with its key, deadlines and retries. */
-export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro }: Conexion): Enviar {
+export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro, avisar }: Conexion): Enviar {
+  /** Milliseconds to keep between two requests, as the last answer's rate limit requires. */
+  let paso = 0
+  /** Time of the latest request, which may lie in the future. */
+  let ultima = 0
+
   async function intercambiar<T>(pedido: Pedido, forma: Forma<T>, ajustes: Ajustes, intento: number, plazo: number) {
-    const init: RequestInit = {
-      method: pedido.metodo,
-      headers: cabecerasDe(pedido, ajustes, llave, intento),
-      // The API never redirects. Following a redirect would turn a POST into a GET with another answer.
-      redirect: 'manual',
-    }
-    if (pedido.cuerpo !== undefined) init.body = pedido.cuerpo
     return conPlazo(plazo, ajustes, async (signal) => {
-      const respuesta = await fetch(baseUrl + pedido.ruta, { ...init, signal })
+      const respuesta = await fetch(baseUrl + pedido.ruta, {
+        method: pedido.metodo,
+        headers: cabecerasDe(pedido, ajustes, llave, intento),
+        body: pedido.cuerpo ?? null,
+        // The API never redirects. Following a redirect would turn a POST into a GET with another answer.
+        redirect: 'manual',
+        signal,
+      })
+      paso = leerPaso(respuesta.headers)
+      const [desde, hasta] = ['deprecation', 'sunset'].map((nombre) => respuesta.headers.get(nombre))
+      if (desde || hasta)
+        avisar(
+          `El servicio retira ${pedido.operacion} (Deprecation: ${desde}, Sunset: ${hasta}): actualice el paquete.`,
+        )
       return interpretar(respuesta, await respuesta.text(), forma)
     })
   }
@@ -67,7 +82,11 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
     const { pedido, ajustes } = preparar(armar, opciones, base)
     const fin = performance.now() + ajustes.plazoTotal
     let pudoLlegar = false
+    let sinContar = 0
     for (let intento = 1; ; intento++) {
+      const ahora = performance.now()
+      ultima = Math.max(ahora, ultima + paso)
+      if (ultima > ahora) await dormir(Math.min(ultima, fin) - ahora, ajustes.signal)
       if (ajustes.signal?.aborted) throw Object.assign(abortada(ajustes.signal), { intentos: intento - 1 })
       const inicio = performance.now()
       const anotar = (suceso: Partial<Suceso>) => registrar(registro, pedido, intento, inicio, suceso)
@@ -81,11 +100,15 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
           causa instanceof ErrorGuias ? causa : sinRespuesta(causa, pudoLlegar || !noSalio(causa))
         pudoLlegar ||= !pasara(error, false)
         error.intentos = intento
+        const { status } = error as Partial<ErrorApi>
+        if (status === 429 && error.esperarSegundos && ajustes.reintentos && sinContar < LIMITES_SIN_CONTAR) sinContar++
         const espera =
-          intento <= ajustes.reintentos && pasara(error, pedido.repetible) ? pausa(error, intento) : undefined
+          intento - sinContar <= ajustes.reintentos && pasara(error, pedido.repetible)
+            ? pausa(error, intento)
+            : Infinity
         // A wait that would end after the deadline is skipped, so that the caller gets the cause instead of a late
         // timeout.
-        const sigue = espera !== undefined && performance.now() + espera < fin
+        const sigue = performance.now() + espera < fin
         anotar({ ...contar(error), tipo: sigue ? 'reintento' : 'falla', esperaMs: sigue ? Math.round(espera) : null })
         if (!sigue) throw error
         await dormir(espera, ajustes.signal)
@@ -116,7 +139,7 @@ function cabecerasDe(pedido: Pedido, { cabeceras }: Ajustes, llave: string, inte
   todas.delete('Authorization')
   if (pedido.conLlave) todas.set('Authorization', `Bearer ${llave}`)
   if (pedido.cuerpo !== undefined) todas.set('Content-Type', 'application/json')
-  // Browsers either forbid these headers or send a CORS preflight request for them.
+  // Browsers either forbid `User-Agent` and `X-Guias-Reintento` or send a CORS preflight request for them.
   if (!enNavegador()) {
     todas.set('User-Agent', `guias-sdk/${VERSION}`)
     if (intento > 1) todas.set('X-Guias-Reintento', `${intento - 1}`)
@@ -138,7 +161,8 @@ function interpretar<T>(respuesta: Response, texto: string, forma: Forma<T>): Re
     }
   }
   if (!respuesta.ok && esProblema(datos)) throw crearErrorApi(datos, { status, cabeceras })
-  throw new ErrorRespuesta(describir(respuesta, texto), { status, cabeceras, texto })
+  const principio = texto.slice(0, 200)
+  throw new ErrorRespuesta(describir(respuesta, principio), { status, cabeceras, texto: principio })
 }
 
 function leerJson(texto: string): unknown {
@@ -150,22 +174,18 @@ function leerJson(texto: string): unknown {
 }
 
 function describir({ status, type, headers }: Response, texto: string): string {
-  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
-    const destino = headers.get('location')
-    return `El servicio contestó con una redirección${destino ? ` a ${destino}` : ''} (HTTP ${status}), que no se sigue: ponga en baseUrl la dirección final, con https si la tiene.`
-  }
-  const tipo = headers.get('content-type') ?? 'sin Content-Type'
-  const id = headers.get('x-request-id')
-  const principio = texto.slice(0, 200).replace(/\s+/g, ' ').trim()
+  const destino = headers.get('location') ?? ''
   const remedio =
-    status >= 500 || status === 429
-      ? `Intente de nuevo en ${leerEspera(headers) ?? 'unos'} segundos; si insiste, revise`
-      : 'Revise si hay un proxy en medio y'
-  return `La respuesta (HTTP ${status}, ${tipo}${id ? `, id_solicitud: ${id}` : ''}) no es de la API de guías. ${remedio} baseUrl. ${principio ? `Empieza así: ${principio}` : 'Vino vacía.'}`
+    type === 'opaqueredirect' || (status >= 300 && status < 400)
+      ? `Es una redirección: ponga la dirección final ${destino} en`
+      : status >= 500 || status === 429
+        ? `Intente de nuevo en ${leerEspera(headers) ?? 'unos'} segundos; si insiste, revise`
+        : 'Revise si hay un proxy en medio y'
+  return `La respuesta (HTTP ${status}, ${headers.get('content-type') ?? 'sin Content-Type'}${nombrarSolicitud(headers.get('x-request-id'))}) no es de la API de guías. ${remedio} baseUrl. ${texto ? `Empieza así: ${texto}` : 'Vino vacía.'}`
 }
 
 const SI_REPITE =
-  'El servicio pudo haber recibido la solicitud; repetir una consulta, una cancelación o una creación con external_ref es seguro.'
+  'El servicio pudo haber recibido la solicitud: repetir una consulta, o una creación con external_ref, es seguro.'
 
 /**
  * Applies the deadline to the whole exchange, body included, even if a custom `fetch` ignores the signal.
@@ -191,8 +211,7 @@ function conPlazo<T>(
       corte.abort()
     }
     signal?.addEventListener('abort', abortar)
-    const plazo = Math.min(resta, tiempoLimite)
-    const reloj = plazo <= PLAZO_MAXIMO ? setTimeout(vencer, plazo) : undefined
+    const reloj = setTimeout(vencer, Math.min(resta, tiempoLimite, PLAZO_MAXIMO))
     hacer(corte.signal)
       .then(cumplir, rechazar)
       .finally(() => {
@@ -207,13 +226,10 @@ const abortada = (signal: AbortSignal | undefined) =>
     cause: signal?.reason,
   })
 
-const contar = (error: ErrorGuias): Partial<Suceso> => ({
-  error: error.name,
-  ...(error instanceof ErrorApi ? { codigo: error.codigo } : {}),
-  ...(error instanceof ErrorApi || error instanceof ErrorRespuesta
-    ? { status: error.status, idSolicitud: error.idSolicitud }
-    : {}),
-})
+function contar(error: ErrorGuias): Partial<Suceso> {
+  const { name, codigo = null, status = null, idSolicitud = null } = error as Partial<ErrorApi>
+  return { error: name ?? null, codigo, status, idSolicitud }
+}
 
 function registrar(
   registro: Registro | undefined,

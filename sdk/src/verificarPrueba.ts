@@ -84,7 +84,7 @@ export async function verificarPrueba({
   const bytes = archivos.map(leerBytes)
   if (!(await firmaBuena(clave, jws))) {
     throw new ErrorPrueba(
-      'La firma no corresponde al manifiesto: se alteró, o las claves no son las de quien lo firmó.',
+      'La firma no corresponde al manifiesto: se alteró, o las claves no son del servicio.',
       'firma',
     )
   }
@@ -114,18 +114,16 @@ const ALGORITMOS = ['EdDSA', 'Ed25519']
 
 function leerJws(manifiesto: unknown): Jws {
   const ilegible = (que: string, cause?: unknown) =>
-    new ErrorPrueba(
-      `El manifiesto ${que}. Pase el campo manifiesto de la prueba de entrega tal como llegó.`,
-      'manifiesto_ilegible',
-      { cause },
-    )
+    new ErrorPrueba(`El manifiesto ${que}. Pase el de la prueba de entrega tal como llegó.`, 'manifiesto_ilegible', {
+      cause,
+    })
   if (manifiesto === null) throw ilegible('es nulo: el PDF todavía se está haciendo')
   const partes = String(manifiesto).split('.')
   const [cabeza = '', cuerpo = '', sello = ''] = partes
   let cabecera: unknown
   let firma: Uint8Array<ArrayBuffer>
   try {
-    if (partes.length !== 3 || !cuerpo || !sello) throw new Error('no tiene tres partes con puntos')
+    if (partes.length !== 3 || !cuerpo || !sello) throw new Error()
     cabecera = JSON.parse(deUtf8(deBase64url(cabeza)))
     firma = deBase64url(sello)
   } catch (error) {
@@ -133,17 +131,15 @@ function leerJws(manifiesto: unknown): Jws {
   }
   const { alg, typ, kid, crit } = Object(cabecera) as Record<string, unknown>
   // The header is checked before a key is chosen, because the manifest must not decide how it is verified.
-  if (typeof alg !== 'string' || !ALGORITMOS.includes(alg) || typ !== TIPO || crit !== undefined) {
+  if (!ALGORITMOS.includes(alg as string) || typ !== TIPO || crit !== undefined) {
     throw new ErrorPrueba(
-      `El manifiesto dice alg ${mostrar(alg)} y typ ${mostrar(typ)}, y solo se admite EdDSA (Ed25519) con ${TIPO}: no es una prueba de entrega nuestra.`,
+      `El manifiesto dice ${JSON.stringify({ alg, typ }).slice(0, 80)}: no es una prueba de entrega nuestra.`,
       'algoritmo',
     )
   }
-  if (typeof kid !== 'string' || kid === '') throw ilegible('no dice con qué clave se firmó (kid)')
+  if (!kid || typeof kid !== 'string') throw ilegible('no dice con qué clave se firmó (kid)')
   return { kid, firmado: `${cabeza}.${cuerpo}`, cuerpo, firma }
 }
-
-const mostrar = (valor: unknown) => (typeof valor === 'string' ? `«${valor.slice(0, 40)}»` : String(valor))
 
 function elegirClave(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
   const { keys } = Object(claves) as Partial<ClavesPublicas>
@@ -156,18 +152,19 @@ function elegirClave(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
   const clave = keys.find((una) => Object(una).kid === kid) as ClavePublica | undefined
   if (!clave) {
     throw new ErrorPrueba(
-      `Ninguna de las claves es «${kid.slice(0, 64)}», la que firmó: pida otra vez las del servicio, api.guias.clavesPublicas().`,
+      `Ninguna de las claves es «${kid.slice(0, 64)}», la que firmó: pida otra vez api.guias.clavesPublicas().`,
       'clave_desconocida',
     )
   }
-  const mala = () => new ErrorPrueba('La clave que firmó no es una clave pública de Ed25519 (OKP, Ed25519).', 'claves')
-  if (clave.kty !== 'OKP' || clave.crv !== 'Ed25519' || typeof clave.x !== 'string') throw mala()
+  if (clave.kty !== 'OKP' || clave.crv !== 'Ed25519' || typeof clave.x !== 'string') throw claveMala()
   try {
     const bytes = deBase64url(clave.x)
     if (bytes.length === 32) return bytes
   } catch {}
-  throw mala()
+  throw claveMala()
 }
+
+const claveMala = () => new ErrorPrueba('La clave que firmó no es una clave pública de Ed25519 (OKP).', 'claves')
 
 async function firmaBuena(clave: Uint8Array<ArrayBuffer>, { firmado, firma }: Jws): Promise<boolean> {
   let publica: CryptoKey
@@ -176,9 +173,9 @@ async function firmaBuena(clave: Uint8Array<ArrayBuffer>, { firmado, firma }: Jw
   } catch (error) {
     // A key that is not a point on the curve fails here with `DataError`. Any other error means that the engine lacks
     // Ed25519.
-    if ((error as Error).name === 'DataError') throw new ErrorPrueba('La clave que firmó no vale.', 'claves')
+    if ((error as Error).name === 'DataError') throw claveMala()
     throw new ErrorPrueba(
-      'Este entorno no sabe comprobar Ed25519: use Node 20 o posterior, o un navegador reciente.',
+      'Este entorno no tiene Ed25519: use Node 20 o posterior, o un navegador reciente.',
       'entorno',
       { cause: error },
     )
@@ -198,7 +195,7 @@ function leerContenido(cuerpo: string): ManifiestoDePrueba {
   }
   if (esManifiesto(contenido)) return contenido
   throw new ErrorPrueba(
-    'La firma es buena, pero lo firmado no es un manifiesto que esta versión entienda: actualice el paquete.',
+    'La firma es buena, pero esta versión no entiende el manifiesto: actualice el paquete.',
     'contenido',
     { cause: causa },
   )
@@ -209,7 +206,7 @@ async function hallar(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuf
   const hallado = manifiesto.archivos.find((uno) => uno.sha256 === sha256 && uno.bytes === bytes.length)
   if (hallado) return hallado
   throw new ErrorPrueba(
-    `El archivo ${i + 1} (${bytes.length} bytes) no es ninguno de los de la prueba de la guía ${manifiesto.guia}: se alteró, o es de otra guía.`,
+    `El archivo ${i + 1} (${bytes.length} bytes) no es de la prueba de la guía ${manifiesto.guia}: se alteró, o es de otra guía.`,
     'archivo',
   )
 }

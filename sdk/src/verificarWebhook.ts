@@ -160,7 +160,7 @@ export async function verificarWebhook(
   }
   if (!corresponde) {
     throw new ErrorFirma(
-      'La firma no corresponde. Si el envío es nuestro, revise que el secreto sea el de este webhook y que el cuerpo sea el que llegó, byte por byte: leerlo y volver a escribirlo (JSON.stringify) lo cambia.',
+      'La firma no corresponde. Revise que el secreto sea el de este webhook y que el cuerpo sea el que llegó, byte por byte: volver a escribirlo (JSON.stringify) lo cambia.',
       'firma',
     )
   }
@@ -186,7 +186,7 @@ export async function firmarWebhook(
     throw new ErrorGuias('id debe ser un texto sin espacios, como evt_7K3M9QX2A1B4_1.')
   }
   if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
-    throw new ErrorGuias('timestamp debe ser un número entero de segundos: Math.floor(Date.now() / 1000).')
+    throw new ErrorGuias('timestamp debe ser un número entero de segundos.')
   }
   const firmas = await Promise.all(claves.map((clave) => firmar(clave, id, `${timestamp}`, bytes)))
   return {
@@ -197,7 +197,7 @@ export async function firmarWebhook(
 }
 
 const COMO_LLEGO =
-  'Pase lo que llegó: en Express, req.body, con express.raw({ type: "application/json" }) en esta ruta y antes de express.json(); con fetch, await request.text().'
+  'Pase lo que llegó: en Express, req.body, con express.raw({ type: () => true }) antes de express.json(); con fetch, await request.text().'
 
 function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
   // `String(req.body)` gives `[object Object]` if the body was already parsed.
@@ -205,8 +205,8 @@ function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
   if (bytes) return bytes
   throw new ErrorFirma(
     cuerpo === undefined || cuerpo === null
-      ? `El cuerpo no llegó (${cuerpo}): nada lo leyó, o ya se había leído. ${COMO_LLEGO}`
-      : `El cuerpo llegó ya leído (un objeto), y la firma es de los bytes: vuelto a escribir ya no serían los mismos. ${COMO_LLEGO}`,
+      ? `El cuerpo no llegó, o ya se había leído (${cuerpo}). ${COMO_LLEGO}`
+      : `El cuerpo llegó ya leído (un objeto), y la firma es de los bytes. ${COMO_LLEGO}`,
     'cuerpo',
   )
 }
@@ -218,15 +218,15 @@ function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
  * @throws ErrorFirma if a secret is missing or malformed
  */
 function leerSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
-  const secretos: unknown[] = Array.isArray(secreto) ? secreto : [secreto]
-  if (secretos.length === 0) throw new ErrorFirma('La lista de secretos está vacía: pase al menos uno.', 'secreto')
-  return secretos.map((uno) => {
+  const secretos: unknown[] = [secreto].flat()
+  // An empty list counts as a missing secret.
+  return (secretos.length > 0 ? secretos : ['']).map((uno) => {
     const limpio = typeof uno === 'string' ? uno.trim() : ''
     if (!limpio) throw new ErrorFirma('Falta el secreto: el que dio api.webhooks.crear, whsec_….', 'secreto')
     const clave = limpio.startsWith('whsec_') ? leerClave(limpio.slice(6)) : undefined
     if (clave && clave.length >= 24 && clave.length <= 64) return clave
     throw new ErrorFirma(
-      'El secreto no es de un webhook: debe empezar por whsec_ y estar entero, sin comillas. Cópielo de nuevo; si se perdió, pida otro con api.webhooks.rotarSecreto.',
+      'El secreto no es de un webhook: debe empezar por whsec_ y estar entero, sin comillas. Si se perdió, pida otro con api.webhooks.rotarSecreto.',
       'secreto',
     )
   })
@@ -256,7 +256,7 @@ function lectorDeCabeceras(cabeceras: CabecerasRecibidas): (nombre: keyof Cabece
     const valor = todas.get(nombre)
     if (valor) return valor
     throw new ErrorFirma(
-      `Falta la cabecera ${nombre}: pase todas las de la solicitud (req.headers, request.headers). Si no vino, no es un envío nuestro o un proxy la quitó.`,
+      `Falta la cabecera ${nombre}: pase req.headers. Si no vino, no es un envío nuestro o un proxy la quitó.`,
       'cabecera_ausente',
     )
   }
@@ -266,17 +266,14 @@ function revisarHora(timestamp: string, { toleranciaSegundos = 300, ahora = new 
   // With NaN, the comparison below would always be false.
   if (!(toleranciaSegundos >= 0)) throw new ErrorGuias('toleranciaSegundos debe ser un número de 0 en adelante.')
   const reloj = Math.floor(Number(ahora) / 1000)
-  if (Number.isNaN(reloj)) throw new ErrorGuias('ahora debe ser una fecha (Date).')
+  if (Number.isNaN(reloj)) throw new ErrorGuias('ahora debe ser un Date.')
   if (!/^(0|[1-9]\d{0,14})$/.test(timestamp)) {
-    throw new ErrorFirma(
-      'webhook-timestamp no es un número entero de segundos: no es un envío nuestro.',
-      'marca_de_tiempo',
-    )
+    throw new ErrorFirma('webhook-timestamp no es un número: no es un envío nuestro.', 'marca_de_tiempo')
   }
   const diferencia = reloj - Number(timestamp)
   if (Math.abs(diferencia) <= toleranciaSegundos) return
   throw new ErrorFirma(
-    `El envío se firmó ${diferencia > 0 ? `hace ${diferencia} s` : `${-diferencia} s en el futuro`} y se admiten ${toleranciaSegundos}. Cada intento se firma de nuevo: revise la hora de su servidor; si está bien, es una copia vieja y no debe atenderse.`,
+    `El envío se firmó ${diferencia > 0 ? `hace ${diferencia} s` : `${-diferencia} s en el futuro`} y se admiten ${toleranciaSegundos}. Revise la hora de su servidor; si está bien, es una copia vieja y no debe atenderse.`,
     'marca_de_tiempo',
   )
 }
@@ -317,9 +314,7 @@ function leerAviso(bytes: Uint8Array<ArrayBuffer>): AvisoDeWebhook {
   } catch (error) {
     causa = error
   }
-  throw new ErrorFirma(
-    'La firma es buena, pero el cuerpo no es un aviso: un objeto JSON con id, tipo, creado_en y datos.',
-    'cuerpo',
-    { cause: causa },
-  )
+  throw new ErrorFirma('La firma es buena, pero el cuerpo no es un aviso: un objeto JSON con tipo y datos.', 'cuerpo', {
+    cause: causa,
+  })
 }

@@ -1,7 +1,10 @@
-// A table of columns says once what each column of a database table is for. Lists of columns derive from it: see
-// `campos.ts` of guides, endpoints and keys in `domain/`.
+// A table of columns says in one place for which purposes each column of a database table is used. Lists of columns
+// derive from it: see `campos.ts` of guides, endpoints and keys in `domain/`.
 
-/** Names of the columns of table `C` whose properties include `P`; any name if the columns of `C` are not known. */
+/**
+ * Names of the columns of table `C` that have the property `P`; any name if the columns of `C` are not known to the
+ * compiler.
+ */
 export type ColumnWith<C, P> = string extends keyof C ? string : { [N in keyof C]: C[N] extends P ? N : never }[keyof C]
 
 /** Returns the names of the columns that have all these properties, in the table's order. */

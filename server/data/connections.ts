@@ -16,8 +16,8 @@ import {
 } from './scope.ts'
 
 /**
- * Pooler in transaction mode (PgBouncer). Each transaction runs in any free session, so each transaction must set what
- * the session needs.
+ * True if a pooler in transaction mode (PgBouncer) stands before PostgreSQL. It runs each transaction in any free
+ * session, so each transaction must set what it needs of the session.
  */
 export interface Pooler {
   /** True if the pooler supports named prepared statements (PgBouncer since 1.21). */
@@ -43,7 +43,7 @@ const AJUSTES = {
   /**
    * Forbids sequential scans, because every statement of the service finds its rows by an index. A statement prepared
    * while its table was small would read the whole table. It would still do so after the table grew, until ANALYZE
-   * runs: beside 100,000 new deliveries, a settlement took five seconds.
+   * runs. With 100,000 new rows in `webhook_entrega`, storing the result of a delivery took five seconds.
    */
   enable_seqscan: 'off',
   /**
@@ -53,23 +53,32 @@ const AJUSTES = {
    */
   jit: 'off',
   /**
-   * Timestamps come in UTC, wherever the database stands. Code that shows an instant cuts it out of the timestamp's
-   * text (`iso`).
+   * Timestamps come in UTC, wherever the database is. `iso` depends on it: it cuts an instant out of the timestamp's
+   * text.
    */
   timezone: 'UTC',
   /**
-   * Longest time of a statement, in milliseconds: no request may hold a connection for ever. The server stops a long
-   * statement, and the client gives up on a dead server.
+   * Statement timeouts in milliseconds, so that no request holds a connection for ever. The server stops a long
+   * statement; the client gives up on a server that no longer answers.
    */
   statement_timeout: '7000',
 }
 
 /**
  * Reports whether a statement failed because a migration has changed its columns since the connection prepared it. The
- * statement did nothing, and this connection would refuse it for ever.
+ * statement had no effect. The connection must be replaced, because it would refuse the statement each time.
  */
 const esDeAntes = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
+
+/** SQLSTATE of a full disk. */
+const DISCO_LLENO = '53100'
+
+/**
+ * Reports whether a statement failed because the disk is full. The connection is kept, because it can still read. The
+ * server may refuse new connections, which need to write a cache file.
+ */
+export const isFullDisk = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISCO_LLENO
 
 /** Maximum connections of the pool whose sessions only wait for locks ({@link Connections.turns}). */
 const TURNOS = 2
@@ -91,21 +100,24 @@ export class Connections extends pg.Pool {
   /** True if statements are prepared under names. */
   readonly named: boolean
   readonly parts: Placements | undefined
-  /** Pools of connections to the machines that have parts, by address. */
+  /** Connection pools to the machines that hold merchants' rows, by the machine's address. */
   readonly #maquinas = new Map<string, Connections>()
   readonly #deMaquina: (url: string) => Connections
   readonly #deTurnos: () => Connections
   #turnos: Connections | undefined
-  /** Role and visible merchants when the caller passes none; undefined if the session has its role already. */
+  /** Role and visible merchants when the caller passes none; undefined if the sessions already have the right role. */
   readonly #nadieMas: RowScope | undefined
   readonly #rol: Role | undefined
   /** Settings that each transaction sets, because its session does not have them. */
   readonly #ajustes: Readonly<Record<string, string>>
-  /** Texts of the statements that set the scope, by the plan of the next statement. */
+  /** SQL texts that set the scope (role and visible merchants), by the query plan of the statement that follows. */
   readonly #acotar: ReadonlyMap<Plan | undefined, string>
-  /** Connections whose server refused a statement because the server lacks something ({@link isServerFault}). */
+  /**
+   * Connections whose server lacks what a statement needs: memory, connections or the permission to write ({@link
+   * isServerFault}).
+   */
   readonly #gastadas = new WeakSet<object>()
-  /** Time of the last refusal for this reason, in milliseconds of `performance.now()`. */
+  /** Time of the last error of this kind, full disks included, in milliseconds of `performance.now()`. */
   rechazado_en = Number.NEGATIVE_INFINITY
 
   constructor(url: string, max: number, application_name: string, opciones: DeMaquina = {}) {
@@ -124,7 +136,7 @@ export class Connections extends pg.Pool {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       query_timeout: 8_000,
-      // Prepares the statements that go before others and set role and visible merchants.
+      // Prepares the statements that set role and visible merchants before other statements.
       ...(conNombres
         ? {
             onConnect: (cliente: pg.ClientBase) =>
@@ -153,21 +165,24 @@ export class Connections extends pg.Pool {
     this.#ajustes = cadaVez
     this.#acotar = new Map(PLANS.map((plan, i) => [plan, preparar[i]!.text]))
     this.on('connect', (cliente) => {
-      // A lost connection already fails its statement. Its 'error' event must not end the process as well.
+      // A lost connection already fails its running statement. Without this listener, its 'error' event would also end
+      // the process.
       cliente.on('error', () => {})
       this.#vigilar(cliente)
     })
-    // The server may be a former primary, which would refuse writes for ever. The next connection finds the present
-    // primary.
+    // The server may have become a replica, which refuses all writes. A new connection finds the present primary.
     this.on('release', (_error, cliente) => void (this.#gastadas.has(cliente) && cliente.end()))
   }
 
-  /** Notes when the server refuses a statement of the connection, whether the service, pg-boss or Prisma sent it. */
+  /**
+   * Records errors of the server: it lacks disk, memory, connections or the permission to write. Covers statements of
+   * the service, of pg-boss and of Prisma.
+   */
   #vigilar(cliente: pg.PoolClient): void {
     const { connection } = cliente as unknown as { connection: EventEmitter }
     connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
       if (!isServerFault(code)) return
-      this.#gastadas.add(cliente)
+      if (code !== DISCO_LLENO) this.#gastadas.add(cliente)
       this.rechazado_en = performance.now()
     })
   }
@@ -188,28 +203,44 @@ export class Connections extends pg.Pool {
     plan: Plan | undefined,
     parte: Part | undefined,
   ): Promise<pg.QueryResult> {
-    if (!quien) return this.query(config)
+    if (!quien) return this.runOne(config)
     const suya = this.call(quien, config, parte)
     const consulta = new ScopedQuery(quien, suya, {
-      // A statement without a name is planned for its own parameters.
+      // A statement without a name is planned for its own parameters, so it cannot have a generic plan.
       plan: plan === 'generic' && suya.name === undefined ? undefined : plan,
       sinPreparar: this.named ? undefined : this.#acotar.get(plan),
       parte,
     })
-    return this.query(consulta as unknown as pg.QueryConfig)
+    return this.runOne(consulta as unknown as pg.QueryConfig)
   }
 
   /**
-   * Role and visible merchants when the caller passes none. A statement in a part always needs them, because the same
-   * SQL also sets the part.
+   * Runs a statement like `query`, but keeps a connection whose statement failed because of a full disk ({@link
+   * isFullDisk}).
+   */
+  runOne(consulta: pg.QueryConfig): Promise<pg.QueryResult> {
+    return new Promise((resolve, reject) => {
+      this.connect((fallo, cliente, soltar) => {
+        if (fallo || !cliente) return reject(fallo)
+        cliente.query(consulta, (error: Error | null, hecho) => {
+          soltar(error !== null && !isFullDisk(error))
+          return error ? reject(error) : resolve(hecho)
+        })
+      })
+    })
+  }
+
+  /**
+   * Role and visible merchants when the caller passes none. A statement in a part of Citus always needs them, because
+   * the SQL that sets them also selects the part.
    */
   #deNadie(parte: Part | undefined): RowScope | undefined {
     return parte ? { rol: this.#rol ?? 'none', comercios: [] } : this.#nadieMas
   }
 
   /**
-   * Runs `hacer` with the connections to the machine of a place. Without a place, or if one machine has all rows,
-   * `hacer` gets this pool.
+   * Runs `hacer` with the pool of the machine that has the rows of a place (a merchant or a part). Without a place, or
+   * if one machine has all rows, `hacer` gets this pool.
    */
   atPlace<T>(
     lugar: Place | undefined,
@@ -243,9 +274,9 @@ export class Connections extends pg.Pool {
   }
 
   /**
-   * Repeats work that failed because a migration came after its statements were prepared, for example while two
-   * versions run side by side. The connection that refused is already closed. In the worst case, every connection of
-   * the pool refuses once.
+   * Runs work again if it failed because a migration changed tables after its statements were prepared, as when two
+   * versions run side by side. The failing connection was already closed. In the worst case, each connection of the
+   * pool fails once.
    */
   async afterMigration<T>(hacer: () => Promise<T>): Promise<T> {
     for (let quedan = this.options.max; quedan > 0; quedan--) {
@@ -275,8 +306,8 @@ export class Connections extends pg.Pool {
   }
 
   /**
-   * Runs a statement of pg-boss. pg-boss repeats a few statements, so statements with parameters are prepared. A text
-   * without parameters may contain several statements.
+   * Runs a statement of pg-boss. Statements with parameters are prepared, because pg-boss runs the same few again and
+   * again. A text without parameters may contain several statements and is not prepared.
    */
   async run(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
     if (values !== undefined && values.length > 0) return this.ask({}, { name: statementName(text), text, values })
@@ -291,13 +322,15 @@ export class Connections extends pg.Pool {
   }
 }
 
-/** Removes the schema that Prisma writes before each table, because a part has its tables in another schema. */
+/**
+ * Removes the schema name that Prisma writes before each table. In a part of Citus, the tables are in another schema.
+ */
 const sinEsquema = (config: pg.QueryConfig) =>
   currentScope().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
 
 /**
- * Pool in the form that Prisma takes. Prisma cannot pass a role, visible merchants or a place, so they come from the
- * async context.
+ * Pool with the interface that Prisma expects. Prisma's calls cannot pass a role, visible merchants or a place, so
+ * these come from the async context.
  */
 export const forPrisma = (conexiones: Connections): pg.Pool =>
   new Proxy(conexiones, {

@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import type { PrismaClient } from '../generado/contrato/prisma/client.ts'
-import { type ConnectionOptions, Connections, forPrisma, statementName } from './connections.ts'
+import { Problema } from '../platform/errors.ts'
+import { currentSpan, inSpan } from '../platform/tracing.ts'
+import { type ConnectionOptions, Connections, forPrisma, isFullDisk, statementName } from './connections.ts'
 import type { Part, Place } from './parts.ts'
 import { inScope, type Plan, type QueryOrigin, type Role, type RowScope } from './scope.ts'
 
@@ -25,13 +27,13 @@ export interface Statement<Parametros = object, Fila = object> {
   readonly parametros: readonly string[]
   readonly alcance: StatementReach
   readonly plan?: Plan | undefined
-  /** Types of the parameters and of a row, for the compiler only. */
+  /** Types of the parameters and of a row. They exist only for the compiler. */
   readonly tipos?: (parametros: Parametros) => Fila
 }
 
 /**
- * Row with the types of Prisma's model of its table. `Precisas` gives columns a narrower type than PostgreSQL can: the
- * words that a text may be, the shape of a JSON.
+ * Row with the types of Prisma's model of its table. `Precisas` narrows columns whose type PostgreSQL cannot express:
+ * the allowed words of a text, or the structure of a JSON value.
  */
 export type RowOf<Modelo, Precisas extends { [C in keyof Precisas]: C extends keyof Modelo ? unknown : never }> = Omit<
   Modelo,
@@ -39,7 +41,7 @@ export type RowOf<Modelo, Precisas extends { [C in keyof Precisas]: C extends ke
 > &
   Precisas
 
-/** Row as JSON carries it: timestamps are texts. */
+/** Row as JSON represents it: timestamps are strings. */
 export type InJson<Fila> = {
   [C in keyof Fila]: Fila[C] extends Date ? string : Fila[C] extends Date | null ? string | null : Fila[C]
 }
@@ -76,27 +78,28 @@ export interface Db {
   readonly prisma: Modelos
   readonly pool: Connections
   readonly consultar: Query
-  /** Role of the statements, and merchants whose rows they see; undefined: the role with which the pool connects. */
+  /** Role of the statements, and merchants whose rows they see. Undefined: the role with which the pool connects. */
   readonly ambito?: RowScope | undefined
   /**
-   * Database (part) where statements about the rows of one part run; undefined: the part of the merchant that each
-   * statement names.
+   * Database (part of a Citus cluster) in which statements about the rows of one part run. Undefined: each statement
+   * runs in the part of the merchant that it names.
    */
   readonly lugar?: Place | undefined
   /**
-   * Returns the same database, whose statements run with this role. `guias_api` sees only the rows of these merchants.
+   * Returns the same database, but its statements run with this role. The role `guias_api` sees only the rows of the
+   * given merchants.
    */
   como(rol: Role, comercios?: readonly string[]): Db
   /**
-   * Returns the same database, whose statements run where this merchant's rows lie. On Citus that part also has rows of
-   * other merchants.
+   * Returns the same database, but its statements run in the part that has this merchant's rows. On Citus that part
+   * also has rows of other merchants.
    */
   de(comercio_id: string): Db
-  /** Returns the same database at the part with this number. */
+  /** Returns the same database, but its statements run in the part with this number. */
   enParte(numero: number): Db
-  /** The same database without a place, for rows that belong to no merchant. */
+  /** The same database without a chosen part, for rows that belong to no merchant. */
   readonly central: Db
-  /** Returns the same database at each part (Citus); a single one if one machine has all rows. */
+  /** Returns one database object per part of a Citus cluster; a single one if one machine has all rows. */
   partes(): readonly Db[]
   cerrar(): Promise<void>
 }
@@ -108,7 +111,7 @@ export const isDistributed = ({ pool }: Pick<Db, 'pool'>): boolean => pool.parts
 
 /**
  * Runs statements on one connection as one transaction: all of them take effect, or none.
- * @param hacer runs again from its beginning if a migration came between (`Connections.afterMigration`)
+ * @param hacer runs again from its beginning if a migration changed tables meanwhile (`Connections.afterMigration`)
  */
 export const inTransaction = <T>(
   { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,
@@ -131,15 +134,30 @@ async function unaTransaccion<T>(
     await cliente.query(conexiones.begin(ambito, parte))
     const hecho = await hacer(async (sentencia, ...[valores]) => {
       if (parte && sentencia.alcance === 'todo') throw new Error(`${sentencia.name} is not about rows of one part`)
-      return (await cliente.query(conexiones.call(ambito, configDe(sentencia, valores), parte))).rows
+      const config = conexiones.call(ambito, configDe(sentencia, valores), parte)
+      return (await traced(sentencia, () => cliente.query(config))).rows
     }, cliente)
     await cliente.query('commit')
     cliente.release()
     return hecho
   } catch (error) {
-    // The connection's state is unknown, so it is closed, and its transaction ends with it.
-    cliente.release(true)
+    cliente.release(!(await rolledBack(cliente, error)))
     throw error
+  }
+}
+
+/**
+ * Rolls back a failed transaction whose connection is still usable: the code rejected the work, or the disk was full
+ * ({@link isFullDisk}).
+ * @returns false if the connection must be closed instead, which also ends the transaction
+ */
+async function rolledBack(cliente: pg.PoolClient, error: unknown): Promise<boolean> {
+  if (!(error instanceof Problema || isFullDisk(error))) return false
+  try {
+    await cliente.query('rollback')
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -159,19 +177,20 @@ interface OpcionesDeSentencia {
   /**
    * Way in which PostgreSQL plans the statement. Default: its own choice.
    *
-   * Without `generic` PostgreSQL plans a list anew for each request. A plan for an unknown `limit` assumes a tenth of the
-   * rows and looks expensive to it. A page of events then costs twice as much. Only for statements that one index
-   * serves in its order, with any parameters: `test/db/planes.test.ts` checks this.
+   * Without `generic` PostgreSQL plans a list anew for each request. A generic plan assumes that a `limit` parameter
+   * takes a tenth of the rows, so PostgreSQL considers it expensive and never chooses it. A page of events then costs
+   * twice as much. Use `generic` only for statements whose rows one index gives in order, with any parameters:
+   * `test/db/planes.test.ts` checks this.
    *
    * Without `ordered` PostgreSQL may read and sort all rows of a merchant to find the first of them. It expects too few
-   * rows of a big merchant, because row-level security repeats the condition on the merchant. Only for statements whose
-   * `order by` is the order of an index: `test/db/filtros.test.ts` checks this.
+   * rows of a big merchant, because row-level security repeats the condition on the merchant. Use `ordered` only for
+   * statements whose `order by` is the order of an index: `test/db/filtros.test.ts` checks this.
    */
   plan?: Plan
 }
 
 /**
- * Makes a statement with a fixed text. PostgreSQL gets its parameters `:by_name` as `$1`, `$2`…
+ * Makes a statement with a fixed text. Replaces its named parameters (`:comercio_id`) with `$1`, `$2`…
  * `test/db/sentencias.test.ts` checks the declared types against PostgreSQL's.
  * @throws if another statement has the same name
  */
@@ -197,8 +216,9 @@ function numerar(sql: string): Pick<Statement, 'text' | 'parametros' | 'alcance'
 
 /**
  * Makes a statement whose text depends on the request. A connection keeps each prepared text in memory as long as the
- * connection lives. 768 forms of the list of guides took 292 MB of one connection, so only a few texts are prepared.
- * @param comun true if this text is one of the few that come again and again
+ * connection lives. For example, 768 variants of the list of guides took 292 MB in one connection. Only the common
+ * texts are therefore prepared.
+ * @param comun true if this text is one of the few common ones
  */
 export const dynamicStatement = <Parametros = object, Fila = object>(
   sql: string,
@@ -224,18 +244,30 @@ function lugarDe({ name, alcance }: Escrita, valores: unknown, lugar: Place | un
   return typeof comercio_id === 'string' ? { merchant: comercio_id } : undefined
 }
 
+/**
+ * Runs a statement, and records it as a span of the current request's or job's trace. Without a current trace, records
+ * nothing.
+ */
+const traced = <T>({ name = 'dynamic' }: Escrita, run: () => Promise<T>): Promise<T> =>
+  currentSpan()
+    ? inSpan(name, { kind: 'client', attributes: { 'db.system.name': 'postgresql', 'db.query.summary': name } }, run)
+    : run()
+
 /** Makes a function that runs statements with this role and these visible merchants, where their rows lie. */
 export const queryWith =
   (conexiones: Connections, { ambito, lugar }: QueryOrigin = {}): Query =>
   async (sentencia, ...[valores]) => {
     const donde = conexiones.parts ? lugarDe(sentencia, valores, lugar) : undefined
     const config = configDe(sentencia, valores)
-    return (await conexiones.ask({ ambito, lugar: donde }, config, sentencia.plan)).rows
+    return (await traced(sentencia, () => conexiones.ask({ ambito, lugar: donde }, config, sentencia.plan))).rows
   }
 
 /** Options of {@link openDb}. */
 export interface DbOptions extends ConnectionOptions {
-  /** Maximum connections of this process. Default: 8. Measured: 16 gain nothing over 8, and 4 lose a third. */
+  /**
+   * Maximum connections of this process. Default: 8. Measured: 16 connections are no faster than 8, and 4 lose a third
+   * of the throughput.
+   */
   conexiones?: number
   /** Value of `application_name` for the sessions, to which the process's pid is added. */
   nombre?: string
@@ -321,7 +353,7 @@ class DbAbierta implements Db {
 
 type Metodos = Record<string, (...argumentos: unknown[]) => unknown>
 
-/** Proxy for calls of `prisma.model.method(…)`: a call waits until the client has loaded. */
+/** Proxy for calls of `prisma.model.method(…)`: each call first waits until the client has loaded. */
 const alPrimerUso = (cargar: () => Promise<PrismaClient>, desde: QueryOrigin): Modelos =>
   new Proxy({} as Modelos, {
     get: (_nada, modelo: string) =>
@@ -340,7 +372,7 @@ async function cargarPrisma(pool: Connections): Promise<PrismaClient> {
     import('@prisma/adapter-pg'),
     import('../generado/contrato/prisma/client.ts'),
   ])
-  // Without names, PostgreSQL prepares none of Prisma's statements.
+  // Names are made for Prisma's statements, because PostgreSQL keeps no prepared statement without a name.
   const adapter = new PrismaPg(forPrisma(pool), { statementNameGenerator: ({ sql }) => statementName(sql) })
   // Prisma's long messages quote the arguments, which must not be in a log.
   return new Cliente({ errorFormat: 'minimal', adapter })

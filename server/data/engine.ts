@@ -12,7 +12,7 @@ export interface Kept {
   partes?: Placements | undefined
 }
 
-/** Reason, in Spanish for the operator, why a replica is not read; undefined if it may be read. */
+/** Reason why a replica may not be read, in Spanish for the operator; undefined if it may be read. */
 export const whyNoReplica = ({ engine }: Pick<Kept, 'engine'>): string | undefined =>
   engine === 'citus' ? NOT_READ : undefined
 
@@ -28,7 +28,7 @@ export async function beforeMigrating(client: pg.Client, sql: string): Promise<v
 /**
  * Finds the database's engine. On Citus, also distributes the tables and prepares the parts. The caller holds the lock
  * of the migrations.
- * @param said engine that the configuration names
+ * @param said engine named by the configuration
  */
 export async function prepareEngine(client: pg.Client, url: string, said: Engine | undefined): Promise<Kept> {
   const engine = await findEngine(client, said)

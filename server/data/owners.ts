@@ -30,10 +30,10 @@ interface Found {
   merchant: string
 }
 
-/** Returns the database with the role that sees all merchants' rows, on the coordinator. */
+/** Returns the database at the coordinator, with the role that sees the rows of all merchants. */
 const anybody = (db: Db): Db => db.central.como('guias_operacion')
 
-/** Finds the merchants to which keys belong; unknown keys are skipped. */
+/** Finds the merchants that own keys (codes, links or files); unknown keys are skipped. */
 async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {
   const { parts } = db.pool
   const all = anybody(db)
@@ -51,14 +51,14 @@ async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {
   return others.length > 0 ? [...found, ...(await all.consultar(OF, { claves: others }))] : found
 }
 
-/** Returns the database where the rows that a key names lie; undefined if the key is unknown. */
+/** Returns the database that has the rows of a key; undefined if the key is unknown. */
 export async function whereIs(db: Db, key: string): Promise<Db | undefined> {
   if (!isDistributed(db)) return db
   const [owner] = await ownersOf(db, [key])
   return owner && db.de(owner.merchant)
 }
 
-/** Runs a query for keys, in each part that has rows of some of them. The answers are in no particular order. */
+/** Runs a query for several keys, once in each part that has rows of them. The results are in no particular order. */
 export async function askByKey<R>(
   db: Db,
   keys: readonly string[],
@@ -78,7 +78,7 @@ export async function askByKey<R>(
   )
 }
 
-/** Records the merchants of keys. Callers do so before they write the rows that the keys name. */
+/** Records the merchants that own keys. Callers do so before they write the rows that the keys name. */
 export async function noteOwners(db: Db, keys: readonly { key: string; merchant: string }[]): Promise<void> {
   if (!isDistributed(db) || keys.length === 0) return
   await anybody(db).consultar(NOTE, {

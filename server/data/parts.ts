@@ -3,7 +3,7 @@ export type Place = { readonly merchant: string } | { readonly part: number }
 
 /** Part of merchants' rows, on the machine that has it now: the rows of all merchants whose ids hash into one range. */
 export interface Part {
-  /** Number of the part. Stored in the table `parte`, and never given to other rows. */
+  /** Number of the part, stored in the table `parte`. No other part ever gets the same number. */
   readonly number: number
   /** Range of the hashes of its merchants' ids, both ends included. */
   readonly from: number
@@ -15,7 +15,9 @@ export interface Part {
   readonly era: number
   /** Schema with views of the part's shards, under the tables' own names. */
   readonly schema: string
-  /** Id of a shard of the part. While a session locks it, the part cannot move to another machine. */
+  /**
+   * Id of one shard of the part. While a session holds a lock on this shard, the part cannot move to another machine.
+   */
   readonly shard: string
   /** URL of the part's machine. */
   readonly url: string
@@ -39,7 +41,9 @@ export interface Placements {
   find(place: Place): Promise<Part>
   /** Returns the number of the part that has a merchant's rows. */
   number(merchant: string): Promise<number>
-  /** Returns the number of a merchant's part if an earlier call of {@link number} has found it; else undefined. */
+  /**
+   * Returns the number of a merchant's part if an earlier call of {@link number} has already found it; else undefined.
+   */
   known(merchant: string): number | undefined
   /** Runs `act` in a part. If the part moves meanwhile, runs `act` again on the new machine. */
   follow<T>(place: Place, act: (part: Part) => Promise<T>): Promise<T>

@@ -9,11 +9,11 @@ export interface ReadDb {
   readonly consultar: Query
 }
 
-/** Delay up to which a replica is read, in milliseconds. */
+/** Maximum delay of a replica that is read, in milliseconds. */
 const ATRASO = 5_000
 /** Time for which a check of the replica is valid, in milliseconds. */
 const VIGENCIA = 1_000
-/** Time for which a failed replica is left alone, in milliseconds. */
+/** Time for which a failed replica is not read, in milliseconds. */
 const DESCANSO = 5_000
 
 /** Query for the database's present position in its write-ahead log (WAL). */
@@ -33,12 +33,13 @@ export function readLsn(lsn: string): bigint {
 /**
  * Streaming replica that is read while its delay is small. A query starts a check of the delay, in the background and
  * once a second at most. The check compares the position that the replica has replayed with positions that the database
- * had written at known times. The delay is therefore right with wrong clocks, and when little is written.
+ * had written at known times. The delay is therefore right even if the servers' clocks differ, or if little is written.
  */
 export class Replica implements ReadDb {
   readonly #primaria: Db
   readonly #consultar: Query
   readonly #log: Log
+  readonly #ahora: () => number
   #escritos: { en: number; lsn: bigint }[] = []
   #mirada_en = Number.NEGATIVE_INFINITY
   #mirando = false
@@ -46,10 +47,12 @@ export class Replica implements ReadDb {
   #sirve_hasta = Number.NEGATIVE_INFINITY
   #descansa_hasta = Number.NEGATIVE_INFINITY
 
-  constructor(primaria: Db, conexiones: Connections, log: Log) {
+  /** @param ahora monotonic clock, in milliseconds */
+  constructor(primaria: Db, conexiones: Connections, log: Log, ahora = () => performance.now()) {
     this.#primaria = primaria
     this.#consultar = queryWith(conexiones)
     this.#log = log
+    this.#ahora = ahora
   }
 
   readonly consultar: Query = async (sentencia, ...valores) => {
@@ -64,7 +67,7 @@ export class Replica implements ReadDb {
   }
 
   #sirve(): boolean {
-    const ahora = performance.now()
+    const ahora = this.#ahora()
     if (ahora < this.#descansa_hasta) return false
     if (ahora - this.#mirada_en > VIGENCIA && !this.#mirando) void this.#mirar()
     return ahora < this.#sirve_hasta
@@ -72,9 +75,9 @@ export class Replica implements ReadDb {
 
   async #mirar(): Promise<void> {
     this.#mirando = true
-    this.#mirada_en = performance.now()
+    this.#mirada_en = this.#ahora()
     try {
-      const en = performance.now()
+      const en = this.#ahora()
       const [escrito] = await this.#primaria.consultar(ESCRITO)
       this.#escritos.push({ en, lsn: readLsn(escrito!.lsn) })
       const [rehecho] = await this.#consultar(REHECHO)
@@ -88,16 +91,16 @@ export class Replica implements ReadDb {
 
   #juzgar(rehecho: bigint): void {
     const ultimo = this.#escritos.findLast(({ lsn }) => lsn <= rehecho)
-    const ahora = performance.now()
+    const ahora = this.#ahora()
     this.#escritos = this.#escritos.filter((uno) => uno === ultimo || uno.en > ahora - 2 * ATRASO)
-    // Since the check, the delay has grown by the time since then at most. It therefore stays within `ATRASO` until
-    // this time.
+    // After the check, the delay grows at most as fast as time passes. The replica may therefore be read until its
+    // delay could reach `ATRASO`.
     this.#sirve_hasta = ultimo ? ultimo.en + ATRASO : Number.NEGATIVE_INFINITY
   }
 
   #descansar(err: unknown): void {
     this.#log.warn({ err }, 'replica failed, reading from the primary')
     this.#sirve_hasta = Number.NEGATIVE_INFINITY
-    this.#descansa_hasta = performance.now() + DESCANSO
+    this.#descansa_hasta = this.#ahora() + DESCANSO
   }
 }

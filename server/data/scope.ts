@@ -31,18 +31,20 @@ function enArreglo(comercios: readonly string[]): string {
 
 /**
  * Ways in which PostgreSQL may plan a statement, instead of its own choice. `generic`: one plan for all parameters.
- * `ordered`: rows are read in the order of an index and never sorted, wherever an index has that order.
+ * `ordered`: rows are read in the order of an index and never sorted, wherever an index has that order. `indexed`: one plan
+ * for all parameters, in which an index finds the rows wherever one can.
  */
-export type Plan = 'generic' | 'ordered'
+export type Plan = 'generic' | 'ordered' | 'indexed'
 
 /** Settings of a transaction by the plan of its statement. */
 const PLAN_SETTINGS = {
   generic: { plan_cache_mode: 'force_generic_plan' },
   ordered: { enable_sort: 'off' },
+  indexed: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
 } as const satisfies Record<Plan, Readonly<Record<string, string>>>
 
 /** Plans for which each session prepares a statement that sets the scope; undefined for PostgreSQL's own choice. */
-export const PLANS: readonly (Plan | undefined)[] = [undefined, 'generic', 'ordered']
+export const PLANS: readonly (Plan | undefined)[] = [undefined, 'generic', 'ordered', 'indexed']
 
 /** Name of the prepared statement that sets the scope. */
 const scopeName = (plan: Plan | undefined) => (plan ? `acotar_${plan}` : 'acotar')
@@ -122,7 +124,7 @@ export class ScopedQuery extends Consulta {
       parte,
     }: { plan?: Plan | undefined; sinPreparar?: string | undefined; parte?: Part | undefined },
   ) {
-    // `pg` sends a statement without values in another way, in which no statement can go before it.
+    // A statement without values is sent by `pg` with another protocol, in which no other statement can go before it.
     super({ ...config, queryMode: 'extended' } as pg.QueryConfig)
     this.#valores = [rol, enArreglo(comercios), ...(parte ? [parte.schema, parte.shard] : [])]
     this.#preparada = scopeName(plan)
@@ -163,5 +165,7 @@ const actual = new AsyncLocalStorage<QueryOrigin>()
  */
 export const inScope = <T>(desde: QueryOrigin, hacer: () => T): T => actual.run(desde, hacer)
 
-/** Scope and place from the async context; used by Prisma's queries, which carry neither. */
+/**
+ * Returns the scope and the place from the async context. Prisma's queries use it, because they cannot carry either.
+ */
 export const currentScope = (): QueryOrigin => actual.getStore() ?? {}

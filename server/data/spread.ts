@@ -3,7 +3,7 @@ import { type Db, isDistributed } from './db.ts'
 // Merchants' rows lie in one database, or on Citus in several databases (parts) on several machines. Work on the rows
 // of several merchants runs in each part separately. An unreachable machine then delays only its own merchants.
 
-/** Items about rows in one place, and the database of that place. */
+/** Items whose rows lie in one part of the data, and the database of that part. */
 type There<T> = readonly [db: Db, things: readonly T[]]
 
 /**
@@ -44,13 +44,12 @@ export const askByMerchant = <T extends { comercio_id: string }, R>(
   ask: (db: Db, rows: readonly T[]) => Promise<readonly R[]>,
 ): Promise<R[]> => askByPart(db, rows, ({ comercio_id }) => comercio_id, ask)
 
-/** Runs a query in every part, in parallel. Fails if one part fails. */
+/** Runs a query in every part, in parallel. Fails if the query fails in one part. */
 export const askAll = async <R>(db: Db, ask: (db: Db) => Promise<readonly R[]>): Promise<R[]> =>
   (await Promise.all(db.partes().map(ask))).flat()
 
 /**
- * Runs a query in every part, in parallel, for work that each part can do alone. Skips parts that fail; the next call
- * gets their answers.
+ * Runs a query in every part, in parallel. Skips parts that fail; their results come with a later call.
  * @throws the first part's error if every part fails
  */
 export async function askThoseThere<R>(db: Db, ask: (db: Db) => Promise<readonly R[]>): Promise<R[]> {
@@ -93,8 +92,8 @@ export function otherParts(db: Db, own: Db): readonly Db[] {
 }
 
 /**
- * Key of the merchants that may share a group: the number of their part, or the merchant while the part is unknown. If
- * one machine has all rows, all merchants share one key.
+ * Key of the merchants whose requests may share a group: the number of their part, or the merchant's id while the part
+ * is unknown. If one machine has all rows, all merchants share one key.
  */
 export const groupOf = ({ pool }: Pick<Db, 'pool'>, merchant: string): string =>
   pool.parts ? String(pool.parts.known(merchant) ?? merchant) : ''

@@ -4,8 +4,8 @@ const TAKE = statement<{ clave: string }>('turns.take', 'select pg_advisory_xact
 
 /**
  * Runs `act` while no other call with the same key runs, in any process. All calls take their lock in the same
- * database, so the lock also works when merchants' rows lie in several databases (Citus). A waiting call holds a
- * connection of a small pool of its own, so it never blocks other statements.
+ * database, also on Citus, where merchants' rows lie in several databases. A waiting call holds a connection of a small
+ * pool of its own, so it never blocks other statements.
  */
 export const inTurn = <T>({ pool }: Pick<Db, 'pool'>, key: string, act: () => Promise<T>): Promise<T> =>
   inTransaction({ pool: pool.turns() }, async (consultar) => {

@@ -1,6 +1,7 @@
 import type { Validation } from '../api/contract/validation.ts'
 import type { Browser } from '../api/http/browser.ts'
 import type { RefusalLog } from '../api/http/refusalLog.ts'
+import type { RequestMetrics } from '../api/http/requestMetrics.ts'
 import type { OwnerTurns } from '../api/http/turns.ts'
 import type { Limits } from '../api/limits/limits.ts'
 import type { NetworkLimit } from '../api/limits/networkLimit.ts'
@@ -12,6 +13,7 @@ import type { Brand } from '../platform/brand/brand.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { FileStore } from '../platform/files/store.ts'
 import type { Log } from '../platform/log.ts'
+import type { MailClient } from '../platform/mail/smtp.ts'
 import type { DocumentMaps } from '../platform/maps/documentMaps.ts'
 import type { ShortLinkResolver } from '../platform/maps/shortLinks.ts'
 import type { OutboundPolicy } from '../platform/outbound/destination.ts'
@@ -19,10 +21,13 @@ import type { Secrets } from '../platform/secrets.ts'
 import type { RecentDocuments } from '../platform/threads/recent.ts'
 import type { ThreadPool } from '../platform/threads/threads.ts'
 import type { SignedLinks } from './archivos/links.ts'
+import type { FileMetrics } from './archivos/metrics.ts'
 import type { Reception } from './archivos/reception.ts'
 import type { Bitacora } from './bitacora/bitacora.ts'
+import type { MailMetrics } from './correos/metrics.ts'
 import type { GuideWriter } from './guias/writing.ts'
 import type { Usos } from './llaves/usos.ts'
+import type { MessageMetrics } from './mensajeria/metrics.ts'
 import type { ClienteDeWhatsapp } from './mensajeria/whatsapp.ts'
 import type { ServiceThreadTasks } from './threadTasks.ts'
 import type { DryRun } from './webhooks/dryRun.ts'
@@ -32,6 +37,7 @@ import type { AvisarTrabajo, ClaveDeWebhook } from './webhooks/webhook.ts'
 
 type DeLaConfig =
   | 'alcanceDeRepartidor'
+  | 'buzon'
   | 'contactoDeSeguridad'
   | 'horasDeSolicitud'
   | 'mensajeria'
@@ -45,8 +51,17 @@ type DeLaConfig =
 
 /** Settings that operations, pages and jobs read: some members of the configuration, the public URL and the brand. */
 export interface ServiceSettings extends Pick<Config, DeLaConfig> {
+  /** Folder of the continuous backup; undefined if there is none. */
+  readonly respaldo: string | undefined
   /** Base of every link that the service gives out, without a final slash. */
   readonly urlPublica: string
+  /**
+   * Base of links that persons open. On a local machine it names `localhost`, because passkeys do not work for IP
+   * addresses.
+   */
+  readonly urlDePersonas: string
+  /** True if no mail server is configured. */
+  readonly sinCorreo: boolean
   readonly marca: Brand
   /** True if demo keys and demo codes are valid: in the embedded default that no other machine reaches. */
   readonly demostracion: boolean
@@ -62,59 +77,62 @@ export interface Deps {
   dbDeLectura: ReadDb
   log: Log
   reloj: () => Date
-  /** Returns an id, a strictly increasing UUIDv7, and the instant inside it. */
+  /** Creates an id (a strictly increasing UUIDv7), and returns it with the time that it contains. */
   nuevoId: () => { id: string; creado_en: Date }
   secretos: Secrets
   ajustes: ServiceSettings
   cursores: Cursors
   escritura: GuideWriter
   avisarTrabajo: AvisarTrabajo
-  /** Rules about the addresses to which webhooks may lead. */
+  /** Rules for the addresses to which webhooks may be sent. */
   destinos: OutboundPolicy
-  /** Returns the channel by which recipients of guides of a mode are asked for their place. */
+  /**
+   * Returns the channel through which recipients are asked for their location, by the mode (test or live) of the guide.
+   */
   canalDe: (modo: Modo) => CanalDeMensaje
-  /** Storage of files. */
+  /** File storage. */
   almacen: FileStore
-  /** Reception of uploaded files. */
+  /** Receiver of uploaded files. */
   recepcion: Reception
-  /** Signed links that open files. */
+  /** Signer and verifier of links to files. */
   enlacesDeArchivos: SignedLinks
-  /** Signed links that open labels. */
+  /** Signer and verifier of links to labels. */
   enlacesDeEtiquetas: SignedLinks
   /**
    * Maps for documents. Undefined unless the operator chose the tiles (`MAP_TILES_URL`), because the tiles of other
    * providers are not meant for this use.
    */
   mapas: DocumentMaps | undefined
-  /** The threads that make documents. */
+  /** Worker threads that make documents. */
   hilos: ThreadPool<ServiceThreadTasks>
   /**
-   * Turns in which links to labels are read. Each network has one turn, so that a caller who has only a link takes few
-   * connections.
+   * Queue of requests that open links to labels. Requests of one network run one after another, so that a caller with
+   * only a link uses few connections.
    */
   turnosDeEnlaces: OwnerTurns
-  /** Labels drawn recently, for callers who open the same link again. */
+  /** Cache of recently drawn labels, for links that are opened again. */
   recientes: RecentDocuments
-  /** Runs a recovery of webhook deliveries as a dry run. */
+  /** Computes what a recovery of webhook deliveries would send, without sending. */
   ensayar: DryRun
-  /** Cookies and origins of couriers' browsers. */
+  /** Cookies and allowed origins of couriers' browsers. */
   navegador: Browser
-  /** Limits of what callers may request, and at which rate. */
+  /** Rate limits and other limits of callers. */
   limites: Limits
-  /** Limit of failed sign-ins, by courier on a known phone, else by network. */
+  /** Limit of failed sign-ins, counted by courier on a known phone, and otherwise by network. */
   limiteDeEntrada: NetworkLimit
-  /** Limit of verifications of proofs, by network. */
+  /** Limit of verifications of proofs, counted by network. */
   limiteDeVerificacion: NetworkLimit
   /**
-   * Makes a courier's look-ups of codes run one after another. Each then sees how many unknown codes the earlier
-   * look-ups have found.
+   * Queue in which each courier's look-ups of codes run one after another. Each look-up then knows how many unknown
+   * codes the earlier ones have tried.
    */
   turnosDeBusqueda: OwnerTurns
-  /** Log of refused requests. */
+  /** Log of rejected requests. */
   refusals: RefusalLog
-  /** Audit record of changes to protected data, and of looks at it. */
+  metricas: RequestMetrics
+  /** Audit record of changes to protected data, and of reads of it. */
   bitacora: Bitacora
-  /** Times at which keys were last used. */
+  /** Records when keys were last used. */
   usos: Usos
   salud: () => Promise<Salud>
 }
@@ -129,21 +147,26 @@ export interface DepsDeTrabajo extends Deps {
   /** Returns a random number from 0 to 1; only tests replace it. */
   azar: () => number
   enviador: Sender
-  metricas: WebhookMetrics
-  /** Undefined if `MESSAGING` is `buzon`: recipients of live guides are not asked. */
+  metricas: RequestMetrics & WebhookMetrics & MailMetrics & MessageMetrics & FileMetrics
+  /**
+   * Sender of WhatsApp messages. Undefined if `MESSAGING` is `buzon` (a local mailbox): the service then asks no
+   * recipient of a live guide for the location.
+   */
   clienteDeWhatsapp: ClienteDeWhatsapp | undefined
-  /** Follows short map links to the places that they name. */
+  /** Sender of mails. Undefined without `SMTP_URL`: mails then go to the local mailbox, or wait. */
+  clienteDeCorreo: MailClient | undefined
+  /** Resolves short map links to the places that they lead to. */
   enlacesCortos: ShortLinkResolver
   /**
-   * Database over sessions whose commits do not wait for the disk. After a crash of the database, the work that these
-   * sessions wrote last is done again.
+   * Database with sessions whose commits do not wait for the disk. If the database crashes, the last work of these
+   * sessions is lost and done again.
    */
   dbSinEspera: Db
-  /** Tells other processes that endpoints have due deliveries. */
+  /** Tells other processes that webhook endpoints have due deliveries. */
   senalar: (webhooks: readonly ClaveDeWebhook[]) => void
-  /** Tells the worker of a queue that the queue has jobs. */
+  /** Tells the worker of a queue that it has jobs. */
   despertar: (cola: string) => void
-  /** Reports that there is work, so that the queue is maintained more often than at rest. */
+  /** Reports that there is work, so that the queue's maintenance runs more often. */
   hayTrabajo: () => void
 }
 

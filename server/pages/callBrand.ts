@@ -3,7 +3,7 @@ import type { Brand } from '../platform/brand/brand.ts'
 import type { Html } from './html.ts'
 import { choice } from './ui/components.ts'
 
-/** Returns the row that calls the courier company; null if it has no telephone. */
+/** Returns the row with a link that calls the courier company; null if the company has no telephone. */
 export const callBrand = ({ telefono, nombre }: Pick<Brand, 'telefono' | 'nombre'>): Html | null =>
   telefono &&
   choice({ icon: Phone, text: `Llamar a ${nombre}`, detail: telefono.visible, href: `tel:${telefono.e164}` })

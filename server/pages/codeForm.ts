@@ -1,10 +1,12 @@
 import { ArrowRight } from '../generado/contrato/iconos.ts'
+import { faultOfCode } from '../platform/codes/codeFault.ts'
 import { normalizeGuideCode } from '../platform/codes/guideCode.ts'
-import { faultOfCode } from './codeFault.ts'
 import type { PageContent } from './frame.ts'
 import { type Html, html } from './html.ts'
 import type { Sheet } from './page.ts'
 import { button, field } from './ui/components.ts'
+
+const CAMBIADO = 'Tiene una letra o un número cambiado. Compárelo con el de la etiqueta o el del mensaje.'
 
 interface CodeFormOptions {
   /** Path or URL of the service root, such as `../`. */
@@ -22,7 +24,7 @@ interface CodeFormOptions {
 /** Maximum length of a typed text that the form shows again, in characters. */
 const MAX_TYPED = 40
 
-/** Returns the form with one field, for the code of a guide. It works without a program. */
+/** Returns the form with one field, for the code of a guide. It works without JavaScript. */
 export const codeForm = ({
   raiz,
   pagina = 'r',
@@ -34,7 +36,7 @@ ${field({
   id: 'guia',
   label: rotulo,
   hint: html`12 letras y números, como <b class="entero">7K3M-9QX2-A1B4</b>.`,
-  fault: tecleado === undefined ? undefined : faultOfCode(tecleado),
+  fault: tecleado === undefined ? undefined : (faultOfCode(tecleado) ?? CAMBIADO),
   control: (atributos) =>
     html`<input ${atributos} class="codigo" name="guia" type="text" required maxlength="${MAX_TYPED}" autocomplete="off" autocapitalize="characters" spellcheck="false"${tecleado !== undefined && html` value="${tecleado.slice(0, MAX_TYPED)}"`}>`,
 })}

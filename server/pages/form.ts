@@ -1,10 +1,24 @@
 import type { Request } from 'express'
+import { messagePage } from './frame.ts'
+import { html } from './html.ts'
 
 const MAXIMO_DE_BYTES = 8_192
 /** Time limit for receiving the body, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */
 const PLAZO = 30_000
 
-/** Error for a body that the page's form does not send, with the status of the response. */
+/**
+ * Headers of pages whose forms only the page itself may send. With `no-referrer`, browsers would send `Origin: null`,
+ * and the form would look as if it came from another site.
+ */
+export const FORM_REFERRER = { 'Referrer-Policy': 'same-origin' } as const
+
+/** Page shown if another site sent the form. */
+export const FOREIGN_FORM = messagePage(
+  'Abra la página otra vez',
+  html`Por seguridad, esto solo se hace desde la página misma. Ábrala en su navegador y repita.`,
+)
+
+/** Error for a body that the page's form cannot have sent, with the HTTP status of the response. */
 export class FormError extends Error {
   readonly status: 400 | 408 | 413 | 415
   constructor(status: FormError['status'], mensaje: string) {
@@ -15,18 +29,21 @@ export class FormError extends Error {
 }
 
 /**
- * Reads a posted form; fields that it lacks are empty. Accepts only the form's own fields, each at most once, in
- * well-formed UTF-8. The size limit applies while the body arrives.
+ * Reads a posted form; fields that it lacks are empty. Accepts only the form's own fields, in well-formed UTF-8. The size
+ * limit applies while the body arrives.
+ * @param campos fields that the form has at most once
+ * @param listas fields that the form may repeat, such as ticked boxes
  * @throws FormError
  */
-export async function readForm<Campo extends string>(
+export async function readForm<Campo extends string, Lista extends string = never>(
   req: Request,
   campos: readonly Campo[],
-): Promise<Record<Campo, string>> {
+  listas: readonly Lista[] = [],
+): Promise<Record<Campo, string> & Record<Lista, string[]>> {
   const [tipo = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
   if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new FormError(415, 'wrong content type')
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new FormError(415, 'encoded body')
-  return descifrar(await recibir(req), campos)
+  return descifrar(await recibir(req), campos, listas)
 }
 
 function recibir(req: Request): Promise<Buffer> {
@@ -54,19 +71,23 @@ function recibir(req: Request): Promise<Buffer> {
   })
 }
 
-function descifrar<Campo extends string>(bytes: Buffer, campos: readonly Campo[]): Record<Campo, string> {
-  const formulario = Object.fromEntries(campos.map((campo) => [campo, ''])) as Record<Campo, string>
-  const esCampo = (campo: string): campo is Campo => (campos as readonly string[]).includes(campo)
-  const vistos = new Set<string>()
+function descifrar<Campo extends string, Lista extends string>(
+  bytes: Buffer,
+  campos: readonly Campo[],
+  listas: readonly Lista[],
+): Record<Campo, string> & Record<Lista, string[]> {
+  const valores = new Map<string, string[]>()
   for (const par of bytes.toString('latin1').split('&')) {
     if (par === '') continue
     const igual = par.indexOf('=')
     const campo = decodificar(igual < 0 ? par : par.slice(0, igual))
-    if (!esCampo(campo) || vistos.has(campo)) throw new FormError(400, 'unknown or repeated field')
-    vistos.add(campo)
-    formulario[campo] = limpiar(igual < 0 ? '' : decodificar(par.slice(igual + 1)))
+    const repetible = (listas as readonly string[]).includes(campo)
+    if (!repetible && (valores.has(campo) || !(campos as readonly string[]).includes(campo)))
+      throw new FormError(400, 'unknown or repeated field')
+    valores.set(campo, [...(valores.get(campo) ?? []), limpiar(igual < 0 ? '' : decodificar(par.slice(igual + 1)))])
   }
-  return formulario
+  const unicos = campos.map((campo) => [campo, valores.get(campo)?.[0] ?? ''] as const)
+  return Object.fromEntries([...unicos, ...listas.map((lista) => [lista, valores.get(lista) ?? []] as const)]) as never
 }
 
 /**

@@ -9,7 +9,7 @@ export interface PageContent {
   cuerpo: Html
   /** Script within the page itself. */
   guion?: Html | undefined
-  /** True if the content shows the telephone itself, so that the footer leaves it out. */
+  /** True if the content shows the company's telephone, so that the footer need not. */
   conTelefono?: boolean
 }
 
@@ -22,7 +22,7 @@ export interface PageFrame {
   raiz: string
   /** Address that the brand links to; by default, the service's first page. */
   inicio?: string
-  /** Preview beside links to the page; undefined for no preview. */
+  /** Link preview for the page; undefined for none. */
   previa?: LinkPreview | undefined
   /** Text of the footer before the telephone. */
   nota?: string | undefined

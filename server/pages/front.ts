@@ -20,6 +20,15 @@ export const DARK_BACKGROUND = '#0d1110'
 /** Maximum size of a logo on a page, in CSS pixels. */
 const CAJA = { ancho: 200, alto: 44 }
 
+/** Maximum size of a logo in the bar of the documentation, in CSS pixels. */
+const CAJA_DE_LECTURA = { ancho: 150, alto: 36 }
+
+/** Returns the size of a drawing scaled to fit into a box, in whole pixels. */
+function fit(dibujo: Drawing, caja: typeof CAJA) {
+  const escala = Math.min(caja.ancho / dibujo.ancho, caja.alto / dibujo.alto)
+  return { ancho: Math.round(dibujo.ancho * escala), alto: Math.round(dibujo.alto * escala) }
+}
+
 /** Brand as all pages show it. */
 export class Front {
   readonly marca: Brand
@@ -48,7 +57,7 @@ export class Front {
 
   /**
    * Returns the headers Content-Security-Policy and Permissions-Policy of a page that shows the brand. They allow the
-   * sources in `permite`, the brand's style and images, and the browser features in `aparatos`.
+   * sources in `permite`, the brand's style and images, and the device features in `aparatos`, such as the camera.
    */
   permisos(...[permite, aparatos]: Parameters<typeof contentPolicy>) {
     const juntar = (...fuentes: (string | undefined)[]) => fuentes.filter(Boolean).join(' ')
@@ -68,13 +77,21 @@ export class Front {
   }
 
   /**
-   * Stylesheet of the brand for the documentation's page, which chooses light or dark by a class. It also carries the
-   * brand's name for the page's program.
+   * Stylesheet of the brand for the documentation's page, where a class selects light or dark. It also contains the
+   * logo, and the brand's name for the page's script. The name is hidden if the logo already shows it.
    */
   get estiloDeLectura(): string {
-    const { nombre, color, colorDeNoche } = this.marca
+    const { nombre, color, colorDeNoche, logo } = this.marca
     const enlaces = (uno: string) => `{--link-color-primary:${uno}}`
-    return `:root{--nombre:${JSON.stringify(nombre)}}:root:not(.dark)${enlaces(color)}:root.dark${enlaces(colorDeNoche)}`
+    return `:root{--nombre:${JSON.stringify(nombre)};--marca-dia:${color};--marca-noche:${colorDeNoche}}:root:not(.dark)${enlaces(color)}:root.dark${enlaces(colorDeNoche)}${logo ? this.#logoDeLectura(logo) : ''}`
+  }
+
+  #logoDeLectura(logo: Drawing): string {
+    const { ancho, alto } = fit(logo, CAJA_DE_LECTURA)
+    const dibujo = `.barra .marca::before{content:"";width:${ancho}px;height:${alto}px;background-image:url(../${this.rutaDelLogo});background-position:center;background-repeat:no-repeat;background-size:contain;background-origin:content-box}`
+    return needsName(logo)
+      ? dibujo
+      : `${dibujo}.barra .marca span{position:absolute;width:1px;overflow:hidden;clip-path:inset(50%)}`
   }
 
   /** Returns the brand's part of a page's head: icon, colours and link preview. */
@@ -116,8 +133,7 @@ ${this.#imagenDeVistaPrevia()}`
   }
 
   #imagen(logo: Drawing, raiz: string): Html {
-    const escala = Math.min(CAJA.ancho / logo.ancho, CAJA.alto / logo.alto)
-    const [ancho, alto] = [logo.ancho, logo.alto].map((lado) => Math.round(lado * escala)) as [number, number]
+    const { ancho, alto } = fit(logo, CAJA)
     return html`<img src="${raiz}${this.rutaDelLogo}" alt="${needsName(logo) ? '' : this.marca.nombre}" width="${ancho}" height="${alto}">`
   }
 

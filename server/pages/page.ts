@@ -7,7 +7,10 @@ import { Html, html } from './html.ts'
 import { bodyOf, byDigest, HTML, type PageResponse, PRIVATE_HEADERS, READING_POLICY, sendPage } from './response.ts'
 
 /** Response of a page: a document, or a redirect to the address `a`, relative to the address of the request. */
-export type Sheet = (PageContent & { status: number }) | { status: 303; a: string }
+export type Sheet = ((PageContent & { status: number }) | { status: 303; a: string }) & {
+  /** Headers beside those of the page, such as cookies. */
+  cabeceras?: PageResponse['cabeceras']
+}
 
 /** Request as a page receives it. */
 export interface PageRequest {
@@ -31,9 +34,9 @@ export interface Page {
   /** Returns the head of the page's document. */
   cabeza(pedido: PageRequest): Html
   fachada: Front
-  /** Preview beside links to the page. */
+  /** Preview that messaging apps show beside a link to the page (Open Graph). */
   previa?: LinkPreview
-  /** Text of the footer before the telephone. */
+  /** Text at the beginning of the footer, before the telephone. */
   nota?: string
   /**
    * Returns the seconds that the client has to wait; 0 admits the request. It is called before the page looks anything
@@ -89,8 +92,8 @@ function decodificar(texto: string): string {
 }
 
 /**
- * Renders a page unless the network has to wait. The limit applies before the page looks anything up, so being limited
- * does not depend on whether a guess was good.
+ * Renders a page unless its network is limited. The limit is checked before any look-up, so a limited client does not
+ * learn whether a guessed code exists.
  */
 async function responder(pagina: Page, pedido: PageRequest): Promise<PageResponse> {
   const { metodos = [] } = pagina
@@ -108,7 +111,7 @@ function vestir(
   hoja: Sheet,
   propias: Readonly<Record<string, string>> = {},
 ): PageResponse {
-  const cabeceras = { ...PRIVATE_HEADERS, ...pagina.cabeceras, ...propias }
+  const cabeceras = { ...PRIVATE_HEADERS, ...pagina.cabeceras, ...hoja.cabeceras, ...propias }
   if ('a' in hoja) return { status: hoja.status, cabeceras: { ...cabeceras, Location: hoja.a } }
   const { fachada, previa, nota } = pagina
   const alrededor = { fachada, previa, nota, cabeza: pagina.cabeza(pedido), raiz: pedido.raiz }

@@ -1,14 +1,19 @@
 import type { Express } from 'express'
+import type { CallOperation } from '../api/contract/calls.ts'
 import type { Deps } from '../domain/deps.ts'
+import type { AvisoDeRed } from '../domain/equipo/otraRed.ts'
 import { crearDecisiones } from '../domain/resoluciones/decidir.ts'
 import { crearSolicitudes } from '../domain/ubicacion/solicitud.ts'
 import { serveAssets } from './assets.ts'
 import { servirBuzon } from './buzon/route.ts'
+import { serveOffice } from './central/route.ts'
 import { servirConsola } from './consola/route.ts'
 import { servirDecision } from './decidir/route.ts'
 import { servirDocumentacion } from './docs/route.ts'
-import { Front } from './front.ts'
+import { servirEntrada } from './entrar/route.ts'
+import type { Front } from './front.ts'
 import { servirInicio } from './inicio/route.ts'
+import { serveAssistants } from './mcp/route.ts'
 import { crearLecturaDeEnvios } from './rastreo/envio.ts'
 import { servirRastreo } from './rastreo/route.ts'
 import { servirRepartidor } from './repartidor/route.ts'
@@ -19,24 +24,28 @@ import { servirVerificacion } from './verificar/route.ts'
 
 /** Options of the pages that the composition root sets. */
 export interface PageOptions {
+  /** Brand that all pages show. */
+  fachada: Front
   /** True to serve the local mailbox and the sheet of components, for trying the service out on this machine. */
   buzon: boolean
+  call: CallOperation
+  alUsarSesion: AvisoDeRed
 }
 
-/**
- * Serves everything that people see, besides the contract's operations.
- * @returns the brand as the pages show it
- */
-export function servePages(app: Express, deps: Deps, { buzon }: PageOptions): Front {
-  const fachada = new Front(deps.ajustes.marca, deps.ajustes.urlPublica)
+/** Serves everything that people see, besides the contract's operations. */
+export function servePages(app: Express, deps: Deps, { fachada, buzon, call, alUsarSesion }: PageOptions): void {
   servirDocumentacion(app, fachada, deps.ajustes.urlPublica)
   serveAssets(app, fachada.archivos)
   servirInicio(app, fachada)
   servirConsola(app, fachada)
+  servirEntrada(app, fachada, { ...deps, alUsarSesion })
+  serveOffice(app, fachada, deps, call)
+  serveAssistants(app, deps, call)
   const { mosaicos, retencionDeUbicaciones: retencion } = deps.ajustes
   servirDecision(app, {
     fachada,
     decisiones: crearDecisiones(deps),
+    mosaicos,
     retencion: Math.max(retencion, deps.ajustes.retencionDePersonas),
   })
   servirUbicacion(app, { fachada, solicitudes: crearSolicitudes(deps), mosaicos, retencion })
@@ -48,5 +57,4 @@ export function servePages(app: Express, deps: Deps, { buzon }: PageOptions): Fr
     servirBuzon(app, fachada, deps)
     serveComponentSheet(app, fachada)
   }
-  return fachada
 }

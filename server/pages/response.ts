@@ -23,10 +23,13 @@ export interface ResponseBody {
 }
 
 /**
- * Brotli for texts that are compressed each time. Quality 5 makes them a tenth smaller than gzip in the same time; the
+ * Brotli for texts that are compressed each time, or large. Quality 5 makes them a tenth smaller than gzip in the same time; the
  * default, 11, takes fifty times as long.
  */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
+
+/** Size in bytes above which {@link BROTLI} compresses a text that is sent more than once. */
+const LARGE = 50_000
 
 /** Returns a text as a response body. The text is compressed each time it is sent. */
 export const bodyOf = (texto: string): ResponseBody => ({
@@ -51,7 +54,7 @@ export function fixedBody(leer: () => string): ResponseBody {
   return {
     identity,
     gzip: unaVez(() => gzipSync(identity())),
-    br: unaVez(() => brotliCompressSync(identity())),
+    br: unaVez(() => brotliCompressSync(identity(), identity().length > LARGE ? BROTLI : {})),
   }
 }
 
@@ -60,12 +63,13 @@ export interface PageResponse {
   status: number
   tipo?: string
   cuerpo?: ResponseBody
-  cabeceras: Readonly<Record<string, string>>
+  cabeceras: Readonly<Record<string, string | readonly string[]>>
 }
 
 /** Writes a response of a page or of one of its files. No other code writes them. */
 export function sendPage(req: Request, res: Response, { status, tipo = HTML, cuerpo, cabeceras }: PageResponse) {
-  // Asks for each encoding separately: of several, Express takes the first that the browser names.
+  // Each encoding is asked for separately, because with several Express would take the first one that the browser
+  // names.
   const codificacion = (['br', 'gzip'] as const).find((una) => cuerpo?.[una] && req.acceptsEncodings(una))
   const bytes = cuerpo?.[codificacion ?? 'identity']?.() ?? Buffer.alloc(0)
   res.statusCode = status
@@ -76,7 +80,7 @@ export function sendPage(req: Request, res: Response, { status, tipo = HTML, cue
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept-Encoding',
     ...(codificacion ? { 'Content-Encoding': codificacion } : {}),
-    // The rest of a refused body is not read, so the connection has to close.
+    // The rest of a refused body is not read. The connection must therefore be closed.
     ...(req.method === 'POST' && !req.complete ? { Connection: 'close' } : {}),
     ...cabeceras,
   }
@@ -92,7 +96,8 @@ type Aparato = 'camera' | 'geolocation'
 
 /**
  * Returns the headers Content-Security-Policy and Permissions-Policy of a page. The page may load, run and send only
- * what `permite` names, and no site may frame it. Of the device's features it may ask only for `aparatos`.
+ * what `permite` names, and no site may frame it. It may use only the device features in `aparatos`, such as the
+ * camera.
  */
 export function contentPolicy(
   permite: Readonly<Partial<Record<Directiva, string>>>,

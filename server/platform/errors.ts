@@ -4,10 +4,10 @@ import { PROBLEMAS } from '../generado/contrato/vocabulario.ts'
 /** Code of a problem, as the contract defines it. */
 export type ProblemCode = keyof typeof PROBLEMAS
 
-/** Most faults that a response lists, for one object and for one batch. */
+/** Maximum faults listed in a response: for one object, and for one batch. */
 export const MAX_FAULTS = 50
 export const MAX_BATCH_FAULTS = 500
-/** Most warnings that a response lists for one batch. */
+/** Maximum warnings listed in a response for one batch. */
 export const MAX_WARNINGS = 50
 
 interface Detalles
@@ -125,7 +125,7 @@ const SIN_ESCRITURA = new Set(['53100', '25006', '58030'])
 
 /**
  * Reports whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to
- * write. Another server may have it, or the same server a little later.
+ * write. Another server may work, or the same server a little later.
  */
 export const isServerFault = (code: unknown): boolean =>
   typeof code === 'string' && (code.startsWith('53') || SIN_ESCRITURA.has(code))
@@ -134,7 +134,7 @@ const CONEXION_PERDIDA =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
 /**
- * Messages of a coordinator about a machine that went away. Their code is that of an internal error (XX000).
+ * Messages of a Citus coordinator about an unreachable machine. Their SQLSTATE is that of an internal error (XX000).
  */
 const MAQUINA_PERDIDA =
   /connection marked as essential|server closed the connection|could not (?:connect|establish)|connection not open/
@@ -153,7 +153,7 @@ const delDriver = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause 
 function esPasajero(error: ErrorDeBase): boolean {
   const { code, severity, message } = error
   if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08') || isServerFault(code))) return true
-  // PostgreSQL's FATAL ends the session: for any reason, it is not the request's fault.
+  // FATAL means that PostgreSQL ends the session. The cause never lies in the request.
   if (severity === 'FATAL' || CONEXION_PERDIDA.test(message)) return true
   if (code === 'XX000' && MAQUINA_PERDIDA.test(message)) return true
   const causa = delDriver(error)
@@ -208,5 +208,8 @@ export function explainDatabase(error: unknown): string | undefined {
       /^(28|3D|42501|ENOENT|EACCES|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|CERT_|UNABLE_TO)/.test(code)) ||
     /timeout/i.test(error.message)
   if (!suyo) return undefined
-  return `No se puede usar la base de datos de DATABASE_URL: ${error.message || String(code)}. Revise la dirección, el usuario, la clave y que el servidor esté en marcha.`
+  const remedio = wasNotStored(error)
+    ? 'No admite escrituras: siga docs/operacion/no-lista.md.'
+    : 'Revise la dirección, el usuario, la clave y que el servidor esté en marcha.'
+  return `No se puede usar la base de datos de DATABASE_URL: ${error.message || String(code)}. ${remedio}`
 }

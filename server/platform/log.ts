@@ -33,15 +33,21 @@ function mostrarError(error: unknown, nivel = 0): ErrorVisible {
   }
 }
 
+const NOWHERE: pino.DestinationStream = { write: () => {} }
+
+/**
+ * Opens standard output for lines. A write for each line would be a system call for each request, so lines go out
+ * together. A line is written at most a tenth of a second late. The destination flushes ten times a second.
+ */
+const standardOutput = () => pino.destination({ sync: false, minLength: 4_096, periodicFlush: 100 })
+
 /**
  * Creates the log: structured lines on standard output. The code that logs a telephone masks it; secrets and
  * coordinates are never logged.
  */
 export const createLog = (
   nivel: Config['logLevel'],
-  // A write for each line would be a system call for each request, so lines go out together. A line is a tenth of a
-  // second late at most.
-  destino: pino.DestinationStream = pino.destination({ sync: false, minLength: 4_096, periodicFlush: 100 }),
+  destino: pino.DestinationStream = nivel === 'silent' ? NOWHERE : standardOutput(),
 ): Log =>
   pino(
     {

@@ -1,16 +1,19 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { KeyPurpose, Secrets, SubKey } from './secrets.ts'
 
-// Values that leave the process encrypted, to be read by this service alone: with AES-256-GCM, bound to where they
-// belong. A value that is copied elsewhere does not decrypt. Layout: key id (4 bytes), nonce (12), tag (16), the
-// encrypted bytes.
+// Encrypts values that leave the process, so that only this service can read them. Uses AES-256-GCM, bound to the place
+// where the value is stored: a value copied to another place does not decrypt. Layout: key id (4 bytes), nonce (12),
+// tag (16), encrypted bytes.
 const KID = 4
 const NONCE = 12
 const TAG = 16
 
 const keys = new WeakMap<SubKey, KeyObject>()
 
-/** Returns the key object of a sub-key. It is made once, because ciphers take four times as long if they get the bytes. */
+/**
+ * Returns the key object of a sub-key. The object is cached, because ciphers take four times as long with the key's
+ * bytes.
+ */
 function keyOf(subKey: SubKey): KeyObject {
   const known = keys.get(subKey)
   if (known) return known
@@ -21,7 +24,7 @@ function keyOf(subKey: SubKey): KeyObject {
 
 /**
  * Encrypts bytes with the present master key.
- * @param place identity of where they belong, for example the row `wh_000000000001:1`
+ * @param place identity of the place where the value is stored, for example the row `wh_000000000001:1`
  * @param nonce 12 bytes, never the same for two inputs; random if omitted
  */
 export function seal(
@@ -39,7 +42,7 @@ export function seal(
 
 /**
  * Decrypts the bytes of {@link seal}.
- * @throws Error if no configured master key encrypted them, or if they or their place were altered
+ * @throws Error if no configured master key encrypted the bytes, or if the bytes or their place were altered
  */
 export function unseal(secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed)
@@ -52,9 +55,9 @@ export function unseal(secretos: Secrets, purpose: KeyPurpose, place: string, se
 }
 
 /**
- * Encrypts the bytes of {@link seal} again, with the present master key. Undefined if no configured master key encrypted
- * them.
- * @throws Error if they or their place were altered
+ * Re-encrypts the bytes of {@link seal} with the present master key. Undefined if no configured master key encrypted
+ * the bytes.
+ * @throws Error if the bytes or their place were altered
  */
 export const reseal = (secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) =>
   secretos.de(purpose, keyIdOf(sealed)) && seal(secretos, purpose, place, unseal(secretos, purpose, place, sealed))

@@ -24,6 +24,11 @@ export type KeyPurpose =
   | 'pruebas'
   | 'repartidores'
   | 'dispositivos'
+  | 'correos'
+  | 'entradas'
+  | 'aprobaciones'
+  | 'segundo_factor'
+  | 'olvidos'
 
 /** Key for one purpose, derived from a master key. */
 export interface SubKey {
@@ -38,7 +43,7 @@ export interface SubKey {
 export interface Secrets {
   /** Returns the sub-key for new values. */
   presente(proposito: KeyPurpose): SubKey
-  /** Returns the sub-key with which an older value was made; undefined if its master key is gone. */
+  /** Returns the sub-key with which an older value was made; undefined if its master key no longer exists. */
   de(proposito: KeyPurpose, kid: string): SubKey | undefined
   /** Returns the sub-keys of all master keys, the present one first. */
   todas(proposito: KeyPurpose): readonly SubKey[]
@@ -71,8 +76,8 @@ export function createSecrets(masterKeys: readonly Buffer[]): Secrets {
 
 /**
  * Returns 96 bits of a keyed digest: enough to tell contents apart, and useless to guess a telephone number. SHA-256
- * over key and text in one call costs a fifth of an HMAC object. HMAC adds protection against the extension of a
- * digest, which a truncated digest does not allow (NIST SP 800-107, 5.1).
+ * over key and text in one call costs a fifth of an HMAC object. HMAC protects against length extension, but a
+ * truncated digest cannot be extended anyway (NIST SP 800-107, 5.1).
  */
 export const digest = (subclave: SubKey, texto: string) =>
   hash('sha256', `${subclave.texto}${texto}`, 'base64url').slice(0, 16)

@@ -1,21 +1,24 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
+import { createCalls } from '../api/contract/calls.ts'
 import type { Contract } from '../api/contract/load.ts'
 import { bindRoutes } from '../api/contract/routes.ts'
 import { createCredentialCheck } from '../api/http/authenticate.ts'
 import { guardNetwork } from '../api/http/networkGate.ts'
-import { type ResponseWitness, renderProblems, unknownRoute } from '../api/http/problems.ts'
+import { createUnknownRoute, type ResponseWitness, renderProblems } from '../api/http/problems.ts'
 import { limitUnknown } from '../api/http/rateLimit.ts'
 import { identifyRequest } from '../api/http/request.ts'
 import { requireTarget, withNormalTarget } from '../api/http/requestTarget.ts'
 import type { Deps } from '../domain/deps.ts'
+import { crearAvisoDeRed } from '../domain/equipo/otraRed.ts'
 import { crearAutenticadores } from '../domain/llaves/autenticadores.ts'
-import { serveUnknown } from '../pages/inicio/unknown.ts'
+import { Front } from '../pages/front.ts'
+import { createUnknownPage } from '../pages/inicio/unknown.ts'
 import { waitPage } from '../pages/page.ts'
 import { type PageOptions, servePages } from '../pages/pages.ts'
 import { handlers } from './handlers.ts'
 
-interface OpcionesDeApp extends Partial<PageOptions> {
+interface OpcionesDeApp extends Partial<Pick<PageOptions, 'buzon'>> {
   testigo?: ResponseWitness
 }
 
@@ -34,20 +37,19 @@ export function createApp(
   app.set('query parser', 'simple')
   app.set('trust proxy', deps.ajustes.proxies)
   app.use(identifyRequest(deps, () => deps.nuevoId().id))
+  const fachada = new Front(deps.ajustes.marca, deps.ajustes.urlPublica)
+  const unknownPage = createUnknownPage(fachada, deps.ajustes.urlPublica, operaciones)
   app.use(requireTarget(operaciones))
-  const fachada = servePages(app, deps, { buzon })
+  app.use(unknownPage.refused)
   const autenticadores = crearAutenticadores(deps)
-  bindRoutes(app, {
-    operaciones,
-    comprobar,
-    handlers,
-    autenticadores,
-    deps: { ...deps, validacion },
-    testigo,
-  })
+  const alUsarSesion = crearAvisoDeRed(deps)
+  const binding = { operaciones, comprobar, handlers, autenticadores, deps: { ...deps, validacion, alUsarSesion } }
+  servePages(app, deps, { fachada, buzon, call: createCalls(binding), alUsarSesion })
+  bindRoutes(app, { ...binding, testigo })
   app.use(limitUnknown(deps.limites))
-  serveUnknown(app, fachada, deps.ajustes.urlPublica, operaciones)
-  app.use(unknownRoute)
+  app.use(unknownPage.unknown)
+  app.use(createUnknownRoute(operaciones))
+  app.use(unknownPage.undecodable)
   app.use(renderProblems(deps.ajustes.urlPublica, testigo))
   const guarded = guardNetwork(app, {
     operaciones,
@@ -56,6 +58,7 @@ export function createApp(
     urlPublica: deps.ajustes.urlPublica,
     isKnown: createCredentialCheck(autenticadores, deps.navegador),
     refusals: deps.refusals,
+    metricas: deps.metricas,
     page: (segundos) => waitPage(fachada, deps.ajustes.urlPublica, segundos),
     testigo,
   })

@@ -8,6 +8,7 @@ import { Limits } from '../api/limits/limits.ts'
 import { NetworkLimit } from '../api/limits/networkLimit.ts'
 import { createCursors } from '../api/lists/cursor.ts'
 import { createSignedLinks } from '../domain/archivos/links.ts'
+import { measureStore } from '../domain/archivos/measuredStore.ts'
 import { createReception } from '../domain/archivos/reception.ts'
 import { Bitacora } from '../domain/bitacora/bitacora.ts'
 import type { Deps, ServiceSettings } from '../domain/deps.ts'
@@ -18,7 +19,7 @@ import type { Modo } from '../generado/contrato/tipos/index.ts'
 import { type BrandImages, brandOf, NO_IMAGES } from '../platform/brand/brand.ts'
 import { createIdGenerator, newGuideCode } from '../platform/codes/codes.ts'
 import type { Config } from '../platform/config/config.ts'
-import { exposure } from '../platform/config/exposure.ts'
+import { byName, exposure } from '../platform/config/exposure.ts'
 import type { Log } from '../platform/log.ts'
 import { DocumentMaps } from '../platform/maps/documentMaps.ts'
 import { type HostResolver, systemResolver } from '../platform/outbound/destination.ts'
@@ -27,6 +28,7 @@ import { createSecrets } from '../platform/secrets.ts'
 import { RecentDocuments } from '../platform/threads/recent.ts'
 import { ThreadPool } from '../platform/threads/threads.ts'
 import type { Lifetime } from './lifetime.ts'
+import type { Metrics } from './metrics.ts'
 import type { Resources } from './resources.ts'
 
 /** Replacements that only tests pass: clock, codes of guides, name resolution. */
@@ -34,7 +36,7 @@ export interface DepsOverrides {
   reloj?: () => Date
   nuevoCodigo?: (primero?: string) => string
   resolver?: HostResolver
-  /** Clock of the limits, in milliseconds. Only the difference between two times matters. */
+  /** Clock of the rate limits, in milliseconds. Only the difference between two times matters. */
   relojDeLimites?: () => number
 }
 
@@ -46,8 +48,7 @@ interface Cimientos
   procesos?: () => number
   log: Log
   vida: Lifetime
-  /** Called when a courier reaches the limit of requested codes that name no guide. */
-  alDesconocer?: () => void
+  metricas: Metrics
   /** Base of every link that the service gives out, without a final slash. */
   urlPublica: string
   /** Images of the brand. Without them, pages and documents show the brand's name. */
@@ -55,9 +56,9 @@ interface Cimientos
 }
 
 /**
- * Rate of failed sign-ins: 30 a minute for one network, and for the phones together on which one courier's code was
- * valid. A code has 50 random bits: among a thousand couriers, ten thousand networks together guess one code in six
- * years. No bound covers all networks together, because strangers could then lock every courier out.
+ * Rate of failed sign-ins: 30 a minute per network, or per courier on phones where the courier's code was once valid. A
+ * code has 50 random bits. With a thousand couriers, ten thousand networks together would guess one code in six years.
+ * There is no limit over all networks, because strangers could then lock every courier out.
  */
 const ENTRADAS = perMinute(30)
 /**
@@ -73,7 +74,7 @@ const DOCUMENTOS = {
   plazo: 60_000,
   ocio: 60_000,
 }
-/** Links to labels that are read at the same time: of one network, and of all networks. */
+/** Maximum links to labels that are read at the same time: one per network, two in all. */
 const ENLACES = { porDueno: 1, todos: 2 }
 /**
  * Bounds of the cache of drawn labels. A hundred labels take about 300 KB. A minute is also the time for which idle
@@ -81,11 +82,12 @@ const ENLACES = { porDueno: 1, todos: 2 }
  */
 const RECIENTES = { cuantos: 100, bytes: 32 * 1024 * 1024, vigencia: 60_000 }
 /**
- * Rate of verifications by one network; the page and its API request count together. The tracking page allows as many.
+ * Rate of verifications by one network. The page and its API request count together. The rate is that of the tracking
+ * page.
  */
 const VERIFICACIONES = perMinute(120)
 
-/** Creates the maps of documents, if the tiles are the operator's own choice. */
+/** Creates the maps for documents, if the operator has configured map tiles. */
 export const createMaps = ({ mosaicos }: Pick<Config, 'mosaicos'>, deps: Pick<Deps, 'reloj' | 'log'>): Deps['mapas'] =>
   mosaicos?.propios ? new DocumentMaps(mosaicos.url, deps) : undefined
 
@@ -96,7 +98,7 @@ export const createThreads = (log: Log): Deps['hilos'] => new ThreadPool(log, DO
 export function buildDeps(config: Config, cimientos: Cimientos): Deps {
   const { db, dbDeLectura, dbImpaciente, log, masterKeys, almacen, vida, urlPublica, imagenesDeMarca } = cimientos
   const { reloj = () => new Date(), nuevoCodigo = newGuideCode, resolver = systemResolver } = cimientos
-  const { procesos = () => 1, relojDeLimites: deLimites, alDesconocer = () => {} } = cimientos
+  const { procesos = () => 1, relojDeLimites: deLimites, metricas } = cimientos
   const delReparto = { procesos, ...(deLimites ? { reloj: deLimites } : {}) }
   const secretos = createSecrets(masterKeys)
   const nuevoId = createIdGenerator(reloj)
@@ -126,7 +128,7 @@ export function buildDeps(config: Config, cimientos: Cimientos): Deps {
     avisarTrabajo: notifyWork,
     destinos: { resolver, loopback: config.webhooksLoopback },
     canalDe,
-    almacen,
+    almacen: measureStore(almacen, metricas),
     recepcion: createReception(join(config.dataDir, 'subidas')),
     enlacesDeArchivos: createSignedLinks({ ...deEnlaces, carpeta: 'archivos' }),
     enlacesDeEtiquetas: createSignedLinks({ ...deEnlaces, carpeta: 'etiquetas' }),
@@ -142,13 +144,14 @@ export function buildDeps(config: Config, cimientos: Cimientos): Deps {
       porRed: config.ritmoDeRed,
       alDesconocer: (repartidor) => {
         log.warn({ repartidor }, 'unknown guides')
-        alDesconocer()
+        metricas.desconocidas()
       },
     }),
     limiteDeEntrada: new NetworkLimit(ENTRADAS, delReparto),
     limiteDeVerificacion: new NetworkLimit(VERIFICACIONES, delReparto),
     turnosDeBusqueda: createOwnerTurns(1),
     refusals: new RefusalLog(log),
+    metricas,
     bitacora: new Bitacora({ db, log, nuevoId }),
     usos: new Usos(db, log),
     salud: () => vida.health(),
@@ -162,17 +165,21 @@ export function buildDeps(config: Config, cimientos: Cimientos): Deps {
 export const settingsOf = (config: Config, urlPublica: string, imagenes = NO_IMAGES): ServiceSettings =>
   Object.freeze({
     alcanceDeRepartidor: config.alcanceDeRepartidor,
+    buzon: config.buzon,
     contactoDeSeguridad: config.contactoDeSeguridad,
     horasDeSolicitud: config.horasDeSolicitud,
     mensajeria: config.mensajeria,
     mosaicos: config.mosaicos,
     proxies: config.proxies,
+    respaldo: config.respaldo?.carpeta,
     retencionDePersonas: config.retencionDePersonas,
     retencionDePruebas: config.retencionDePruebas,
     retencionDeUbicaciones: config.retencionDeUbicaciones,
     retencionDeWebhooks: config.retencionDeWebhooks,
     zonaHoraria: config.zonaHoraria,
     urlPublica,
+    urlDePersonas: byName(urlPublica),
+    sinCorreo: config.correo === undefined,
     marca: brandOf(config, imagenes),
     demostracion: config.baseDeDatos.tipo === 'embebida' && exposure(config).length === 0,
   })

@@ -1,6 +1,5 @@
 import { EmbeddedPostgresError } from '../data/embedded/embedded.ts'
 import { EngineError } from '../data/engine.ts'
-import { ErrorDeFlujo } from '../domain/eventos/flujo.ts'
 import type { Config } from '../platform/config/config.ts'
 import { explainDatabase } from '../platform/errors.ts'
 import { FileStoreError } from '../platform/files/store.ts'
@@ -9,18 +8,11 @@ import { MigrationError } from './migrations.ts'
 import { StartError } from './process.ts'
 
 /** Errors whose message already addresses the operator. */
-const CON_SU_MENSAJE = [
-  EmbeddedPostgresError,
-  MigrationError,
-  EngineError,
-  ErrorDeFlujo,
-  MasterKeysError,
-  FileStoreError,
-]
+const CON_SU_MENSAJE = [EmbeddedPostgresError, MigrationError, EngineError, MasterKeysError, FileStoreError]
 
 /**
- * Translates the error of a failed start into an {@link StartError}, whose message, in Spanish, addresses the
- * operator. Returns an unforeseen error as it is.
+ * Translates the error of a failed start into a {@link StartError}, whose message, in Spanish, addresses the operator.
+ * Returns an unforeseen error as it is.
  */
 export function explainStart(error: unknown, config: Config): unknown {
   const porque = motivo(error, config)

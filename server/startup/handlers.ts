@@ -1,5 +1,12 @@
+import { darAprobacion } from '../domain/aprobaciones/aprobar.ts'
+import { listarAprobaciones } from '../domain/aprobaciones/listar.ts'
+import { obtenerAprobacion } from '../domain/aprobaciones/obtener.ts'
+import { rechazarAprobacion } from '../domain/aprobaciones/rechazar.ts'
+import { retirarAprobacion } from '../domain/aprobaciones/retirar.ts'
 import { descargarArchivo } from '../domain/archivos/descargar.ts'
 import { subirArchivo } from '../domain/archivos/subir.ts'
+import { asignarGuias } from '../domain/asignaciones/asignar.ts'
+import { retirarAsignaciones } from '../domain/asignaciones/retirar.ts'
 import { buscarEnBitacora } from '../domain/bitacora/buscar.ts'
 import { listarBitacora } from '../domain/bitacora/listar.ts'
 import { listarDepartamentos } from '../domain/catalogo/listarDepartamentos.ts'
@@ -7,7 +14,38 @@ import { listarMunicipios } from '../domain/catalogo/listarMunicipios.ts'
 import { cambiarComercio } from '../domain/comercios/cambiar.ts'
 import { crearComercio } from '../domain/comercios/crear.ts'
 import { listarComercios } from '../domain/comercios/listar.ts'
+import { obtenerComercio } from '../domain/comercios/obtener.ts'
 import { obtenerCuenta } from '../domain/comercios/obtenerCuenta.ts'
+import { aceptarInvitacion } from '../domain/equipo/aceptar.ts'
+import { agregarPasskey } from '../domain/equipo/agregarPasskey.ts'
+import { agregarTotp } from '../domain/equipo/agregarTotp.ts'
+import { cambiarMembresia } from '../domain/equipo/cambiarMembresia.ts'
+import { cerrarSesionDePersona } from '../domain/equipo/cerrarSesion.ts'
+import { cerrarSesionesDePersona } from '../domain/equipo/cerrarSesiones.ts'
+import { cerrarSesionPorCodigo } from '../domain/equipo/cerrarSesionPorCodigo.ts'
+import { crearCodigosDeRecuperacion } from '../domain/equipo/crearCodigosDeRecuperacion.ts'
+import { elegirMembresia } from '../domain/equipo/elegirMembresia.ts'
+import { eliminarPersona } from '../domain/equipo/eliminar.ts'
+import { abrirSesionDePersona } from '../domain/equipo/entrar.ts'
+import { abrirSesionConPasskey } from '../domain/equipo/entrarConPasskey.ts'
+import { abrirSesionConSegundoFactor } from '../domain/equipo/entrarConSegundoFactor.ts'
+import { invitarPersona } from '../domain/equipo/invitar.ts'
+import { listarPersonas } from '../domain/equipo/listar.ts'
+import { listarPasskeys } from '../domain/equipo/listarPasskeys.ts'
+import { listarSesiones } from '../domain/equipo/listarSesiones.ts'
+import { obtenerPersona } from '../domain/equipo/obtener.ts'
+import { obtenerSegundoFactor } from '../domain/equipo/obtenerSegundoFactor.ts'
+import { obtenerSesionDePersona } from '../domain/equipo/obtenerSesion.ts'
+import { pedirCodigo } from '../domain/equipo/pedirCodigo.ts'
+import { pedirRegistroDePasskey } from '../domain/equipo/pedirRegistro.ts'
+import { pedirRegistroDeTotp } from '../domain/equipo/pedirRegistroDeTotp.ts'
+import { pedirRetoDePasskey } from '../domain/equipo/pedirReto.ts'
+import { probarPresenciaConPasskey } from '../domain/equipo/probarConPasskey.ts'
+import { probarPresencia } from '../domain/equipo/probarPresencia.ts'
+import { quitarMembresia } from '../domain/equipo/quitarMembresia.ts'
+import { quitarPasskey } from '../domain/equipo/quitarPasskey.ts'
+import { quitarTotp } from '../domain/equipo/quitarTotp.ts'
+import { restablecerSegundoFactor } from '../domain/equipo/restablecerSegundoFactor.ts'
 import { crearEtiquetas } from '../domain/etiquetas/crear.ts'
 import { descargarEtiquetas } from '../domain/etiquetas/descargar.ts'
 import { obtenerEtiqueta } from '../domain/etiquetas/obtener.ts'
@@ -30,11 +68,21 @@ import { rotarLlave } from '../domain/llaves/rotar.ts'
 import { listarMensajes } from '../domain/mensajeria/listar.ts'
 import { recibirDeWhatsapp } from '../domain/mensajeria/recibirDeWhatsapp.ts'
 import { verificarWhatsapp } from '../domain/mensajeria/verificarWhatsapp.ts'
+import { crearNota } from '../domain/notas/crear.ts'
+import { listarNotas } from '../domain/notas/listar.ts'
 import { buscarGuias } from '../domain/operaciones/buscarGuias.ts'
+import { cancelarGuiaPorOperador } from '../domain/operaciones/cancelar.ts'
 import { confirmarUbicacionPorOperador } from '../domain/operaciones/confirmarUbicacion.ts'
 import { consultarGuia } from '../domain/operaciones/consultarGuia.ts'
 import { corregirGuiaPorOperador } from '../domain/operaciones/corregir.ts'
 import { devolverGuiaPorOperador } from '../domain/operaciones/devolver.ts'
+import { encontrarGuias } from '../domain/operaciones/encontrarGuias.ts'
+import { listarAsignaciones } from '../domain/operaciones/listarAsignaciones.ts'
+import { listarGuiasDeRepartidor } from '../domain/operaciones/listarGuiasDeRepartidor.ts'
+import { listarGuiasDetenidas } from '../domain/operaciones/listarGuiasDetenidas.ts'
+import { obtenerJornada } from '../domain/operaciones/obtenerJornada.ts'
+import { rectificarGuia } from '../domain/operaciones/rectificar.ts'
+import { reenviarSolicitudPorOperador } from '../domain/operaciones/reenviarSolicitud.ts'
 import { registrarEntrega } from '../domain/operaciones/registrarEntrega.ts'
 import { registrarEvento } from '../domain/operaciones/registrarEvento.ts'
 import { reintentarGuiaPorOperador } from '../domain/operaciones/reintentar.ts'
@@ -44,7 +92,9 @@ import { revocarOperador } from '../domain/operadores/revocar.ts'
 import type { Handlers } from '../domain/operation.ts'
 import { listarClavesPublicas } from '../domain/pruebasEntrega/listarClaves.ts'
 import { listarIntentosDeGuia } from '../domain/pruebasEntrega/listarIntentos.ts'
+import { listarIntentosPorOperador } from '../domain/pruebasEntrega/listarIntentosPorOperador.ts'
 import { obtenerPruebaDeEntrega } from '../domain/pruebasEntrega/obtener.ts'
+import { obtenerPruebaDeEntregaPorOperador } from '../domain/pruebasEntrega/obtenerPorOperador.ts'
 import { verificarPrueba } from '../domain/pruebasEntrega/verificar.ts'
 import { abrirSesion } from '../domain/repartidores/abrirSesion.ts'
 import { cerrarSesion } from '../domain/repartidores/cerrarSesion.ts'
@@ -52,6 +102,7 @@ import { crearRepartidor } from '../domain/repartidores/crear.ts'
 import { desactivarRepartidor } from '../domain/repartidores/desactivar.ts'
 import { listarRepartidores } from '../domain/repartidores/listar.ts'
 import { listarGuiasDeReparto } from '../domain/repartidores/listarGuias.ts'
+import { listarReparto } from '../domain/repartidores/listarReparto.ts'
 import { obtenerGuiaDeReparto } from '../domain/repartidores/obtenerGuia.ts'
 import { obtenerSesion } from '../domain/repartidores/obtenerSesion.ts'
 import { registrarEntregaDeReparto } from '../domain/repartidores/registrarEntrega.ts'
@@ -61,6 +112,7 @@ import { renovarCodigo } from '../domain/repartidores/renovarCodigo.ts'
 import { subirArchivoDeReparto } from '../domain/repartidores/subirArchivo.ts'
 import { comprobarDisponibilidad } from '../domain/salud/comprobarDisponibilidad.ts'
 import { comprobarVida } from '../domain/salud/comprobarVida.ts'
+import { obtenerServicio } from '../domain/salud/obtenerServicio.ts'
 import { simularAvance } from '../domain/simulador/avanzar.ts'
 import { simularUbicacion } from '../domain/simulador/confirmarUbicacion.ts'
 import { simularDecision } from '../domain/simulador/decidir.ts'
@@ -70,13 +122,18 @@ import { cambiarWebhook } from '../domain/webhooks/cambiar.ts'
 import { crearWebhook } from '../domain/webhooks/crear.ts'
 import { eliminarWebhook } from '../domain/webhooks/eliminar.ts'
 import { listarWebhooks } from '../domain/webhooks/listar.ts'
+import { listarWebhooksConFallas } from '../domain/webhooks/listarConFallas.ts'
+import { listarWebhooksDeComercio } from '../domain/webhooks/listarDeComercio.ts'
 import { listarEntregasDeWebhook } from '../domain/webhooks/listarEntregas.ts'
+import { listarEntregasDeComercio } from '../domain/webhooks/listarEntregasDeComercio.ts'
 import { obtenerWebhook } from '../domain/webhooks/obtener.ts'
 import { obtenerEntregaDeWebhook } from '../domain/webhooks/obtenerEntrega.ts'
+import { obtenerEntregaDeComercio } from '../domain/webhooks/obtenerEntregaDeComercio.ts'
 import { obtenerRecuperacion } from '../domain/webhooks/obtenerRecuperacion.ts'
 import { probarWebhook } from '../domain/webhooks/probar.ts'
 import { recuperarEntregasDeWebhook } from '../domain/webhooks/recuperar.ts'
 import { reenviarEntregaDeWebhook } from '../domain/webhooks/reenviarEntrega.ts'
+import { reenviarEntregaDeComercio } from '../domain/webhooks/reenviarEntregaDeComercio.ts'
 import { rotarSecreto } from '../domain/webhooks/rotarSecreto.ts'
 
 /**
@@ -97,8 +154,25 @@ export const handlers = {
   confirmarUbicacion,
   simularUbicacion,
   simularDecision,
+  cancelarGuiaPorOperador,
   confirmarUbicacionPorOperador,
   consultarGuia,
+  encontrarGuias,
+  listarEntregasDeComercio,
+  listarWebhooksDeComercio,
+  listarWebhooksConFallas,
+  obtenerEntregaDeComercio,
+  reenviarEntregaDeComercio,
+  crearNota,
+  listarNotas,
+  asignarGuias,
+  listarAsignaciones,
+  retirarAsignaciones,
+  listarGuiasDeRepartidor,
+  listarReparto,
+  obtenerJornada,
+  obtenerServicio,
+  listarGuiasDetenidas,
   cambiarComercio,
   crearComercio,
   obtenerCuenta,
@@ -116,6 +190,7 @@ export const handlers = {
   eliminarWebhook,
   listarClavesPublicas,
   listarComercios,
+  obtenerComercio,
   listarLlavesDeOperador,
   listarOperadores,
   revocarOperador,
@@ -145,6 +220,9 @@ export const handlers = {
   reenviarEntregaDeWebhook,
   reenviarSolicitud,
   registrarEntrega,
+  obtenerPruebaDeEntregaPorOperador,
+  listarIntentosPorOperador,
+  reenviarSolicitudPorOperador,
   registrarEntregaDeReparto,
   registrarEvento,
   registrarEventoDeReparto,
@@ -163,4 +241,40 @@ export const handlers = {
   devolverGuia,
   reintentarGuiaPorOperador,
   devolverGuiaPorOperador,
+  abrirSesionDePersona,
+  aceptarInvitacion,
+  cambiarMembresia,
+  listarAprobaciones,
+  obtenerAprobacion,
+  darAprobacion,
+  rechazarAprobacion,
+  rectificarGuia,
+  retirarAprobacion,
+  cerrarSesionDePersona,
+  cerrarSesionesDePersona,
+  cerrarSesionPorCodigo,
+  elegirMembresia,
+  eliminarPersona,
+  invitarPersona,
+  listarPersonas,
+  listarSesiones,
+  obtenerPersona,
+  obtenerSesionDePersona,
+  pedirCodigo,
+  pedirRetoDePasskey,
+  pedirRegistroDePasskey,
+  agregarPasskey,
+  listarPasskeys,
+  quitarPasskey,
+  abrirSesionConPasskey,
+  probarPresenciaConPasskey,
+  restablecerSegundoFactor,
+  quitarTotp,
+  pedirRegistroDeTotp,
+  obtenerSegundoFactor,
+  abrirSesionConSegundoFactor,
+  crearCodigosDeRecuperacion,
+  agregarTotp,
+  probarPresencia,
+  quitarMembresia,
 } satisfies Handlers

@@ -2,9 +2,14 @@ import type { QueueOptions } from 'pg-boss'
 import type { Cleanup, JobKind } from '../data/queue/job.ts'
 import { fromJob } from '../data/queue/jobRows.ts'
 import { RETRY_DELAY_SECONDS } from '../data/queue/rescue.ts'
+import { limpiarAprobaciones } from '../domain/aprobaciones/limpiar.ts'
 import { barrerArchivos, barrerDesconocidos } from '../domain/archivos/sweep.ts'
 import { linkChains } from '../domain/bitacora/linkChain.ts'
+import { indexarGuias } from '../domain/busqueda/indexar.ts'
+import { adelantarCorreos, correosPendientes, enviarCorreos, limpiarCorreos } from '../domain/correos/enviar.ts'
 import type { DepsDeTrabajo } from '../domain/deps.ts'
+import { limpiarEntradas } from '../domain/equipo/sesion.ts'
+import { reencryptTotp } from '../domain/equipo/totp.ts'
 import { reencryptCorrections } from '../domain/guias/reencrypt.ts'
 import { limpiarClaves } from '../domain/idempotencia/limpiar.ts'
 import { adelantarMensajes, mensajesPendientes } from '../domain/mensajeria/due.ts'
@@ -13,6 +18,7 @@ import { solicitudesVencidas, vencerSolicitudes } from '../domain/mensajeria/exp
 import { entrantesPendientes, procesarEntrantes } from '../domain/mensajeria/procesarEntrantes.ts'
 import { retomarSinSalida } from '../domain/mensajeria/retomar.ts'
 import { olvidarPersonas } from '../domain/personas/olvidar.ts'
+import { cuidarOlvidos } from '../domain/personas/olvidos.ts'
 import { borrarPruebas } from '../domain/pruebasEntrega/borrar.ts'
 import { adelantarPruebas, hacerPdfs, pruebasPendientes } from '../domain/pruebasEntrega/hacerPdf.ts'
 import { limpiarSesiones } from '../domain/repartidores/repartidor.ts'
@@ -35,7 +41,7 @@ const DE_FILAS: QueueOptions = {
   retryDelay: RETRY_DELAY_SECONDS,
   retryBackoff: false,
   expireInSeconds: 60,
-  // The minimum that pg-boss allows; `Rescue` notices a dead worker earlier.
+  // The minimum that pg-boss allows. `Rescue` detects a dead worker earlier.
   heartbeatSeconds: 10,
   deleteAfterSeconds: 60,
 }
@@ -60,6 +66,15 @@ export const JOBS: readonly JobKind<DepsDeTrabajo>[] = [
     aLaVez: 8,
     pendientes: (deps, cuantas) => mensajesPendientes('whatsapp')(deps, Math.min(cuantas, 64)),
     ejecutar: enviarMensajes,
+  },
+  {
+    // Sending one mail may take 45 seconds. A small batch leaves the other mails to other workers.
+    cola: 'correos',
+    opciones: LARGOS,
+    aLaVez: 4,
+    pendientes: (deps, cuantas) => correosPendientes(deps, Math.min(cuantas, 64)),
+    adelantar: adelantarCorreos,
+    ejecutar: enviarCorreos,
   },
   {
     cola: 'entrantes',
@@ -109,8 +124,8 @@ export const JOBS: readonly JobKind<DepsDeTrabajo>[] = [
       retryDelay: 0,
       // A lease lives as long as its process, but for half a day at most. A process then takes it anew.
       expireInSeconds: 43_200,
-      // Heartbeat for versions of the service that do not know the table `webhook_bomba`. It lets them take over the
-      // lease of a newer process that has died.
+      // Heartbeat for older versions of the service, which do not know the table `webhook_bomba`. It lets them take
+      // over the lease of a newer process that has died.
       heartbeatSeconds: 600,
       retentionSeconds: 86_400,
       deleteAfterSeconds: 60,
@@ -132,17 +147,23 @@ export const JOBS: readonly JobKind<DepsDeTrabajo>[] = [
   },
 ]
 
-/** Periodic work that no row asks for; `cada` is in seconds. */
+/** Periodic work that does not depend on a pending row. `cada`: interval in seconds. */
 export const CLEANUPS: readonly Cleanup<DepsDeTrabajo>[] = [
   { cada: 30, hacer: limpiarWebhooks },
   { cada: 30, hacer: linkChains },
+  { cada: 5, hacer: indexarGuias },
   { cada: 300, hacer: retomarSinSalida },
   { cada: 300, hacer: olvidarUbicaciones },
   { cada: 300, hacer: olvidarPersonas },
   { cada: 300, hacer: borrarPruebas },
   { cada: 300, hacer: barrerArchivos },
   { cada: 300, hacer: limpiarSesiones },
+  { cada: 300, hacer: limpiarEntradas },
   { cada: 3_600, hacer: reencryptCorrections },
+  { cada: 300, hacer: reencryptTotp },
   { cada: 3_600, hacer: limpiarClaves },
+  { cada: 3_600, hacer: limpiarAprobaciones },
+  { cada: 3_600, hacer: limpiarCorreos },
+  { cada: 3_600, hacer: cuidarOlvidos },
   { cada: 86_400, hacer: barrerDesconocidos },
 ]

@@ -30,7 +30,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Key of a connection in {@link readKernelQueues}; undefined once the peer is gone. */
+/** Key of a connection in {@link readKernelQueues}; undefined if the peer's address is no longer known. */
 export function keyOf({ localPort, remoteAddress, remotePort }: Socket): string | undefined {
   if (localPort === undefined || remoteAddress === undefined || remotePort === undefined) return undefined
   return `${hex(localPort, 2)} ${hexOfAddress(remoteAddress)}:${hex(remotePort, 2)}`

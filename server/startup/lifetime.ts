@@ -6,11 +6,11 @@ import type { Log } from '../platform/log.ts'
 import type { Probe } from './probe.ts'
 import type { Workers } from './workers.ts'
 
-/** Phase of a process, its workers, and its health. */
+/** State of a process: its phase, its workers, and its health. */
 export class Lifetime {
   phase: 'arrancando' | 'lista' | 'deteniendo' = 'arrancando'
   workers: Workers | undefined
-  /** Sender of signals about work to other processes, in a process without workers. */
+  /** Sender of signals that wake the workers of other processes. Set only in a process without workers. */
   sender: SignalSender | undefined
   /** Probe of the database; undefined before the database is open. */
   probe: Probe | undefined

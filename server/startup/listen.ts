@@ -29,8 +29,8 @@ export async function stopListening(servidor: Server): Promise<void> {
 }
 
 /**
- * Base of links in a process that serves no links itself: the address of the API beside it, from the same
- * configuration.
+ * Base URL of links in a worker process, which serves no pages itself. Without `PUBLIC_URL`, it is the address of the
+ * API process with the same configuration.
  */
 export const publicUrlOf = ({ publicUrl, host, port }: Config): string => publicUrl ?? `http://${visible(host)}:${port}`
 

@@ -1,8 +1,12 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Db, statement } from '../data/db.ts'
-import { unleasedDeliveries } from '../domain/webhooks/due.ts'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, type RegistryContentType } from 'prom-client'
+import type { RequestMetrics } from '../api/http/requestMetrics.ts'
+import type { Connections } from '../data/connections.ts'
+import type { FileMetrics } from '../domain/archivos/metrics.ts'
+import type { MailMetrics } from '../domain/correos/metrics.ts'
+import type { Salud } from '../domain/deps.ts'
+import type { MessageMetrics } from '../domain/mensajeria/metrics.ts'
 import type { WebhookMetrics } from '../domain/webhooks/metrics.ts'
-import type { webhook } from '../generado/contrato/prisma/client.ts'
+import { type Observed, observeDatabase } from './gauges.ts'
 import type { MetricValues } from './processes/messages.ts'
 
 /** Metrics of a process, as the operator's Prometheus reads them. */
@@ -11,82 +15,44 @@ export interface ExposedState {
   exponer(): Promise<string>
   tipo: string
   /**
-   * Registers Node's metrics of the process. From this call on, prom-client samples the event loop a hundred times a
-   * second.
+   * Registers Node's metrics of the process, and its health. From this call on, prom-client samples the event loop a
+   * hundred times a second.
    */
-  observarProceso(): void
+  observarProceso(salud: () => Promise<Salud>): void
 }
 
-/** Metrics that a process counts, in one registry. */
-export interface Metrics extends WebhookMetrics, ExposedState {
+/** Metrics that a process counts, in one registry. No label has a merchant's, a guide's or a person's value. */
+export interface Metrics
+  extends RequestMetrics,
+    WebhookMetrics,
+    MailMetrics,
+    MessageMetrics,
+    FileMetrics,
+    ExposedState {
   /** Returns the values that {@link ExposedState.exponer} writes as text, for another process. */
   valores(): Promise<MetricValues>
   /** Counts a courier who reaches the limit of requested codes that name no guide. */
   desconocidas(): void
+  /** Adds a connection pool whose connections are reported from now on. */
+  observarConexiones(pool: string, conexiones: Connections): void
   /**
-   * Registers the gauges that query the database at each scrape. Every worker reports the same values, so Prometheus
-   * may ask any of them.
+   * Registers the gauges that query the database at each scrape. All processes with workers report the same values, so
+   * one of them is enough for Prometheus.
    */
-  observar(deps: { db: Db; reloj: () => Date }): void
+  observar(deps: Observed): void
 }
 
-// Plain SQL even where Prisma would do: a scrape must not make a process load Prisma's client.
-const ESTADOS = statement<object, Pick<webhook, 'estado'> & { cuantos: number }>(
-  'metricas.webhooks',
-  'select estado, count(*)::int as cuantos from webhook group by estado',
-)
-const PENDIENTES = statement<object, { cuantas: number }>(
-  'metricas.pendientes',
-  `select count(*)::int as cuantas from webhook_entrega where estado = 'pendiente'`,
-)
-const ATRASO = statement<{ ahora: Date }, { segundos: number }>(
-  'metricas.atraso',
-  `select coalesce(extract(epoch from :ahora::timestamptz - min(proximo_en)), 0)::float8 as segundos
-   from webhook_entrega where estado = 'pendiente' and proximo_en > 'epoch'`,
-)
+/** Buckets of request durations in seconds, from a cached answer to the longest wait of a client. */
+const REQUEST_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-const SIN_PDF = statement<object, { cuantas: number }>(
-  'metricas.sinPdf',
-  'select count(*)::int as cuantas from prueba_entrega where pdf is null',
-)
-const ATRASO_DE_PDF = statement<{ ahora: Date }, { segundos: number }>(
-  'metricas.atrasoDePdf',
-  `select coalesce(extract(epoch from :ahora::timestamptz - min(registrado_en)), 0)::float8 as segundos
-   from prueba_entrega where pdf is null`,
-)
-
-const LLAVES_POR_VENCER = statement<{ ahora: Date }, { cuantas: number }>(
-  'metricas.llavesPorVencer',
-  `select count(*)::int as cuantas from llave
-   where revocado_en is null and vence_en > :ahora and vence_en <= :ahora::timestamptz + interval '7 days'
-     and usado_en > :ahora::timestamptz - interval '1 day'`,
-)
-
-type Cuenta = typeof PENDIENTES
-type Atraso = typeof ATRASO
-
-/** Creates the metrics of a process, in a new registry. */
-export function createMetrics(): Metrics {
+/**
+ * Creates the metrics of a process, in a new registry.
+ * @param exemplars true if histograms name traces. The text then is OpenMetrics, which alone has exemplars.
+ */
+export function createMetrics(exemplars = false): Metrics {
   const registro = new Registry()
+  if (exemplars) (registro as Registry<RegistryContentType>).setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
   const registers = [registro]
-  const intentos = new Counter({
-    name: 'guias_webhook_intentos_total',
-    help: 'Webhook attempts that this process made, by result (ok, or the error of the contract).',
-    labelNames: ['resultado'],
-    registers,
-  })
-  const duracion = new Histogram({
-    name: 'guias_webhook_intento_segundos',
-    help: 'How long webhook attempts took, in seconds.',
-    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
-    registers,
-  })
-  const avisos = new Counter({
-    name: 'guias_webhook_avisos_total',
-    help: 'Endpoints that were disabled (motivo) or keep failing (per cent of the window).',
-    labelNames: ['que', 'motivo'],
-    registers,
-  })
   const desconocidas = new Counter({
     name: 'guias_repartidores_desconocidas_total',
     help: 'Times that a courier asked this process for as many codes that name no guide as he may.',
@@ -96,73 +62,160 @@ export function createMetrics(): Metrics {
     tipo: registro.contentType,
     exponer: () => registro.metrics(),
     valores: () => registro.getMetricsAsJSON(),
-    observarProceso: () => collectDefaultMetrics({ register: registro }),
-    intento(error, segundos) {
-      intentos.inc({ resultado: error ?? 'ok' })
-      duracion.observe(segundos)
-    },
+    observarProceso: (salud) => observeProcess(registers, salud),
+    observarConexiones: observeConnections(registers),
+    observar: (deps) => observeDatabase(registers, deps),
     desconocidas: () => desconocidas.inc(),
+    ...requestMetrics(registers, exemplars),
+    ...webhookMetrics(registers, exemplars),
+    ...messageMetrics(registers),
+    ...fileMetrics(registers),
+  }
+}
+
+function requestMetrics(registers: Registry[], enableExemplars: boolean): RequestMetrics {
+  const solicitudes = new Counter({
+    name: 'guias_solicitudes_total',
+    help: 'Requests that this process answered, by operation (pagina: pages, en_vivo: streams, saturada: refused unread) and status.',
+    labelNames: ['operacion', 'status'],
+    registers,
+  })
+  const tiempos = new Histogram<string>({
+    name: 'guias_solicitud_segundos',
+    help: 'How long requests took, from their arrival to the end of the answer, in seconds.',
+    labelNames: ['operacion'],
+    buckets: REQUEST_BUCKETS,
+    enableExemplars,
+    registers,
+  })
+  const rechazos = new Counter({
+    name: 'guias_solicitudes_rechazadas_total',
+    help: 'Requests without a known credential that this process refused because their network asked too often.',
+    labelNames: ['clase'],
+    registers,
+  })
+  for (const clase of ['operaciones', 'paginas']) rechazos.inc({ clase }, 0)
+  solicitudes.inc({ operacion: 'saturada', status: 503 }, 0)
+  return {
+    solicitud(operacion, status, segundos, traza) {
+      solicitudes.inc({ operacion, status })
+      if (!enableExemplars) tiempos.observe({ operacion }, segundos)
+      else tiempos.observe({ labels: { operacion }, value: segundos, exemplarLabels: exemplarOf(traza) })
+    },
+    saturada: () => solicitudes.inc({ operacion: 'saturada', status: 503 }),
+    rechazo: (clase) => rechazos.inc({ clase }),
+  }
+}
+
+/** Labels of an exemplar, as OpenMetrics names them. */
+const exemplarOf = (traza: string | undefined) => (traza === undefined ? {} : { trace_id: traza })
+
+function webhookMetrics(registers: Registry[], enableExemplars: boolean): WebhookMetrics {
+  const intentos = new Counter({
+    name: 'guias_webhook_intentos_total',
+    help: 'Webhook attempts that this process made, by result (ok, or the error of the contract).',
+    labelNames: ['resultado'],
+    registers,
+  })
+  const duracion = new Histogram<string>({
+    name: 'guias_webhook_intento_segundos',
+    help: 'How long webhook attempts took, in seconds.',
+    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    enableExemplars,
+    registers,
+  })
+  const avisos = new Counter({
+    name: 'guias_webhook_avisos_total',
+    help: 'Endpoints that were disabled (motivo) or keep failing (per cent of the window).',
+    labelNames: ['que', 'motivo'],
+    registers,
+  })
+  // A counter that starts at 1 would hide its first increase from Prometheus, so each one starts at 0.
+  intentos.inc({ resultado: 'ok' }, 0)
+  for (const motivo of ['respondio_410', 'fallas_continuas']) avisos.inc({ que: 'deshabilitado', motivo }, 0)
+  return {
+    intento(error, segundos, traza) {
+      intentos.inc({ resultado: error ?? 'ok' })
+      if (!enableExemplars) duracion.observe(segundos)
+      else duracion.observe({ labels: {}, value: segundos, exemplarLabels: exemplarOf(traza) })
+    },
     aviso: (que, motivo) => avisos.inc({ que, motivo }),
-    observar({ db, reloj }) {
-      new Gauge({
-        name: 'guias_webhooks',
-        help: 'Endpoints by state.',
-        aggregator: 'max',
-        labelNames: ['estado'],
-        registers,
-        async collect() {
-          try {
-            this.reset()
-            for (const { estado, cuantos } of await db.consultar(ESTADOS)) this.set({ estado }, cuantos)
-          } catch {
-            // Without its database a gauge has no value; the other metrics still have one.
-            this.reset()
-          }
-        },
-      })
-      const medir = (name: string, help: string, leer: () => Promise<number>) =>
-        new Gauge({
-          name,
-          help,
-          // Every process reports the same value, so the values are not added up.
-          aggregator: 'max',
-          registers,
-          async collect() {
-            try {
-              this.set(await leer())
-            } catch {
-              // Without its database a gauge has no value; the other metrics still have one.
-              this.reset()
-            }
-          },
-        })
-      const segundos = async (atraso: Atraso) =>
-        Math.max(0, (await db.consultar(atraso, { ahora: reloj() }))[0]!.segundos)
-      const cuantas = async (cuenta: Cuenta) => (await db.consultar(cuenta))[0]!.cuantas
-      medir('guias_webhook_entregas_pendientes', 'Deliveries that are not over.', () => cuantas(PENDIENTES))
-      medir(
-        'guias_webhook_entregas_atraso_segundos',
-        'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
-        () => segundos(ATRASO),
-      )
-      medir(
-        'guias_webhook_entregas_sin_arriendo',
-        'Deliveries that are due and of whose endpoint no process has the lease: 0 at any quiet moment.',
-        () => unleasedDeliveries({ db, reloj }),
-      )
-      medir(
-        'guias_llaves_por_vencer',
-        'Keys that were used within a day and end within seven.',
-        async () => (await db.consultar(LLAVES_POR_VENCER, { ahora: reloj() }))[0]!.cuantas,
-      )
-      medir('guias_pruebas_sin_pdf', 'Proofs of delivery whose PDF and manifest are still to be made.', () =>
-        cuantas(SIN_PDF),
-      )
-      medir(
-        'guias_pruebas_atraso_segundos',
-        'For how long the proof that waits longest has been without its PDF, in seconds.',
-        () => segundos(ATRASO_DE_PDF),
-      )
+  }
+}
+
+function messageMetrics(registers: Registry[]): MailMetrics & MessageMetrics {
+  const correos = new Counter({
+    name: 'guias_correos_total',
+    help: 'Attempts of this process to hand a mail over, by result (aceptado, rebotado: refused for ever, pasajero).',
+    labelNames: ['resultado'],
+    registers,
+  })
+  const mensajes = new Counter({
+    name: 'guias_mensajes_total',
+    help: 'Attempts of this process to hand a message to the provider, by result (aceptado, rechazado, dudoso, pasajero), and accepted messages that failed later (fallido).',
+    labelNames: ['resultado'],
+    registers,
+  })
+  for (const resultado of ['aceptado', 'rebotado', 'pasajero']) correos.inc({ resultado }, 0)
+  for (const resultado of ['aceptado', 'rechazado', 'dudoso', 'pasajero', 'fallido']) mensajes.inc({ resultado }, 0)
+  return {
+    correo: (resultado) => correos.inc({ resultado }),
+    mensaje: (resultado) => mensajes.inc({ resultado }),
+  }
+}
+
+function fileMetrics(registers: Registry[]): FileMetrics {
+  const llamadas = new Histogram({
+    name: 'guias_almacen_segundos',
+    help: 'How long calls of the file storage took, by operation and result (ok, fallo), in seconds.',
+    labelNames: ['operacion', 'resultado'],
+    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
+  for (const operacion of ['guardar', 'leer', 'existe', 'borrar'])
+    for (const resultado of ['ok', 'fallo']) llamadas.zero({ operacion, resultado })
+  const halladas = (name: string, help: string) => new Gauge({ name, help, aggregator: 'max', registers })
+  const sinFila = halladas('guias_archivos_sin_fila', 'Files that no row names, in the last sweep: 0 at rest.')
+  const sinArchivo = halladas('guias_filas_sin_archivo', 'Rows whose file is missing, in the last sweep: 0 at rest.')
+  return {
+    almacen: (operacion, resultado, segundos) => llamadas.observe({ operacion, resultado }, segundos),
+    diferencias(halladas) {
+      sinFila.set(halladas.sinFila)
+      if (halladas.sinArchivo !== undefined) sinArchivo.set(halladas.sinArchivo)
     },
   }
+}
+
+/** Creates the gauge of connections, and returns the function that adds a pool to it. */
+function observeConnections(registers: Registry[]): Metrics['observarConexiones'] {
+  const pools = new Map<string, Connections>()
+  new Gauge({
+    name: 'guias_conexiones',
+    help: 'Connections to the database (en_uso, libres, maximo), and callers that wait for one (esperan), by pool.',
+    labelNames: ['pool', 'estado'],
+    registers,
+    collect() {
+      for (const [pool, { totalCount, idleCount, waitingCount, options }] of pools) {
+        this.set({ pool, estado: 'en_uso' }, totalCount - idleCount)
+        this.set({ pool, estado: 'libres' }, idleCount)
+        this.set({ pool, estado: 'esperan' }, waitingCount)
+        this.set({ pool, estado: 'maximo' }, options.max)
+      }
+    },
+  })
+  return (pool, conexiones) => void pools.set(pool, conexiones)
+}
+
+function observeProcess(registers: Registry[], salud: () => Promise<Salud>): void {
+  for (const register of registers) collectDefaultMetrics({ register })
+  new Gauge({
+    name: 'guias_salud',
+    help: 'Members of /readyz: 1 if true, 0 if false.',
+    labelNames: ['parte'],
+    aggregator: 'min',
+    registers,
+    async collect() {
+      for (const [parte, bien] of Object.entries(await salud())) this.set({ parte }, bien ? 1 : 0)
+    },
+  })
 }

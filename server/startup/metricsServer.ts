@@ -15,7 +15,7 @@ export async function serveMetrics(
   { metricas, salud }: { metricas: ExposedState; salud: () => Promise<Salud> },
 ): Promise<string | undefined> {
   if (metricsPort === undefined) return undefined
-  metricas.observarProceso()
+  metricas.observarProceso(salud)
   const servidor = createServer(async (req, res) => {
     const [ruta] = (req.url ?? '').split('?')
     try {

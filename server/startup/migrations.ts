@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { beforeMigrating, type Engine, type Kept, prepareEngine } from '../data/engine.ts'
+import { continueOrder } from '../data/order.ts'
 import { ROOT } from '../platform/root.ts'
 
 const CARPETA = new URL('prisma/migrations/', ROOT)
@@ -25,7 +26,7 @@ const ESPERA_DE_TABLA = '400ms'
 const INTENTOS = 300
 const DESCANSO = 400
 
-/** Prisma's table of migrations: `prisma migrate deploy` and `status` see the same history. */
+/** Prisma's table of migrations. The commands `prisma migrate deploy` and `status` therefore see the same history. */
 const TABLA = `create table if not exists _prisma_migrations (
   id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz,
   migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
@@ -37,7 +38,7 @@ interface Migracion {
   checksum: string
 }
 
-/** Reports why the schema could not be brought up to date. The message, in Spanish, addresses the operator. */
+/** Error: the schema could not be brought up to date. The message, in Spanish, addresses the operator. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
@@ -63,7 +64,11 @@ export async function readMigrations(): Promise<Migracion[]> {
  * @throws MigrationError if a file failed, or was edited after it was applied; the start then stops
  */
 export async function migrate(url: string): Promise<string[]> {
-  return conCerrojo(url, migrarCon)
+  return conCerrojo(url, async (cliente) => {
+    const migraciones = await migrarCon(cliente)
+    await seguirElOrden(cliente)
+    return migraciones
+  })
 }
 
 /**
@@ -73,26 +78,40 @@ export async function migrate(url: string): Promise<string[]> {
 export async function prepareDatabase(url: string, dicho?: Engine): Promise<Kept & { migraciones: string[] }> {
   return conCerrojo(url, async (cliente) => {
     const migraciones = await migrarCon(cliente)
-    // A migration may have changed this session's `lock_timeout`.
-    await cliente.query('reset lock_timeout')
-    return { migraciones, ...(await prepareEngine(cliente, url, dicho)) }
+    const kept = await prepareEngine(cliente, url, dicho)
+    if (kept.engine === 'postgres') await seguirElOrden(cliente)
+    return { migraciones, ...kept }
   })
 }
 
-/** Changes the schema under the lock, so that no other migration changes it meanwhile. */
+/**
+ * Raises the order of events if the database was moved or restored.
+ * @throws MigrationError if the database's role may not change the functions of this order, because another role owns
+ *   them
+ */
+async function seguirElOrden(cliente: pg.Client): Promise<void> {
+  await continueOrder(cliente).catch((cause: Error) => {
+    throw new MigrationError(
+      `La base viene de otro servidor o de un respaldo, y no se pudo seguir el orden de sus eventos: ${cause.message}. El rol del servicio debe ser dueño de sus tablas y funciones.`,
+      { cause },
+    )
+  })
+}
+
+/** Changes the schema while holding the migrations' lock, so that no other migration runs meanwhile. */
 async function conCerrojo<T>(url: string, hacer: (cliente: pg.Client) => Promise<T>): Promise<T> {
   const cliente = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
     application_name: 'guias migraciones',
   })
-  cliente.on('error', () => {}) // a lost connection also rejects the query under way
+  cliente.on('error', () => {}) // A lost connection also rejects the running query, which reports the error.
   await cliente.connect()
   try {
     await tomarCerrojo(cliente)
     return await hacer(cliente)
   } finally {
-    await cliente.end() // the end of the session releases the lock
+    await cliente.end() // The lock is released when the session ends.
   }
 }
 
@@ -125,6 +144,8 @@ async function migrarCon(cliente: pg.Client): Promise<string[]> {
       aplicadas.push(migracion.nombre)
     }
   }
+  // A migration may have changed this session's `lock_timeout`.
+  await cliente.query('reset lock_timeout')
   return aplicadas
 }
 

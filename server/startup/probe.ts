@@ -4,7 +4,7 @@ import type { Salud } from '../domain/deps.ts'
 import { isServerFault } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 
-/** Milliseconds for which a result is reused: the database is tried once per second at most. */
+/** Milliseconds for which a result is reused. The database is therefore checked at most once per second. */
 const VIGENCIA = 1_000
 /** Milliseconds that the database may take, including the time to connect. */
 const PLAZO = 3_000
@@ -89,36 +89,47 @@ export class Probe {
   async #mirar(): Promise<Resultado> {
     if (this.#cerrada) return SIN_BASE
     this.#mirado_en = performance.now()
-    // A new connection sees the database's present settings, and reaches the server that the address names now.
+    // A new connection uses the database's present settings, and reaches the server to which the address resolves now.
     if (this.#conexion && this.#huboRechazo(this.#conexion.desde)) this.#soltar()
-    clearTimeout(this.#ocio)
-    this.#ocio = setTimeout(() => this.#soltar(), OCIO).unref()
+    const reutilizada = this.#conexion !== undefined
     const { promise: tarde, reject } = Promise.withResolvers<never>()
     // After a busy spell of the process, an answer may be there unread. `setImmediate` lets Node read it before the
     // deadline counts.
     const reloj = setTimeout(() => setImmediate(reject, new Error('database did not answer in time')), PLAZO)
-    let conectada = false
     try {
-      const donde = await Promise.race([this.#conectar(), tarde])
-      conectada = true
-      await Promise.race([donde.query(PRUEBA), tarde])
-      return this.#anotar(BIEN)
-    } catch (err) {
-      this.#soltar()
-      // SQLSTATE class 57P means that the server is going away.
-      const contesta = conectada && err instanceof pg.DatabaseError && !err.code?.startsWith('57P')
-      return this.#anotar(contesta ? SIN_ESCRITURA : SIN_BASE, err)
+      let [resultado, err] = await this.#intentar(tarde)
+      // An operator may have ended the connection of an earlier check, which says nothing about the server.
+      if (resultado === SIN_BASE && reutilizada) [resultado, err] = await this.#intentar(tarde)
+      return this.#anotar(resultado, err)
     } finally {
       clearTimeout(reloj)
     }
   }
 
+  async #intentar(tarde: Promise<never>): Promise<[resultado: Resultado, err?: unknown]> {
+    let conectada = false
+    try {
+      const donde = await Promise.race([this.#conectar(), tarde])
+      conectada = true
+      await Promise.race([donde.query(PRUEBA), tarde])
+      return [BIEN]
+    } catch (err) {
+      this.#soltar()
+      // SQLSTATE class 57P means that the server is going away, or that it ended this connection.
+      const contesta = conectada && err instanceof pg.DatabaseError && !err.code?.startsWith('57P')
+      return [contesta ? SIN_ESCRITURA : SIN_BASE, err]
+    }
+  }
+
   /**
    * Returns the probe's own connection. If the server lacks what a new connection needs, returns a pool of requests,
-   * whose connections still work. It may have no free connection, or no disk for the cache file of a new connection.
+   * whose connections still work. For example, the server may have no free connection, or no disk space for the cache
+   * file of a new one.
    */
   async #conectar(): Promise<{ query(texto: string): Promise<unknown> }> {
     const { cliente, lista } = this.#conexion ?? this.#abrir()
+    clearTimeout(this.#ocio)
+    this.#ocio = setTimeout(() => this.#soltar(), OCIO).unref()
     try {
       await lista
       return cliente

@@ -11,7 +11,7 @@ export interface Running {
   renovar?(): Promise<void>
 }
 
-/** Reports why a process could not start. The message, in Spanish, addresses the operator. */
+/** Error: a process could not start. The message, in Spanish, addresses the operator. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
@@ -24,7 +24,7 @@ type Iniciar = (config: Config, log: Log, consola: (linea: string) => void) => P
  * primary process supervises
  */
 export async function runProcess(cargar: (config: Config, deVarios: boolean) => Promise<Iniciar>): Promise<void> {
-  // Node keeps compiled code between starts. Modules that are imported after this call come from its cache.
+  // Node caches compiled code between starts. Modules that are imported after this call use the cache.
   enableCompileCache(fileURLToPath(new URL('node_modules/.cache/guias', ROOT)))
   try {
     const config = readConfig(process.env, process.cwd())
@@ -37,7 +37,8 @@ export async function runProcess(cargar: (config: Config, deVarios: boolean) => 
     let parando = false
     const escribir = hijo ? hijo.writeToParent : (linea: string) => void process.stdout.write(`${linea}\n`)
     const iniciado = iniciar(config, log, (linea) => void (parando || escribir(linea)))
-    // A stop during the start waits until the start is over: a half-made start cannot be undone any sooner.
+    // A stop during the start waits until the start has finished, because a half-finished start cannot be undone
+    // sooner.
     const parar = async () => {
       parando = true
       const servicio = await iniciado.catch(() => undefined)

@@ -4,16 +4,16 @@ import { acquirePostgres } from '../data/embedded/embedded.ts'
 import { type Kept, whyNoReplica } from '../data/engine.ts'
 import { type ReadDb, Replica } from '../data/replica.ts'
 import { openStore } from '../domain/archivos/openStore.ts'
-import { exigirFlujoVigente } from '../domain/eventos/flujo.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { FileStore } from '../platform/files/store.ts'
 import type { Log } from '../platform/log.ts'
+import { openBackup } from './backup.ts'
 import { ownMasterKeys } from './masterKeys.ts'
 import { migrate, prepareDatabase } from './migrations.ts'
 import { Probe } from './probe.ts'
 import type { Teardown } from './teardown.ts'
 
-/** Address to which statements go, the pooler at that address, if any, and the database's engine. */
+/** Address that statements use, the pooler at that address (if any), and the database's engine. */
 export interface DataRoute extends Kept {
   url: string
   pooler?: Pooler | undefined
@@ -41,6 +41,8 @@ export interface Resources extends Omit<Base, 'migraciones'> {
   dbImpaciente: Db
   sonda: Probe
   almacen: FileStore
+  /** False if the file storage did not answer the check at start. */
+  almacenDisponible: boolean
 }
 
 /**
@@ -52,6 +54,8 @@ const SIN_DIRECCION =
 
 const SIN_MENSAJERIA =
   'MESSAGING=buzon: a los destinatarios de guías reales no se les pregunta su ubicación; sus mensajes esperan a que haya mensajería.'
+
+const SIN_CORREO = 'Falta SMTP_URL: los correos a las personas (invitaciones, códigos de entrada) no salen.'
 
 /** Longest wait for a lock by a statement that other requests wait for, in milliseconds. */
 const PACIENCIA = 300
@@ -70,7 +74,7 @@ export async function openResources(
   const { almacen, nota, cerrar } = await openStore(config)
   deshacer.add(cerrar)
   if (nota) log.warn({ nota }, 'file storage is unavailable')
-  const { migraciones, ...base } = await openDatabase(config, deshacer, exclusivo)
+  const { migraciones, ...base } = await openDatabase(config, deshacer, { exclusivo, log })
   const { url, pooler, engine, partes } = base.via
   log.info({ motor: engine }, 'database engine')
   const db = openDb(url, { pooler, partes, rol: 'guias_operacion', alFallar: alPerder })
@@ -89,18 +93,18 @@ export async function openResources(
   deshacer.add(() => sonda.close())
   const sinReplica = whyNoReplica(base.via)
   const dbDeLectura = sinReplica ? db : abrirLectura(config, log, { db, deshacer, alPerder })
-  await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrations applied')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
   if (config.baseDeDatos.tipo === 'externa') {
     if (!config.publicUrl) notas.push(SIN_DIRECCION)
     if (config.mensajeria.tipo === 'buzon') notas.push(SIN_MENSAJERIA)
+    if (!config.correo && !config.buzon) notas.push(SIN_CORREO)
     if (sinReplica && config.baseDeDatos.urlDeLectura) notas.push(sinReplica)
   }
-  return { ...base, db, dbImpaciente, dbDeLectura, sonda, almacen, notas }
+  return { ...base, db, dbImpaciente, dbDeLectura, sonda, almacen, almacenDisponible: nota === undefined, notas }
 }
 
-/** Connections to a replica at most. Only queries that may be slow read the replica. */
+/** Maximum connections to a replica. Only queries that may be slow read the replica. */
 const DE_LECTURA = 4
 
 function abrirLectura(
@@ -117,14 +121,19 @@ function abrirLectura(
   return new Replica(db, conexiones, log)
 }
 
+/** Way in which a process uses the embedded PostgreSQL. */
+interface Owner {
+  /** True if the server belongs to this process alone; false if any of several processes may start it. */
+  exclusivo: boolean
+  log: Log
+}
+
 /**
  * Opens the database, starts the embedded PostgreSQL if the configuration names no other, and applies missing
  * migrations.
- * @param exclusivo true if the embedded PostgreSQL belongs to this process alone; false if any of several processes may
- * start it
  */
-export async function openDatabase(config: Config, deshacer: Teardown, exclusivo: boolean): Promise<Base> {
-  const base = await hallarBase(config, deshacer, exclusivo)
+export async function openDatabase(config: Config, deshacer: Teardown, owner: Owner): Promise<Base> {
+  const base = await hallarBase(config, deshacer, owner)
   const { baseDeDatos } = config
   const { migraciones, ...kept } =
     baseDeDatos.tipo === 'externa'
@@ -133,12 +142,15 @@ export async function openDatabase(config: Config, deshacer: Teardown, exclusivo
   return { ...base, via: { ...base.via, ...kept }, migraciones }
 }
 
-async function hallarBase({ baseDeDatos, dataDir, masterKeys }: Config, deshacer: Teardown, exclusivo: boolean) {
+async function hallarBase(config: Config, deshacer: Teardown, { exclusivo, log }: Owner) {
+  const { baseDeDatos, dataDir, masterKeys } = config
   if (baseDeDatos.tipo === 'externa') {
     const { url, pooler } = baseDeDatos
     return { databaseUrl: url, via: pooler ?? { url }, masterKeys: masterKeys ?? [], notas: [] }
   }
-  const { url, notas, soltar } = await acquirePostgres({ dataDir, exclusivo })
+  const postgres = await acquirePostgres({ dataDir, exclusivo })
+  const { url, notas, soltar } = postgres
   deshacer.add(soltar)
+  if (exclusivo) await openBackup(config, postgres, log, deshacer)
   return { databaseUrl: url, via: { url }, masterKeys: masterKeys ?? (await ownMasterKeys(dataDir)), notas }
 }

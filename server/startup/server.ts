@@ -16,7 +16,7 @@ import { SlowReaders } from './slowReaders.ts'
 /** Longest wait of a stop for the requests under way, in milliseconds. */
 const PLAZO_DE_DRENAJE = 20_000
 
-/** Requests of one connection: whether one is under way, and the requests that wait for it. */
+/** Requests of one connection: one in progress, if any, and those that wait for it. */
 interface Turnos {
   enCurso: boolean
   esperan: (() => void)[]
@@ -29,10 +29,12 @@ export class ApiServer {
    * listens.
    */
   url: string
-  /** Handler of requests. Until the service has started, it answers that the service is starting. */
+  /** Handler of requests. Until the service has started, it answers 503: the service is starting. */
   serve: RequestListener = (req, res) => arrancando(req, res, this.url)
   /** Reports whether new connections of a network are refused at this moment. Not called behind a proxy. */
   isBanned: (red: string) => boolean = () => false
+  /** Called for each request that is refused because too many are under way. No handler sees such a request. */
+  onSaturated: () => void = () => {}
   #despidiendo = false
   readonly #porRed = new Counter()
   readonly #porSitio = new Counter()
@@ -49,8 +51,10 @@ export class ApiServer {
     (req, res) => {
       this.#enSuTurno(req, res, () => {
         if (this.#despidiendo) res.setHeader('Connection', 'close')
-        if (this.#enCurso.size - this.#llegando.size > SATURADO && !DE_SALUD.includes(rutaDe(req)))
+        if (this.#enCurso.size - this.#llegando.size > SATURADO && !DE_SALUD.includes(rutaDe(req))) {
+          this.onSaturated()
           return rechazar(req, res, this.url, LLENO)
+        }
         this.serve(req, res)
       })
     },
@@ -116,8 +120,8 @@ export class ApiServer {
     const { socket } = req
     const sentBefore = socket.bytesWritten
     this.#enCurso.add(res)
-    // A body that is still arriving keeps no other request from being served. The request waits only for its client,
-    // and not for long.
+    // A request whose body is still arriving does not count towards the maximum. It waits only for its client, and for
+    // a limited time.
     if (bringsBody(req)) {
       this.#llegando.add(res)
       req.once('end', () => this.#llegando.delete(res))
@@ -145,10 +149,17 @@ export class ApiServer {
   async drain(despedida: number): Promise<void> {
     this.#despidiendo = true
     for (const res of this.#enCurso) if (!res.headersSent) res.setHeader('Connection', 'close')
+    this.#endStreams()
     await hasta(() => !this.#trasProxy && this.#conexiones.size === 0, despedida)
     this.#http.close()
     this.#http.closeIdleConnections()
+    this.#endStreams()
     await hasta(() => this.#enCurso.size === 0, PLAZO_DE_DRENAJE)
+  }
+
+  /** Ends the event streams, which never finish by themselves. Browsers open them again, at another process. */
+  #endStreams(): void {
+    for (const res of this.#enCurso) if (res.getHeader('Content-Type') === 'text/event-stream') res.end()
   }
 
   close(): Promise<void> {
@@ -166,11 +177,11 @@ function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: strin
   rechazar(req, res, urlPublica, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
 }
 
-/** Requests of one connection that may be under way or wait. A client that does not pipeline has one. */
+/** Maximum requests of one connection that are in progress or waiting. A client without pipelining has one. */
 const POR_CONEXION = 16
 /**
- * Requests under way beyond which another request would only wait. At full load they are some tenths of a second's
- * work.
+ * Maximum requests in progress; further requests are refused, because they would only wait. At full load, these
+ * requests are some tenths of a second's work.
  */
 const SATURADO = 1_000
 const LLENO = 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.'

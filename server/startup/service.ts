@@ -2,6 +2,8 @@ import { type Contract, loadContract, warmContract } from '../api/contract/load.
 import type { ResponseWitness } from '../api/http/problems.ts'
 import { Presence } from '../api/limits/presence.ts'
 import type { Deps } from '../domain/deps.ts'
+import { invitarALaPrimera } from '../domain/equipo/invitar.ts'
+import { repetirAntesDeServir } from '../domain/personas/olvidos.ts'
 import { openBrand } from '../platform/brand/open.ts'
 import type { Config } from '../platform/config/config.ts'
 import type { Log } from '../platform/log.ts'
@@ -19,11 +21,12 @@ import { openResources } from './resources.ts'
 import { ApiServer } from './server.ts'
 import { openSignalSender, openWorkers } from './startWorkers.ts'
 import { once, type Teardown, withTeardown } from './teardown.ts'
+import { openTracing } from './tracing.ts'
 
 export interface Service extends Running {
   /** Base of every link, without a final slash. */
   url: string
-  /** Looks for pending work now. Needed when the clock was moved, because a clock sends no signal. */
+  /** Looks for pending work at once. Needed after the clock was moved, which sends no signal. */
   avisar(): void
 }
 
@@ -62,12 +65,13 @@ async function poner(
   const inicio = performance.now()
   // A fault in the brand's settings must stop the start before anything else changes.
   const imagenesDeMarca = await openBrand(config, log)
+  await openTracing(config, deshacer)
   const vida = new Lifetime(log, config.workers)
   const deVarios = config.procesosDeApi !== undefined
   const servidor = new ApiServer({ ...config, publicUrl: deVarios ? publicUrlOf(config) : config.publicUrl })
   deshacer.add(() => servidor.close())
-  // If the port is taken, the start stops before anything else changes. One of several processes listens only once it
-  // can serve.
+  // If the port is taken, the start stops before anything else changes. A process of several on one port listens only
+  // once it can serve.
   if (!deVarios) await servidor.listen(config.port, config.host)
   const { url } = servidor
 
@@ -84,34 +88,45 @@ async function poner(
   // The count of API processes starts early, so that it is known before the first request. Nothing waits for it.
   void presencia.count()
   const procesos = () => presencia.processes
-  const metricas = createMetrics()
-  const alDesconocer = metricas.desconocidas
+  const metricas = createMetrics(config.trazas !== undefined)
+  servidor.onSaturated = () => metricas.saturada()
   const deps = buildDeps(config, {
-    ...{ ...plataforma, procesos, ...sustitutos, log, vida, alDesconocer, imagenesDeMarca },
+    ...{ ...plataforma, procesos, ...sustitutos, log, vida, metricas, imagenesDeMarca },
     urlPublica: url,
   })
+  metricas.observarConexiones('servicio', plataforma.db.pool)
+  metricas.observarConexiones('creaciones', plataforma.dbImpaciente.pool)
   deshacer.add(() => deps.hilos.stop())
   deshacer.add(() => deps.refusals.close())
   deshacer.add(() => deps.usos.escribir())
   deshacer.add(() => deps.bitacora.escribir())
-  if (config.workers) await openWorkers(deps, { databaseUrl, via, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
+  await repetirAntesDeServir(deps, plataforma.almacenDisponible)
+  const { correo } = config
+  if (config.workers)
+    await openWorkers(deps, { databaseUrl, via, vida, metricas, correo, ...(azar ? { azar } : {}) }, deshacer)
   else openSignalSender(deps, { via, vida }, deshacer)
   const deMetricas = await exponerMetricas(config, deshacer, { metricas, salud: deps.salud })
   const demo = await ponerDemo(deps, config, url)
+  const primera = config.baseDeDatos.tipo === 'embebida' ? await invitarALaPrimera(deps) : undefined
   servidor.isBanned = (red) => deps.limites.isBanned(red)
   servidor.serve = createApp(contrato, deps, { buzon: config.buzon, ...(testigo ? { testigo } : {}) })
   if (deVarios) await servidor.listen(config.port, config.host)
   vida.phase = 'lista'
-  consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
-  presentar(consola, url, { buzon: config.buzon, deMetricas })
   const apagado = explainShutdown(config)
-  if (apagado) consola(`  ${apagado}`)
-  for (const linea of demo?.consola ?? []) consola(linea)
+  const lineas = [
+    `Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`,
+    ...presentar(url, { buzon: config.buzon, deMetricas }),
+    ...(primera ? [`  Primera cuenta ${primera} (vale una vez, 24 horas)`] : []),
+    ...(apagado ? [`  ${apagado}`] : []),
+    ...(demo?.consola ?? []),
+  ]
+  // All lines are written at once, so that a program that waits for the first line also gets the others.
+  consola(lineas.join('\n'))
   void warmContract(contrato, (err) => log.error({ err }, 'operation failed to compile'))
   return { url, avisar: vida.notifyWork, detener: once(() => despedir(vida, servidor, despedida, deshacer)) }
 }
 
-/** Creates the demo merchant in the embedded default, unless other machines reach the service. */
+/** Creates the demo merchant in an embedded database, or removes it where demonstration credentials are not valid. */
 async function ponerDemo(deps: Deps, { baseDeDatos, dataDir }: Config, url: string) {
   if (baseDeDatos.tipo !== 'embebida') return undefined
   if (deps.ajustes.demostracion) return ensureDemo(deps, dataDir, url)
@@ -136,26 +151,22 @@ async function leerContrato(levantada: Promise<unknown>): Promise<Contract> {
   try {
     return loadContract()
   } catch (error) {
-    // The platform registers its last clean-up step only when it has started.
+    // The platform adds its last clean-up step only at the end of its start.
     await levantada.catch(() => {})
     throw error
   }
 }
 
-function presentar(
-  consola: Consola,
-  url: string,
-  { buzon, deMetricas }: { buzon: boolean; deMetricas?: string | undefined },
-) {
-  consola(`  API            ${url}/api/v1`)
-  consola(`  Documentación  ${url}/docs`)
-  if (buzon) consola(`  Buzón          ${url}/buzon`)
-  if (deMetricas) consola(`  Métricas       ${deMetricas}/metrics`)
-}
+const presentar = (url: string, { buzon, deMetricas }: { buzon: boolean; deMetricas?: string | undefined }) => [
+  `  API            ${url}/api/v1`,
+  `  Documentación  ${url}/docs`,
+  ...(buzon ? [`  Buzón          ${url}/buzon`] : []),
+  ...(deMetricas ? [`  Métricas       ${deMetricas}/metrics`] : []),
+]
 
 async function despedir(vida: Lifetime, servidor: ApiServer, despedida: number, deshacer: Teardown): Promise<void> {
   vida.phase = 'deteniendo'
-  // Webhook exchanges under way also take time: they end while the requests do.
+  // The workers stop at the same time as the server, because webhook exchanges in progress also take time to end.
   const parados = vida.workers?.stop()
   await servidor.drain(despedida)
   await parados

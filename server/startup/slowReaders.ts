@@ -13,7 +13,10 @@ const MIN_RATE = 500
 const MAX_DRAIN = 60_000
 /** Bytes of a connection that may stay in the kernel without a time limit. */
 const FREE_PER_CONNECTION = 64 * 1024
-/** Bytes that may wait for all readers together, and bytes sent after which a check runs at once. */
+/**
+ * `MAX_TOTAL`: maximum bytes that may wait for all readers together. `LOOK_AFTER`: number of sent bytes after which a
+ * check runs at once.
+ */
 const MAX_TOTAL = 128 * 1024 * 1024
 const LOOK_AFTER = 32 * 1024 * 1024
 

@@ -4,6 +4,7 @@ import { type Db, openDb } from '../data/db.ts'
 import { MAINTENANCE_SECONDS } from '../data/queue/job.ts'
 import { SignalSender } from '../data/queue/signals.ts'
 import type { Deps } from '../domain/deps.ts'
+import type { Config } from '../platform/config/config.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Metrics } from './metrics.ts'
 import type { DataRoute } from './resources.ts'
@@ -14,6 +15,8 @@ interface ParaWorkers {
   via: DataRoute
   vida: Lifetime
   metricas: Metrics
+  /** Mail server; undefined: mails go to the local mailbox, or wait. */
+  correo: Config['correo']
   /** Source of random numbers from 0 to 1, `Math.random` by default. Only tests replace it. */
   azar?: () => number
 }
@@ -21,23 +24,29 @@ interface ParaWorkers {
 /** Opens the queue and starts its workers. */
 export async function openWorkers(
   deps: Deps,
-  { databaseUrl, via, vida, metricas, azar = Math.random }: ParaWorkers,
+  { databaseUrl, via, vida, metricas, correo, azar = Math.random }: ParaWorkers,
   deshacer: Teardown,
 ): Promise<void> {
-  // These modules load only here, so that a process without workers does not pay for them.
-  const [{ createQueues, startWorkers }, { createSender }, { crearClienteDeWhatsapp }, { createShortLinkResolver }] =
-    await Promise.all([
-      import('./workers.ts'),
-      import('../domain/webhooks/sender.ts'),
-      import('../domain/mensajeria/whatsapp.ts'),
-      import('../platform/maps/shortLinks.ts'),
-    ])
+  // These modules are loaded only here, so that a process without workers does not need their memory and time.
+  const [
+    { createQueues, QUEUES, startWorkers },
+    { createSender },
+    { crearClienteDeWhatsapp },
+    { createShortLinkResolver },
+  ] = await Promise.all([
+    import('./workers.ts'),
+    import('../domain/webhooks/sender.ts'),
+    import('../domain/mensajeria/whatsapp.ts'),
+    import('../platform/maps/shortLinks.ts'),
+  ])
   const dbSinEspera = abrirSinEspera(via, vida, deshacer)
   const { pool } = dbSinEspera
   const boss = await abrirCola(deps, { databaseUrl, pool, backend: via.engine, crearColas: createQueues })
   const { resolver } = deps.destinos
   const { mensajeria } = deps.ajustes
   const clienteDeWhatsapp = mensajeria.tipo === 'whatsapp' ? crearClienteDeWhatsapp(mensajeria) : undefined
+  // Only a service that sends mail loads the mail client.
+  const clienteDeCorreo = correo && (await import('../platform/mail/smtp.ts')).createMailClient(correo)
   const enlacesCortos = createShortLinkResolver({ resolver })
   deshacer.add(() => Promise.all([clienteDeWhatsapp?.cerrar(), enlacesCortos.cerrar()]))
   const enviador = createSender({ resolver })
@@ -53,12 +62,15 @@ export async function openWorkers(
       enviador,
       metricas,
       clienteDeWhatsapp,
+      clienteDeCorreo,
       enlacesCortos,
     },
     databaseUrl,
   )
   deshacer.add(() => workers.stop())
-  metricas.observar(deps)
+  metricas.observarConexiones('cola', pool)
+  // The gauges have connections of their own, so that requests that wait for a connection do not delay the metrics.
+  metricas.observar({ db: dbSinEspera, reloj: deps.reloj, colas: QUEUES, respaldo: deps.ajustes.respaldo })
   vida.workers = workers
 }
 

@@ -12,6 +12,9 @@ import type { AvisarTrabajo } from '../domain/webhooks/webhook.ts'
 import { translateError } from '../platform/errors.ts'
 import { CLEANUPS, JOBS } from './jobs.ts'
 
+/** Names of all queues. */
+export const QUEUES: readonly string[] = JOBS.map(({ cola }) => cola)
+
 /** Creates the queues, or updates their options. */
 export async function createQueues(boss: PgBoss): Promise<void> {
   for (const { cola, opciones, politica, aparte = false } of JOBS) {
@@ -22,9 +25,9 @@ export async function createQueues(boss: PgBoss): Promise<void> {
 
 /** Workers of a process: they feed the queue, do its jobs, send webhooks and clean up. */
 export interface Workers {
-  /** Looks now for pending rows, or for deliveries to these endpoints. */
+  /** Looks at once for pending rows, or for deliveries to these endpoints. */
   notify: AvisarTrabajo
-  /** Sends the webhooks of the events that this process has just committed. */
+  /** Passes events that this process has just committed to the webhook sender. */
   dispatch: (recientes: readonly EventoRecien[]) => void
   /** Reports whether the feeder has reached database and queue lately. */
   isHealthy: () => boolean
@@ -32,7 +35,7 @@ export interface Workers {
   stop: () => Promise<void>
 }
 
-/** Jobs that a worker claims at a time, unless its queue says otherwise. */
+/** Default number of jobs that a worker claims at a time. */
 const LOTE = 1_000
 /**
  * Shortest interval between two calls that wake a worker, in milliseconds. One run with many jobs costs less than many
@@ -47,14 +50,15 @@ const ESPACIO = 100
 const SONDEO = 60
 /** Longest interval between two runs of the queue's maintenance at rest, in milliseconds. */
 const CUIDADO_EN_CALMA = 30_000
-/** First and longest pause before a job starts again because the database failed it, in milliseconds. */
+/** Shortest and longest pause before a job runs again after the database failed it, in milliseconds. */
 const OTRA_VEZ = 500
 const OTRA_VEZ_MAXIMA = 4_000
 /** Longest wait of a stop for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
 /**
- * Starts the workers, and the feeder that turns pending rows into jobs. Each round also repairs what a crash left.
+ * Starts the workers, and the feeder that turns pending rows into jobs. Each round also repairs rows that a crash left
+ * unfinished.
  * @param databaseUrl database on which this process listens for signals
  */
 export async function startWorkers(

@@ -46,6 +46,15 @@ describe.each([
   ['S3', () => s3],
   ['S3 below a prefix', () => abrirS3({ prefijo: 'datos/guias/' })],
 ])('the storage: %s', (_nombre, abrir) => {
+  it('knows whether a key has content', async () => {
+    const almacen = abrir()
+    expect(await almacen.existe('arch_HAY1')).toBe(false)
+    await almacen.guardar('arch_HAY1', randomBytes(1), JPEG)
+    expect(await almacen.existe('arch_HAY1')).toBe(true)
+    await almacen.borrar('arch_HAY1')
+    expect(await almacen.existe('arch_HAY1')).toBe(false)
+  })
+
   it('gives back what it was given, whole or in part', async () => {
     const almacen = abrir()
     for (const bytes of [1, 65_536, 3_000_001]) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { StoreDifferences } from '../../server/domain/archivos/metrics.ts'
 import { localStoreIn, openStore } from '../../server/domain/archivos/openStore.ts'
 import { createReception } from '../../server/domain/archivos/reception.ts'
 import { barrerArchivos, barrerDesconocidos } from '../../server/domain/archivos/sweep.ts'
@@ -26,11 +27,13 @@ beforeAll(async () => {
 afterAll(() => rm(carpeta, { recursive: true, force: true }))
 
 const DIA = 86_400_000
+const diferencias: StoreDifferences[] = []
 const deps = (almacen: FileStore, dias = 0, log = createLog('silent')) => ({
   db: entorno.db,
   almacen,
   reloj: () => new Date(Date.now() + dias * DIA),
   log,
+  metricas: { diferencias: (halladas: StoreDifferences) => void diferencias.push(halladas) },
 })
 const guardados = async (almacen: FileStore) =>
   (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
@@ -177,8 +180,8 @@ describe('the sweeper', () => {
   it('forgets no name while the storage fails', async () => {
     const { cuerpo } = await subir(entorno, guia)
     const almacen = localStoreIn(entorno.dataDir)
-    const { guardar, leer, listar } = almacen
-    const ido: FileStore = { ...{ guardar, leer, listar }, borrar: () => Promise.reject(new Error('storage')) }
+    const { guardar, leer, existe, listar } = almacen
+    const ido: FileStore = { ...{ guardar, leer, existe, listar }, borrar: () => Promise.reject(new Error('storage')) }
     await subir(entorno, guia)
     const antes = await nombres()
     await expect(barrerArchivos(deps(ido, 8))).rejects.toThrow('storage')
@@ -195,10 +198,10 @@ describe('the sweeper', () => {
     const almacen = localStoreIn(entorno.dataDir)
     const suyas = [await subir(entorno, guia), await subir(entorno, guia), await subir(entorno, guia)]
     const [terca, ...otras] = suyas.map(({ cuerpo }) => cuerpo.archivo as string)
-    const { guardar, leer, listar } = almacen
+    const { guardar, leer, existe, listar } = almacen
     // As root restored it, say.
     const conUnaTerca: FileStore = {
-      ...{ guardar, leer, listar },
+      ...{ guardar, leer, existe, listar },
       borrar: (clave) => (clave === terca ? Promise.reject(new Error('not permitted')) : almacen.borrar(clave)),
     }
     await expect(barrerArchivos(deps(conUnaTerca, 8))).rejects.toThrow('not permitted')
@@ -221,9 +224,11 @@ describe('the sweeper', () => {
     // As old as the service's clock says: its files get older, too.
     await barrerDesconocidos(deps(almacen, 6))
     expect((await guardados(almacen)).length).toBe(5)
+    expect(diferencias.at(-1)).toEqual({ sinFila: 2, sinArchivo: 0 })
     await barrerDesconocidos(deps(almacen, 8, log))
     expect(lineas.join()).toMatch(/"archivos":2,"de":5.*unknown files swept/)
     expect(await guardados(almacen)).toEqual(conNombre)
+    expect(diferencias.at(-1)).toEqual({ sinFila: 0, sinArchivo: 0 })
     for (const { archivo } of await filas())
       expect((await stat(join(entorno.dataDir, 'archivos', archivo.slice(-2), archivo))).size).toBeGreaterThan(0)
     // What somebody else keeps in the same bucket is no file of ours, however few they are.
@@ -236,6 +241,7 @@ describe('the sweeper', () => {
     for (const clave of ['arch_AJENO1', 'arch_AJENO2']) await ajeno.guardar(clave, Buffer.from('x'), 'image/jpeg')
     await barrerDesconocidos(deps(ajeno, 8, log))
     expect(await guardados(ajeno)).toEqual(['arch_AJENO1', 'arch_AJENO2'])
+    expect(diferencias.at(-1)).toEqual({ sinFila: 2, sinArchivo: 3 })
     expect(lineas.join()).toMatch(/"archivos":2,"de":2.*nothing deleted/)
   })
 
@@ -252,5 +258,6 @@ describe('the sweeper', () => {
     }
     await barrerDesconocidos(deps(almacen))
     expect(borrados).toEqual([])
+    expect(diferencias.at(-1)).toEqual({ sinFila: 500 })
   })
 })

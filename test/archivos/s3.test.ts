@@ -32,7 +32,12 @@ afterAll(async () => {
   await servidor.cerrar()
 })
 
-const guardados = async () => (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
+/** Files of merchants; requests of erasure lie beside them. */
+const guardados = async () =>
+  (await Array.fromAsync(almacen.listar()))
+    .map(({ clave }) => clave)
+    .filter((clave) => clave.startsWith('arch_'))
+    .sort()
 const columna = async (tabla: string, donde = 'true') => {
   const { rows } = await entorno.db.pool.query(`select archivo from ${tabla} where ${donde} order by 1`)
   return rows.map(({ archivo }) => archivo as string)

@@ -3,8 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Pool } from 'undici'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { abrirColector } from '../observabilidad/colector.ts'
 import { type Proceso, pedirAparte, procesosDe, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
@@ -13,6 +14,7 @@ const CUANTOS = 2
 
 describe('two processes on one port', COMPLETO, () => {
   let principal: Proceso
+  let colector: Awaited<ReturnType<typeof abrirColector>>
   let dataDir: string
   let url: string
   let metricas: string
@@ -22,22 +24,29 @@ describe('two processes on one port', COMPLETO, () => {
     const [PORT, METRICS_PORT] = [`${await puertoLibre()}`, `${await puertoLibre()}`]
     url = `http://127.0.0.1:${PORT}`
     metricas = `http://127.0.0.1:${METRICS_PORT}`
-    const variables = { DATA_DIR: dataDir, PORT, METRICS_PORT, API_PROCESSES: `${CUANTOS}`, LOG_LEVEL: 'info' }
+    const variables = {
+      ...{ DATA_DIR: dataDir, PORT, METRICS_PORT, API_PROCESSES: `${CUANTOS}`, LOG_LEVEL: 'info' },
+      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: colector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+      ...{ OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' },
+    }
     principal = procesos.iniciar(variables)
     await hasta(async () => principal.salida.includes(`Guías está listo con ${CUANTOS} procesos`))
   }
 
   beforeAll(async () => {
+    colector = await abrirColector()
     dataDir = procesos.carpetaNueva()
     await empezar()
     demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
   })
+  afterAll(() => colector.cerrar())
 
   /** Those that serve, without the one that looks after them. */
   const deApi = () =>
     [...procesosDe(dataDir)]
       .filter(([pid, orden]) => orden.includes('server/generado/main.mjs') && pid !== principal.pid)
       .map(([pid]) => pid)
+  const vueltas = () => principal.salida.match(/"msg":"rolling restart finished"/g)?.length ?? 0
   const completos = () =>
     hasta(async () => deApi().length === CUANTOS && (await pedirAparte(`${metricas}/readyz`)).status === 200)
 
@@ -78,6 +87,25 @@ describe('two processes on one port', COMPLETO, () => {
     expect(texto.match(/^guias_webhook_entregas_pendientes \d+$/gm)).toHaveLength(1)
   })
 
+  it('have the trace of a request in its bucket, also after the process that answered has ended', async () => {
+    await completos()
+    const traza = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'
+    const cabeceras = { traceparent: `00-${traza}-00f067aa0ba902b7-01` }
+    await pedirAparte(`${url}/api/v1/cuenta`, { llave: demo.llave, cabeceras })
+    const EN_SU_CUBETA = new RegExp(
+      `^guias_solicitud_segundos_bucket\\{le="[\\d.]+",operacion="obtenerCuenta"\\} 1 # \\{trace_id="${traza}"\\}`,
+      'm',
+    )
+    const leer = () => pedirAparte(`${metricas}/metrics`)
+    const { texto, cabeceras: suyas } = await leer()
+    expect(suyas['content-type']).toContain('application/openmetrics-text')
+    expect(texto).toMatch(EN_SU_CUBETA)
+    expect(texto).toMatch(/^guias_solicitudes_total\{operacion="obtenerCuenta",status="200"\} 1$/m)
+    process.kill(principal.pid, 'SIGHUP')
+    await hasta(async () => vueltas() === 1)
+    expect((await leer()).texto).toMatch(EN_SU_CUBETA)
+  })
+
   it('are renewed on SIGHUP one after the other, and refuse nothing meanwhile', async () => {
     await completos()
     // So that a slow renewal has no more requests than the merchant may make.
@@ -89,8 +117,9 @@ describe('two processes on one port', COMPLETO, () => {
     expect(cambiado.status, cambiado.texto).toBe(200)
     const antes = deApi()
     const respuestas = await creandoMientras(async () => {
+      const antes = vueltas()
       process.kill(principal.pid, 'SIGHUP')
-      await hasta(async () => /"msg":"rolling restart finished"/.test(principal.salida))
+      await hasta(async () => vueltas() > antes)
     })
     expect(respuestas.length).toBeGreaterThan(50)
     expect(new Set(respuestas)).toEqual(new Set([201]))

@@ -78,8 +78,10 @@ describe('the server', () => {
     for (let i = 0; i < 3; i++) expect(await preguntar(await conectar(url))).toBe(200)
   })
 
-  it('answers 503 at once when more is under way than it could do soon, but for its health', async () => {
+  it('answers 503 at once when more is under way than it could do soon, but for its health, and reports it', async () => {
     const servidor = await servir({ conexionesPorRed: 2_000 })
+    let saturadas = 0
+    servidor.onSaturated = () => saturadas++
     const retenidas: ServerResponse[] = []
     servidor.serve = (req, res) => {
       if (req.url === '/lenta') retenidas.push(res)
@@ -92,6 +94,7 @@ describe('the server', () => {
     expect(await preguntar(otra, '/healthz')).toBe(200)
     const { headers } = await fetch(`${servidor.url}/api/v1/guias`)
     expect(headers.get('retry-after')).toBe('1')
+    expect(saturadas).toBe(2)
     for (const res of retenidas) res.end()
     await hasta(async () => (await preguntar(await conectar(servidor.url), '/api/v1/guias')) === 200)
   })

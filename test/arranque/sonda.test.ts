@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Connections } from '../../server/data/connections.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { Probe } from '../../server/startup/probe.ts'
@@ -47,12 +47,21 @@ const negar = (codigo: string) => (socket: Socket) => {
   largo.writeInt32BE(texto.length + 4)
   socket.end(Buffer.concat([Buffer.from('E'), largo, texto]))
 }
-/** Accepts the connection, as PostgreSQL does, and refuses what is asked next. */
+const LISTA = [0x5a, 0, 0, 0, 5, 0x49]
+/** Accepts the connection, as PostgreSQL does. */
+const aceptar = (socket: Socket) => socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, ...LISTA]))
+/** Accepts the connection and refuses what is asked next. */
 const negarPrueba = (codigo: string) => (socket: Socket) => {
-  const aceptada = [0x52, 0, 0, 0, 8, 0, 0, 0, 0]
-  const lista = [0x5a, 0, 0, 0, 5, 0x49]
-  socket.write(Buffer.from([...aceptada, ...lista]))
+  aceptar(socket)
   socket.once('data', () => negar(codigo)(socket))
+}
+/** Accepts the connection, answers the first check and ends the session in the second. */
+const cortarSegunda = (socket: Socket) => {
+  aceptar(socket)
+  socket.once('data', () => {
+    socket.write(Buffer.from([0x43, 0, 0, 0, 11, ...Buffer.from('COMMIT\0'), ...LISTA]))
+    socket.once('data', () => negar('57P01')(socket))
+  })
 }
 
 it('gives everybody the same result for a second', async () => {
@@ -78,6 +87,25 @@ it('connects again after its connection was cut', async () => {
   await hasta(async () => (await suyas()) === 0)
   pool.rechazado_en = performance.now()
   expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
+})
+
+it('checks again on a new connection when its session ends during a check', async () => {
+  const sonda = enFalso()
+  alConectar = cortarSegunda
+  expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
+  const ahora = performance.now()
+  const reloj = vi.spyOn(performance, 'now').mockImplementation(() => ahora + 2_000)
+  try {
+    expect(await sonda.look()).toEqual({ base_de_datos: true, escritura: true })
+    expect(conexiones).toBe(2)
+    // Where the new connection ends, too, the server goes away.
+    reloj.mockImplementation(() => ahora + 4_000)
+    alConectar = negar('57P03')
+    expect(await sonda.look()).toEqual({ base_de_datos: false, escritura: false })
+    expect(conexiones).toBe(3)
+  } finally {
+    reloj.mockRestore()
+  }
 })
 
 it('tries a connection of requests where the server has no connection or no disk for a new one', async () => {

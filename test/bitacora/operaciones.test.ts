@@ -3,9 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type OperationId, readDocument } from '../../server/api/contract/contract.ts'
 import type { FilaBitacora } from '../../server/domain/bitacora/bitacora.ts'
 import { enRuta, entregada, fallida, subir, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, type RespuestaDePrueba, usarEntorno } from '../entorno.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { nuevoTelefono } from '../mensajeria/canal.ts'
 import { entrarPorMovil, type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { type Escena, escenasDePersonas, ya } from './dePersonas.ts'
 
 const entorno = usarEntorno()
 let comercio: Comercio
@@ -17,19 +19,15 @@ beforeAll(async () => {
   operador = (await entorno.operar('GET', '/operadores')).cuerpo.datos[0].operador
 })
 
-type Pedida = Promise<Pick<RespuestaDePrueba, 'status'>>
-/** What is sent, and what its line is to be on; whatever it takes was made before. */
-type Escena = () => Promise<{ pedir: () => Pedida; sobre?: string }>
-
 const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.operar(metodo, ruta, cuerpo)
 const suya = (metodo: string, ruta: string, cuerpo?: unknown) => () =>
   entorno.pedir(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
 const publica = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.pedir(metodo, ruta, { cuerpo })
 const deReparto = (metodo: string, ruta: string, cuerpo?: unknown) => () => movil.pedir(metodo, ruta, cuerpo)
-const ya = (pedir: () => Pedida, sobre?: string) => ({ pedir, ...(sobre === undefined ? {} : { sobre }) })
 
 const nuevaGuia = async () => (await comercio.api.guias.crear(unaGuia())).guia
-const sinLugar = async () => (await comercio.api.guias.crear(sinDestino())).guia
+/** Each to a telephone of its own: one telephone is asked five times a day at most. */
+const sinLugar = async () => (await comercio.api.guias.crear(sinDestino({ telefono: `+${nuevoTelefono()}` }))).guia
 /** What a courier's phone says with everything that it sends. */
 const lectura = (estado?: string) => ({
   ...(estado && { estado }),
@@ -68,6 +66,8 @@ const ESCENAS: Record<OperationId, Escena> = {
   buscarGuias: async () => ya(operar('GET', `/guias?comercio=${comercio.comercio}`), sobreComercio()),
   cambiarComercio: async () =>
     ya(operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: false, nombre: 'Ceiba' }), sobreComercio()),
+  cancelarGuiaPorOperador: async () =>
+    ya(operar('POST', `/guias/${await nuevaGuia()}/cancelar`, { razon: 'Llamó el comercio' })),
   confirmarUbicacionPorOperador: async () =>
     ya(
       operar('POST', `/guias/${await sinLugar()}/ubicacion`, {
@@ -80,6 +80,31 @@ const ESCENAS: Record<OperationId, Escena> = {
     const guia = await nuevaGuia()
     return ya(operar('GET', `/guias/${guia}`), guia)
   },
+  encontrarGuias: async () => ya(operar('GET', '/busqueda?texto=maria')),
+  listarWebhooksDeComercio: async () =>
+    ya(operar('GET', `/comercios/${comercio.comercio}/webhooks?modo=test`), sobreComercio()),
+  listarWebhooksConFallas: async () => ya(operar('GET', '/webhooks')),
+  listarEntregasDeComercio: async () => {
+    const webhook = await nuevoWebhook()
+    return ya(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/entregas`), webhook)
+  },
+  obtenerEntregaDeComercio: async () => {
+    const { webhook, entrega } = await unaEntrega()
+    return ya(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/entregas/${entrega}`), entrega)
+  },
+  reenviarEntregaDeComercio: async () => {
+    const { webhook, entrega } = await unaEntrega()
+    const ruta = `/comercios/${comercio.comercio}/webhooks/${webhook}/entregas/${entrega}/reenviar`
+    return ya(operar('POST', ruta), entrega)
+  },
+  crearNota: async () => {
+    const guia = await nuevaGuia()
+    return ya(operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó' }), guia)
+  },
+  listarNotas: async () => {
+    const guia = await nuevaGuia()
+    return ya(operar('GET', `/guias/${guia}/notas`), guia)
+  },
   crearComercio: async () => ya(operar('POST', '/comercios', { nombre: 'Ana Pérez', pais: 'GT' })),
   crearLlave: async () => ya(operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })),
   crearLlaveDeOperador: async () => ya(operar('POST', `/operadores/${operador}/llaves`, { alcances: ['ver'] })),
@@ -90,6 +115,7 @@ const ESCENAS: Record<OperationId, Escena> = {
     return ya(operar('POST', `/repartidores/${repartidor}/desactivar`), repartidor)
   },
   listarComercios: async () => ya(operar('GET', '/comercios')),
+  obtenerComercio: async () => ya(operar('GET', `/comercios/${comercio.comercio}`)),
   listarLlaves: async () => ya(operar('GET', `/comercios/${comercio.comercio}/llaves`)),
   listarLlavesDeOperador: async () => ya(operar('GET', `/operadores/${operador}/llaves`)),
   listarMensajes: async () => {
@@ -98,6 +124,29 @@ const ESCENAS: Record<OperationId, Escena> = {
   },
   listarOperadores: async () => ya(operar('GET', '/operadores')),
   listarRepartidores: async () => ya(operar('GET', '/repartidores')),
+  asignarGuias: async () => {
+    const guia = await nuevaGuia()
+    const { repartidor } = await nuevoRepartidor()
+    return ya(operar('POST', '/asignaciones', { guias: [guia], repartidor }), guia)
+  },
+  retirarAsignaciones: async () => {
+    const guia = await nuevaGuia()
+    const { repartidor } = await nuevoRepartidor()
+    await entorno.operar('POST', '/asignaciones', { guias: [guia], repartidor })
+    return ya(operar('POST', '/asignaciones/retirar', { guias: [guia] }), guia)
+  },
+  listarAsignaciones: async () => {
+    const { repartidor } = await nuevoRepartidor()
+    return ya(operar('GET', `/asignaciones?repartidor=${repartidor}`), repartidor)
+  },
+  listarReparto: async () => ya(operar('GET', '/reparto')),
+  listarGuiasDeRepartidor: async () => {
+    const { repartidor } = await nuevoRepartidor()
+    return ya(operar('GET', `/repartidores/${repartidor}/guias`), repartidor)
+  },
+  listarGuiasDetenidas: async () => ya(operar('GET', '/detenidas')),
+  obtenerJornada: async () => ya(operar('GET', '/jornada')),
+  obtenerServicio: async () => ya(operar('GET', '/servicio')),
   registrarEntrega: async () => {
     const guia = await enRuta(entorno, comercio)
     const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
@@ -129,6 +178,25 @@ const ESCENAS: Record<OperationId, Escena> = {
   reintentarGuiaPorOperador: async () =>
     ya(operar('POST', `/guias/${await conIntento()}/reintentar`, { razon: 'Llamó' })),
   devolverGuiaPorOperador: async () => ya(operar('POST', `/guias/${await conIntento()}/devolver`, { razon: 'Dañado' })),
+  rectificarGuia: async () => {
+    const guia = await conIntento()
+    const { secuencia } = await comercio.api.guias.obtener(guia)
+    return ya(operar('POST', `/guias/${guia}/rectificar`, { razon: 'Era otro paquete', secuencia }))
+  },
+  ...escenasDePersonas(entorno),
+  obtenerPruebaDeEntregaPorOperador: async () => {
+    const { guia } = await entregada(entorno, comercio)
+    return ya(operar('GET', `/guias/${guia}/prueba-entrega`), guia)
+  },
+  listarIntentosPorOperador: async () => {
+    const guia = await nuevaGuia()
+    return ya(operar('GET', `/guias/${guia}/intentos`), guia)
+  },
+  reenviarSolicitudPorOperador: async () => {
+    const guia = await sinLugar()
+    await entorno.quietud(comercio)
+    return ya(operar('POST', `/guias/${guia}/reenviar-solicitud`), guia)
+  },
   // Of merchants
   cambiarWebhook: async () => {
     const webhook = await nuevoWebhook()
@@ -255,7 +323,13 @@ const DICHO = Object.values(readDocument().paths).flatMap((porMetodo) =>
 /** Who does what in these scenes. */
 function autor(id: OperationId): Pick<FilaBitacora, 'quien_tipo'> {
   if (['abrirSesion', 'cerrarSesion'].includes(id)) return { quien_tipo: 'repartidor' }
-  return { quien_tipo: /Webhook|Secreto/.test(id) ? 'llave' : 'operador' }
+  if (
+    /[rn]SesionDePersona|Passkey|Totp$|CodigosDeRecuperacion|ConSegundoFactor|aceptarInvitacion|cerrarSesionPorCodigo|elegirMembresia|probarPresencia|^(dar|rechazar|retirar)Aprobacion/.test(
+      id,
+    )
+  )
+    return { quien_tipo: 'persona' }
+  return { quien_tipo: /(?:Webhook|Secreto)(?!s?(?:DeComercio|ConFallas))/.test(id) ? 'llave' : 'operador' }
 }
 
 interface Vista {

@@ -39,6 +39,23 @@ describe('the hundred real destinations', () => {
   )
 })
 
+describe('a municipality that is only a zone or the capital', () => {
+  it.each([
+    ['Guatemala', 'zona 10', ['Guatemala']],
+    ['Guatemala', 'Z.10', ['Guatemala']],
+    ['Guatemala', 'Capital', ['Guatemala']],
+    ['Guatemala', 'Ciudad Capital', ['Guatemala']],
+    ['Guatemala', 'Zona 4 Mixco', ['Mixco']],
+    ['Quetzaltenango', 'zona 3', ['Quetzaltenango']],
+    // Some municipalities of El Salvador and Honduras have no place of their own, but that of the capital.
+    ['San Salvador', 'la capital', ['San Salvador']],
+    ['Francisco Morazán', 'Capital', ['Distrito Central']],
+    ['Nadie sabe', 'zona 10', []],
+  ])('suggests the one that %s, %s means', (departamento, municipio, municipios) =>
+    expect(leer(departamento, municipio)).toEqual({ departamentos: [], municipios }),
+  )
+})
+
 describe('spellings', () => {
   it.each([
     // Accents, case, spaces, punctuation

@@ -22,7 +22,6 @@ const A_TODAS: Readonly<Record<string, string>> = {
   'personas.enCurso': 'a person, at the console',
   'repartidores.suyas': 'what a courier carries, of all merchants',
   'repartidores.terminadas': 'what a courier finished today, of all merchants',
-  'eventos.adelantado': 'not asked there',
   'owners.of': 'several keys, each on its machine',
   'owners.note': 'new files and links, each on its machine',
   'owners.forget': 'files and links that are gone, each on its machine',
@@ -35,6 +34,7 @@ function valor(tipo: string, nombre: string): string {
   if (nombre === 'comercio_id') return `'${UNO}'::uuid`
   if (tipo.endsWith('[]')) return `array[${valor(tipo.slice(0, -2), '')}]::${tipo}`
   if (tipo === 'uuid') return `'22222222-2222-4222-8222-222222222222'::uuid`
+  if (nombre === 'fecha') return `'2026-11-20'::${tipo}`
   if (tipo === 'text') return `'test'::text`
   if (tipo === 'boolean') return 'true'
   if (tipo === 'json' || tipo === 'jsonb') return `'[{"comercio_id": "${UNO}", "modo": "test", "n": 1}]'::${tipo}`

@@ -14,26 +14,31 @@ function nuevo({ maximo = 10, aLaVez = 1, falla = () => false }: Opciones = {}) 
   const hechos: { duenos: string; datos: string[]; solo: boolean }[] = []
   const esperan: (() => void)[] = []
   let suelto = false
-  const grupos = new Groups<GroupOwner, string, string>({
-    maximo,
-    aLaVez,
-    juntos: () => '',
-    hacer: async (pedidos: readonly GroupRequest<GroupOwner, string>[], solo) => {
-      const datos = pedidos.flatMap((pedido) => pedido.datos)
-      hechos.push({ duenos: pedidos.map(({ dueno }) => dueno.clave).join(''), datos, solo })
-      if (!suelto) await new Promise<void>((resolve) => void esperan.push(resolve))
-      if (falla(datos, solo)) throw new Mala(datos.join())
-      return datos.map((dato) => dato.toUpperCase())
+  let ahora = 50_000
+  const grupos = new Groups<GroupOwner, string, string>(
+    {
+      maximo,
+      aLaVez,
+      juntos: () => '',
+      hacer: async (pedidos: readonly GroupRequest<GroupOwner, string>[], solo) => {
+        const datos = pedidos.flatMap((pedido) => pedido.datos)
+        hechos.push({ duenos: pedidos.map(({ dueno }) => dueno.clave).join(''), datos, solo })
+        if (!suelto) await new Promise<void>((resolve) => void esperan.push(resolve))
+        if (falla(datos, solo)) throw new Mala(datos.join())
+        return datos.map((dato) => dato.toUpperCase())
+      },
+      esDeUno: (error) => error instanceof Mala,
     },
-    esDeUno: (error) => error instanceof Mala,
-  })
+    () => ahora,
+  )
   const pedir = (clave: string, ...datos: string[]) => grupos.request({ clave }, datos)
   const soltar = () => {
     suelto = true
     for (const seguir of esperan.splice(0)) seguir()
   }
   const turno = () => new Promise((resolve) => setImmediate(resolve))
-  return { hechos, pedir, soltar, turno }
+  const pasar = (ms: number) => (ahora += ms)
+  return { hechos, pedir, soltar, turno, pasar }
 }
 
 describe('what is asked for at the same time', () => {
@@ -79,7 +84,7 @@ describe('what is asked for at the same time', () => {
   })
 
   it('is done owner by owner when one may be at fault, who then goes by himself', async () => {
-    const { hechos, pedir, soltar, turno } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
+    const { hechos, pedir, soltar } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
     soltar()
     const juntas = [pedir('a', 'mala'), pedir('b', 'buena'), pedir('c', 'buena')]
     expect(await Promise.all(juntas)).toEqual([['MALA'], ['BUENA'], ['BUENA']])
@@ -90,10 +95,22 @@ describe('what is asked for at the same time', () => {
       ['c', false],
       ['a', true],
     ])
-    hechos.length = 0
-    await Promise.all([pedir('a', 'mala'), pedir('b', 'buena'), pedir('c', 'buena')])
-    await turno()
-    expect(hechos.map(({ duenos, solo }) => `${duenos} ${solo}`).sort()).toEqual(['a true', 'bc false'])
+  })
+
+  it('is done apart for ten seconds for an owner at fault, and together with the others again then', async () => {
+    const { hechos, pedir, soltar, pasar } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
+    soltar()
+    await Promise.all([pedir('a', 'mala'), pedir('b', 'buena')])
+    const juntas = async () => {
+      hechos.length = 0
+      await Promise.all([pedir('a', 'buena'), pedir('b', 'buena'), pedir('c', 'buena')])
+      return hechos.map(({ duenos, solo }) => `${duenos} ${solo}`).sort()
+    }
+    expect(await juntas()).toEqual(['a true', 'bc false'])
+    pasar(9_999)
+    expect(await juntas()).toEqual(['a true', 'bc false'])
+    pasar(1)
+    expect(await juntas()).toEqual(['abc false'])
   })
 
   it('fails for all when nobody is to blame', async () => {

@@ -23,6 +23,18 @@ describe('configuration', () => {
     MESSAGING: 'buzon',
   }
 
+  it('reads the mail server and its sender', () => {
+    const con = (SMTP_URL: string, MAIL_FROM = 'Avisos@Ejemplo.com') => readConfig({ SMTP_URL, MAIL_FROM }, '/').correo
+    expect(con('smtp://a:b@correo.ejemplo.com:587')).toEqual({
+      url: 'smtp://a:b@correo.ejemplo.com:587',
+      desde: 'avisos@ejemplo.com',
+    })
+    expect(() => con('smtps://correo.ejemplo.com', '')).toThrow('MAIL_FROM: hace falta con SMTP_URL')
+    expect(() => con('smtps://correo.ejemplo.com', 'Ana')).toThrow('MAIL_FROM: debe ser una dirección de correo')
+    for (const mala of ['correo.ejemplo.com', 'https://ejemplo.com', 'smtp://', 'smtp://a?tls=no', 'smtp://a/b'])
+      expect(() => con(mala)).toThrow('SMTP_URL: debe ser una dirección smtp(s)://')
+  })
+
   it('has defaults for everything', () => {
     expect(readConfig({}, '/proyecto')).toEqual({
       port: 3000,
@@ -48,6 +60,7 @@ describe('configuration', () => {
       zonaHoraria: undefined,
       almacenamiento: { tipo: 'local' },
       mensajeria: { tipo: 'buzon' },
+      correo: undefined,
       horasDeSolicitud: 72,
       retencionDeUbicaciones: 365,
       proxies: 0,
@@ -64,6 +77,13 @@ describe('configuration', () => {
     expect(
       readConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', WEBHOOK_RETENTION_DAYS: '30' }, '/'),
     ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, retencionDeWebhooks: 30 })
+    const respaldo = { BACKUP_DIR: 'respaldos', BACKUP_KEY_FILE: 'clave.txt' }
+    expect(readConfig({ ...respaldo, BACKUP_DAYS: '7' }, '/srv').respaldo).toEqual({
+      ...{ carpeta: '/srv/respaldos', archivoDeClave: '/srv/clave.txt', dias: 7 },
+    })
+    expect(() => readConfig({ ...base, ...respaldo, BACKUP_DAYS: '31' }, '/')).toThrow(
+      /BACKUP_DAYS: debe ser un número de días de 1 a 30.*BACKUP_DIR: respalda la base embebida/s,
+    )
     expect(readConfig({ ...base, PUBLIC_URL: 'https://guias.example.com/' }, '/')).toMatchObject({
       baseDeDatos: { tipo: 'externa', url: base.DATABASE_URL },
       publicUrl: 'https://guias.example.com',

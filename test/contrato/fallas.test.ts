@@ -28,6 +28,22 @@ describe('explaining what somebody else chose the number of', () => {
     expect(mirados).toBeLessThanOrEqual(100)
   })
 
+  it('tells each rule that a field breaks, and none twice', () => {
+    const error = (keyword: string, params: object) => ({
+      ...{ keyword, params, instancePath: '/nombre', schemaPath: `#/properties/nombre/${keyword}`, data: 'x' },
+      parentSchema: keyword === 'pattern' ? { 'x-mensaje': 'solo lleva letras' } : {},
+    })
+    const [largo, forma] = [error('maxLength', { limit: 3 }), error('pattern', {})]
+    const { dichas, omitidas } = explainErrors([largo, forma, largo] as unknown as ErrorObject[], 50)
+    expect([dichas, omitidas]).toEqual([
+      [
+        { campo: '/nombre', codigo: 'largo_invalido', mensaje: 'debe tener 3 caracteres o menos' },
+        { campo: '/nombre', codigo: 'formato_invalido', mensaje: 'solo lleva letras' },
+      ],
+      0,
+    ])
+  })
+
   it('tells at most 500 of a batch of 5,000 unknown keys, at least one of each entry, and the exact rest', async () => {
     const { llave } = await entorno.nuevoComercio()
     const ajenas = Object.fromEntries(clavesAjenas(50).map((clave) => [clave, 1]))

@@ -19,7 +19,7 @@ import { correrPrograma } from '../docs/correr.ts'
 import { COMPLETO, unaGuia } from '../fabricas.ts'
 import { PYTHON_CON_DATEUTIL } from '../interpretes.ts'
 
-const CONTRATO = fileURLToPath(new URL('server/generado/contrato/comercios.json', ROOT))
+const CONTRATO = fileURLToPath(new URL('server/generado/contrato/openapi.json', ROOT))
 const contrato: Objeto = JSON.parse(readFileSync(CONTRATO, 'utf8'))
 
 interface Caso {
@@ -109,7 +109,9 @@ describe('openapi-typescript', () => {
     await exigir(programa('openapi-typescript/bin/cli.js', CONTRATO, ...opcional, '-o', en('tipos.d.ts')))
     const constantes = casos.map(({ operacion, de, valor }, i) => {
       const parte =
-        de === 'cuerpo' ? "NonNullable<operations['OP']['requestBody']>" : `operations['OP']['responses'][${de}]`
+        de === 'cuerpo'
+          ? "NonNullable<operations['OP']['requestBody']>"
+          : `operations['OP']['responses'][${/^\d+$/.test(de) ? de : `'${de}'`}]`
       const tipo = `${parte.replace('OP', operacion)}['content']['application/json']`
       return `export const caso${i}: ${tipo} = ${JSON.stringify(valor)}`
     })

@@ -13,6 +13,7 @@ const EXENTOS = [
   ...['errores_omitidos', 'guia', 'estado', 'transiciones', 'admitida_en', 'resolucion', 'opciones', 'secuencia'].map(
     (miembro) => `DatosDeProblema.${miembro}`,
   ),
+  'Falla.sugerencia',
   ...['sin_firma', 'evidencia'].map((miembro) => `ManifiestoDePrueba.${miembro}`),
 ]
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Db, dynamicStatement, openDb } from '../../server/data/db.ts'
-import { translateError } from '../../server/platform/errors.ts'
+import { explainDatabase, translateError } from '../../server/platform/errors.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 
 const BASE = 'errores'
@@ -30,6 +30,19 @@ describe('several errors at once', () => {
     expect(translateError(new AggregateError([lleno, lleno])).codigo).toBe('no_disponible')
     expect(translateError(new AggregateError([lleno, new Error('x is not a function')])).codigo).toBe('error_interno')
     expect(translateError(new AggregateError([])).codigo).toBe('error_interno')
+  })
+})
+
+describe('the explanation for the operator', () => {
+  const explicado = (code: string) => explainDatabase(Object.assign(new Error('no'), { code }))
+
+  it.each(['25006', '53100', '58030'])('of %s names the page about a database that takes no writes', (code) => {
+    expect(explicado(code)).toContain('docs/operacion/no-lista.md')
+    expect(explicado(code)).not.toContain('clave')
+  })
+
+  it('of a refused password asks for address, user and password', () => {
+    expect(explicado('28P01')).toContain('Revise la dirección, el usuario, la clave')
   })
 })
 

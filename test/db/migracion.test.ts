@@ -1,6 +1,7 @@
 // A process that runs on while a migration is applied: what it has prepared is of before.
 
 import { expect, it } from 'vitest'
+import { dynamicStatement, inTransaction, openDb } from '../../server/data/db.ts'
 import { usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 
@@ -24,4 +25,23 @@ it('a column that comes later breaks none of the statements that are prepared', 
       .join('; '),
   )
   expect(await trabajar()).toEqual(antes)
+})
+
+it('a transaction whose statement was prepared before a new column begins again, once', async () => {
+  const db = openDb(entorno.databaseUrl, { conexiones: 1 })
+  const TODOS = dynamicStatement<object, { llego_luego?: unknown }>('select * from operador limit 1', true)
+  let veces = 0
+  const leer = () =>
+    inTransaction(db, (consultar) => {
+      veces++
+      return consultar(TODOS)
+    })
+  try {
+    await leer()
+    await db.pool.query('alter table operador add column llego_luego text')
+    const [fila] = await leer()
+    expect([Object.keys(fila!).includes('llego_luego'), veces]).toEqual([true, 3])
+  } finally {
+    await db.cerrar()
+  }
 })

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { Connections } from '../../server/data/connections.ts'
 
 /** Somebody's statement as it was about to run, without one of the conditions that hold it to its merchant. */
 export interface Mutante {
@@ -50,7 +51,7 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
   const mutantes = new Map<string, Mutante>()
   const aparte = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c timezone=UTC' })
   const conectada = aparte.connect()
-  const { query: dePool } = pg.Pool.prototype
+  const { runOne: dePool } = Connections.prototype
   const { query: deCliente } = pg.Client.prototype
   const consultar = deCliente as unknown as (this: pg.Client, ...todo: unknown[]) => Promise<pg.QueryResult>
   let turno: Promise<unknown> = Promise.resolve()
@@ -91,10 +92,9 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
     }
   }
 
-  pg.Pool.prototype.query = function (this: pg.Pool, ...todo: unknown[]) {
-    const consulta = todo[0] as Consulta
-    const correr = () => (dePool as unknown as Correr).apply(this, todo) as Promise<pg.QueryResult>
-    if (typeof consulta !== 'object' || !esDeComercio(consulta)) return correr()
+  Connections.prototype.runOne = function (this: Connections, consulta: Consulta) {
+    const correr = () => dePool.call(this, consulta)
+    if (!esDeComercio(consulta)) return correr()
     const probada = turno.then(async () => {
       await conectada
       await consultar.call(aparte, 'begin')
@@ -103,7 +103,7 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
     })
     turno = probada.catch(() => {})
     return probada.then(correr)
-  } as typeof dePool
+  }
   pg.Client.prototype.query = function (this: pg.Client, ...todo: unknown[]) {
     const consulta = todo[0] as Consulta
     const correr = () => (deCliente as unknown as Correr).apply(this, todo) as Promise<pg.QueryResult>
@@ -112,7 +112,7 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
     return probarTodos(this, consulta).then(correr)
   } as typeof deCliente
   return async () => {
-    pg.Pool.prototype.query = dePool
+    Connections.prototype.runOne = dePool
     pg.Client.prototype.query = deCliente
     await aparte.end()
     return mutantes

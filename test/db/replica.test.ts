@@ -1,8 +1,75 @@
-import { expect, it } from 'vitest'
-import { readLsn } from '../../server/data/replica.ts'
+import { describe, expect, it } from 'vitest'
+import type { Connections } from '../../server/data/connections.ts'
+import { type Db, dynamicStatement } from '../../server/data/db.ts'
+import { Replica, readLsn } from '../../server/data/replica.ts'
+import { createLog } from '../../server/platform/log.ts'
 
 it('orders positions of the log whose second part has fewer digits', () => {
   const posiciones = ['0/16B3748', '0/FFFFFFFF', '1/0', '1/9', '1/A0000000', '10/1']
   expect(posiciones.map(readLsn).toSorted((una, otra) => (una < otra ? -1 : 1))).toEqual(posiciones.map(readLsn))
   expect(readLsn('16/B374D848')).toBe(0x16_b374_d848n)
+})
+
+const DONDE = dynamicStatement<object, { de: string }>('select 1 as de', true)
+
+/** A replica whose server, database and time do what the test says. The real ones: `arranque/replica.test.ts`. */
+function nueva() {
+  const mundo = { ahora: 100_000, escrito: 1, rehecho: 1, falla: undefined as Error | undefined }
+  const lsn = (numero: number) => [{ lsn: `0/${numero.toString(16)}` }]
+  const conexiones = {
+    ask: async (_donde: unknown, { name }: { name: string }) => {
+      if (mundo.falla) throw mundo.falla
+      return { rows: name === DONDE.name ? [{ de: 'réplica' }] : lsn(mundo.rehecho) }
+    },
+  } as unknown as Connections
+  const primaria = {
+    consultar: async ({ name }: { name: string }) => (name === DONDE.name ? [{ de: 'primaria' }] : lsn(mundo.escrito)),
+  } as unknown as Db
+  const replica = new Replica(primaria, conexiones, createLog('silent'), () => mundo.ahora)
+  /** Tells who answers now. A check of the delay ends in the background. */
+  const quien = async () => {
+    const [fila] = await replica.consultar(DONDE)
+    await new Promise(setImmediate)
+    return fila!.de
+  }
+  /** Lets that many seconds pass. The database writes in each of them, and each has a query. */
+  const pasar = async (segundos: number) => {
+    const vistos: string[] = []
+    for (let i = 0; i < segundos; i++) {
+      mundo.ahora += 1_001
+      mundo.escrito++
+      vistos.push(await quien())
+    }
+    return vistos
+  }
+  return { mundo, quien, pasar }
+}
+
+describe('a replica', () => {
+  it('is read after a check, and not beyond five seconds after the position that it has', async () => {
+    const { mundo, quien, pasar } = nueva()
+    expect([await quien(), await quien()]).toEqual(['primaria', 'réplica'])
+    // It stands still while the database goes on.
+    expect(await pasar(7)).toEqual([...Array(4).fill('réplica'), ...Array(3).fill('primaria')])
+    mundo.rehecho = mundo.escrito
+    expect(await pasar(2)).toEqual(['primaria', 'réplica'])
+  })
+
+  it('that fails is missed by no query, and is left alone for five seconds', async () => {
+    const { mundo, quien, pasar } = nueva()
+    await quien()
+    mundo.falla = Object.assign(new Error('terminating connection'), { code: '57P01' })
+    expect(await quien()).toBe('primaria')
+    mundo.falla = undefined
+    mundo.rehecho = 1_000_000
+    expect(await pasar(4)).toEqual(Array(4).fill('primaria'))
+    expect(await pasar(2)).toEqual(['primaria', 'réplica'])
+  })
+
+  it('passes on an error of the query itself', async () => {
+    const { mundo, quien } = nueva()
+    await quien()
+    mundo.falla = Object.assign(new Error('division by zero'), { code: '22012' })
+    await expect(quien()).rejects.toThrow('division by zero')
+  })
 })

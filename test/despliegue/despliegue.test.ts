@@ -19,6 +19,8 @@ const dockerfile = leerArchivo('despliegue/Dockerfile')
 const FIJOS: Readonly<Record<string, string>> = {
   MASTER_KEYS: Buffer.alloc(32).toString('base64'),
   MESSAGING: 'whatsapp',
+  SMTP_URL: 'smtps://a:b@correo.ejemplo.com',
+  MAIL_FROM: 'avisos@ejemplo.com',
   DOMINIO: 'guias.ejemplo.com',
   DOMINIO_ARCHIVOS: 'archivos.ejemplo.com',
 }
@@ -39,6 +41,7 @@ describe('compose', () => {
     expect(config).toMatchObject({
       proxies: 1,
       almacenamiento: { tipo: 's3', bucket: 'guias' },
+      correo: { url: 'smtps://a:b@correo.ejemplo.com', desde: 'avisos@ejemplo.com' },
       mensajeria: { tipo: 'whatsapp', phoneNumberId: 'x', token: 'x', appSecret: 'x', verifyToken: 'x' },
     })
     expect(config.workers).toBe(nombre.startsWith('trabajos'))
@@ -114,16 +117,29 @@ describe('what is started', () => {
   })
 })
 
+it.each(unidades)('%s starts again for as long as the database is away', (una) => {
+  const [, unit = '', service = ''] = leerArchivo(`despliegue/systemd/${una}`).split(/^\[\w+\]$/m)
+  expect(unit).toContain('\nStartLimitIntervalSec=0\n')
+  expect(service).toContain('\nRestart=always\n')
+})
+
 it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', async () => {
   const carpeta = await mkdtemp(join(tmpdir(), 'guias-unidades-'))
-  for (const una of unidades) {
-    const texto = leerArchivo(`despliegue/systemd/${una}`)
+  const deRespaldos = readdirSync(new URL('despliegue/respaldos', ROOT)).filter((una) => /\.(service|timer)$/.test(una))
+  expect(deRespaldos.length).toBeGreaterThan(8)
+  const todas = [
+    ...unidades.map((una) => ({ una, de: 'systemd' })),
+    ...deRespaldos.map((una) => ({ una, de: 'respaldos' })),
+  ]
+  for (const { una, de } of todas) {
+    const texto = leerArchivo(`despliegue/${de}/${una}`)
     // What they start isn't installed there.
-    await writeFile(join(carpeta, una), texto.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT)))
+    const conProgramas = texto.replaceAll('/srv/guias/actual/', fileURLToPath(ROOT))
+    await writeFile(join(carpeta, una), conProgramas.replaceAll(/\/usr\/bin\/(pgbackrest|restic)/g, '/bin/true'))
   }
-  const rutas = unidades.map((una) => join(carpeta, una))
+  const rutas = todas.map(({ una }) => join(carpeta, una))
   const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...rutas], { encoding: 'utf8' })
-  const suyas = stderr.split('\n').filter((linea) => unidades.some((una) => linea.includes(basename(una, '.service'))))
+  const suyas = stderr.split('\n').filter((linea) => todas.some(({ una }) => linea.includes(basename(una, '.service'))))
   expect(suyas).toEqual([])
   await rm(carpeta, { recursive: true })
 })

@@ -8,7 +8,7 @@ import { crearBusqueda, fragmento, type SearchPart } from '../../server/pages/do
 import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
 import { evaluarEn } from '../paginas/revisar.ts'
 
 const entorno = compartirEntorno()
@@ -23,6 +23,9 @@ const PREGUNTAS = [
   ['external_ref', '/section/idempotencia'],
   ['ubicacion', '/section/ubicacion'],
   ['Ubicación', '/section/ubicacion'],
+  ['mcp', '/section/asistentes-mcp'],
+  ['asistente', '/section/asistentes-mcp'],
+  ['chatgpt', '/section/asistentes-mcp'],
   ['webhooks', '/section/recibir-webhooks'],
   ['web hook', '/section/recibir-webhooks'],
   ['firma', '/section/recibir-webhooks/firma'],
@@ -31,7 +34,26 @@ const PREGUNTAS = [
   ['qué hago si falla un lote', '/section/lotes'],
   ['estados', '/section/estados'],
   ['prueba de entrega', '/section/prueba-de-entrega'],
-  ['etiqueta', '/section/prueba-de-entrega/etiquetas'],
+  ['etiqueta', '/section/etiquetas'],
+  ['etiketas', '/section/etiquetas'],
+  ['imprimir etiquetas', '/section/etiquetas'],
+  ['npm', '/section/sdk'],
+  ['instalar sdk', '/section/sdk'],
+  ['npm install', '/section/sdk'],
+  ['cli', '/section/linea-de-ordenes'],
+  ['npx', '/section/linea-de-ordenes'],
+  ['csv', '/section/linea-de-ordenes'],
+  ['llave de producción', '/section/pasar-a-produccion'],
+  ['llabe de produccion', '/section/pasar-a-produccion'],
+  ['go live', '/section/pasar-a-produccion'],
+  ['pasar a producción', '/section/pasar-a-produccion'],
+  ['cobro contra entrega', '/section/lo-que-no-hay/cobro-contra-entrega'],
+  ['contra entrega', '/section/lo-que-no-hay/cobro-contra-entrega'],
+  ['tarifas', '/section/lo-que-no-hay/tarifas-y-cotizacion'],
+  ['cuánto cuesta', '/section/lo-que-no-hay/tarifas-y-cotizacion'],
+  ['wordpress', '/section/lo-que-no-hay/wordpress-woocommerce-y-shopify'],
+  ['woocommerce', '/section/lo-que-no-hay/wordpress-woocommerce-y-shopify'],
+  ['excel', '/section/lo-que-no-hay/excel'],
   ['modo de prueba', '/section/modo-de-prueba'],
   ['llave', '/section/autenticacion'],
   ['api key', '/section/autenticacion'],
@@ -51,6 +73,19 @@ const PREGUNTAS = [
 describe('what is found first', () => {
   it.each(PREGUNTAS)('«%s»: %s', (pregunta, lugar) => {
     expect(buscar(pregunta)[0]?.lugar).toBe(lugar)
+  })
+
+  it('is asked of 40 questions and more', () => expect(PREGUNTAS.length).toBeGreaterThanOrEqual(40))
+
+  it('says so of what the service does not have', () => {
+    for (const pregunta of ['cobro contra entrega', 'tarifas', 'woocommerce']) {
+      const [primera] = buscar(pregunta)
+      expect([pregunta, primera?.de, primera?.texto]).toEqual([
+        pregunta,
+        'Lo que no hay',
+        expect.stringMatching(/^No hay/),
+      ])
+    }
   })
 
   it('is nothing for what is not there', () => {
@@ -98,7 +133,7 @@ describe.skipIf(!hayNavegador)('its window', () => {
     expect(await campo().getAttribute('aria-activedescendant')).toBe(await primera.getAttribute('id'))
     expect(deBusqueda().length).toBe(2)
     expect(await pagina.getByRole('dialog').count()).toBe(1)
-    await pagina.screenshot({ path: '/tmp/docs-buscador.png' })
+    await capturar(pagina, 'docs-buscador')
   })
 
   const llevaA = (lugar: string) =>

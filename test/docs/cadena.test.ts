@@ -19,15 +19,45 @@ interface Paquete {
   devOptional?: boolean
   name?: string
   hasInstallScript?: boolean
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
 }
+/** All that npm installs by a lock file, without this repository's own packages. */
+const deLock = (ruta: string) =>
+  Object.entries((JSON.parse(leer(ruta)) as { packages: Record<string, Paquete> }).packages).filter(
+    ([carpeta, { link }]) => carpeta.includes('node_modules/') && !link,
+  )
+const instalados = deLock('package-lock.json')
 const { packages } = JSON.parse(leer('package-lock.json')) as { packages: Record<string, Paquete> }
-/** All that npm installs, without this repository's own packages. */
-const instalados = Object.entries(packages).filter(([ruta, { link }]) => ruta.includes('node_modules/') && !link)
+/** The runners of the collection, which one test installs for itself, without any script of theirs. */
+const corredores = deLock('test/corredores/package-lock.json')
+
+/** Paths of the packages that the service needs. The package for assistants has dependencies of its own. */
+function alcanzadosPorElServicio(): Set<string> {
+  const vistos = new Set<string>()
+  const hallar = (desde: string, nombre: string): string | undefined => {
+    const ruta = `${desde}${desde ? '/' : ''}node_modules/${nombre}`
+    if (ruta in packages) return ruta
+    return desde === '' ? undefined : hallar(desde.slice(0, Math.max(0, desde.lastIndexOf('/node_modules/'))), nombre)
+  }
+  const recorrer = (ruta: string) => {
+    const { dependencies, optionalDependencies, peerDependencies } = packages[ruta]!
+    for (const nombre of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const hallada = hallar(ruta, nombre)
+      if (hallada === undefined || vistos.has(hallada)) continue
+      vistos.add(hallada)
+      recorrer(hallada)
+    }
+  }
+  recorrer('')
+  return vistos
+}
 
 /** Licences under which the service may be passed on; LGPL is libvips, which sharp links dynamically. */
 const LICENCIAS = [
   ...['MIT', 'ISC', '0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'Python-2.0'],
-  ...['LGPL-3.0-or-later', 'CC0-1.0'],
+  ...['LGPL-3.0-or-later', 'CC0-1.0', 'MIT-0'],
 ]
 /** Their package.json says it in a form that npm doesn't read; their LICENSE is MIT. */
 const SIN_DECLARAR = ['busboy', 'png-js', 'streamsearch']
@@ -35,7 +65,7 @@ const SIN_DECLARAR = ['busboy', 'png-js', 'streamsearch']
 describe('the supply chain', () => {
   it('is npm’s registry alone, each package with its digest', () => {
     expect(instalados.length).toBeGreaterThan(100)
-    const raros = instalados.filter(
+    const raros = [...instalados, ...corredores].filter(
       ([, { resolved, integrity }]) =>
         !(integrity?.startsWith('sha512-') && (!resolved || resolved.startsWith('https://registry.npmjs.org/'))),
     )
@@ -43,7 +73,8 @@ describe('the supply chain', () => {
   })
 
   it('names exact versions', () => {
-    for (const ruta of ['package.json', 'sdk/package.json', 'test/package.json', 'bench/package.json']) {
+    for (const carpeta of ['', 'sdk/', 'sdk/mcp/', 'test/', 'test/corredores/', 'bench/']) {
+      const ruta = `${carpeta}package.json`
       const { dependencies = {}, devDependencies = {} } = JSON.parse(leer(ruta)) as Record<string, object>
       for (const [nombre, version] of Object.entries({ ...dependencies, ...devDependencies }))
         expect([ruta, nombre, version]).toEqual([
@@ -76,14 +107,16 @@ describe('the supply chain', () => {
     expect(status).toBe(0)
     const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { name: string }[] }
     const nombres = new Set(components.map(({ name }) => name))
+    const alcanzados = alcanzadosPorElServicio()
     // npm counts an optional peer that the lock has (`typescript`) as production's, but does not install it there.
     const deProduccion = instalados.flatMap(([ruta, { dev, devOptional, name }]) =>
-      dev || devOptional ? [] : [name ?? ruta.split('node_modules/').at(-1)!],
+      dev || devOptional || !alcanzados.has(ruta) ? [] : [name ?? ruta.split('node_modules/').at(-1)!],
     )
     expect(bomFormat).toBe('CycloneDX')
     expect(deProduccion).toEqual(expect.arrayContaining(['express', 'pg', 'sharp']))
     expect(deProduccion.filter((nombre) => !nombres.has(nombre))).toEqual([])
-    for (const ajeno of ['vitest', 'tsdown', '@biomejs/biome', 'fastify']) expect(nombres).not.toContain(ajeno)
+    for (const ajeno of ['@modelcontextprotocol/client', 'vitest', 'tsdown', '@biomejs/biome', 'fastify'])
+      expect(nombres).not.toContain(ajeno)
   })
 
   it('runs no tool that the lock does not name', () => {

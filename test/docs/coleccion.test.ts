@@ -1,12 +1,11 @@
-/** The collection, as Bruno's own importer reads it: each of its requests is sent. */
+/** The collection, as Bruno's own importer reads it. `corredores.test.ts` sends its requests. */
 import { readFileSync } from 'node:fs'
 import { postmanToBruno } from '@usebruno/converters'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ejemplosDe, type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
+import { conDireccion } from '../../server/pages/docs/direccion.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
-import { usarReceptores } from '../webhooks/receptor.ts'
-import { montar } from './escenas.ts'
 
 interface Importada {
   name: string
@@ -30,7 +29,6 @@ interface Bruno {
 }
 
 const entorno = compartirEntorno()
-const abrir = usarReceptores()
 const leer = (archivo: string) =>
   JSON.parse(readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT), 'utf8')) as Objeto
 const contrato = leer('comercios.json')
@@ -46,15 +44,10 @@ const esperadas = ((contrato.tags ?? []) as Objeto[]).flatMap(({ name }) =>
       return (ejemplos.length > 0 ? ejemplos : ['']).map((ejemplo) => ({ operacion, ejemplo }))
     }),
 )
-let receptor: string
-beforeAll(async () => {
-  receptor = (await abrir()).url
-})
-
 it('is served', async () => {
   const respuesta = await fetch(`${entorno.url}/coleccion.json`)
   expect(respuesta.headers.get('content-type')).toMatch(/^application\/json/)
-  expect(await respuesta.json()).toEqual(coleccion)
+  expect(await respuesta.json()).toEqual(JSON.parse(conDireccion(JSON.stringify(coleccion), entorno.url)))
 })
 
 it('holds every operation, a key for all of them and what their paths name', () => {
@@ -65,27 +58,30 @@ it('holds every operation, a key for all of them and what their paths name', () 
   expect(collection.root.request.auth).toMatchObject({ mode: 'bearer', bearer: { token: '{{GUIAS_LLAVE}}' } })
   expect(solicitudes.every(({ request }) => request.auth.mode === 'inherit')).toBe(true)
   const declaradas = new Set(collection.root.request.vars.req.map(({ name }) => name))
-  const usadas = solicitudes.flatMap(({ request }) => [...request.url.matchAll(/\{\{(\w+)\}\}/g)].map(([, una]) => una))
+  const usadas = solicitudes.flatMap(({ request }) =>
+    [...`${request.url} ${request.body.json}`.matchAll(/\{\{(\w+)\}\}/g)].map(([, una]) => una),
+  )
   expect(usadas.filter((una) => !declaradas.has(una ?? ''))).toEqual([])
 })
 
-it.each(solicitudes.map((solicitud, i) => [solicitud.name, solicitud.request, esperadas[i]!] as const))(
-  '%s',
-  async (_, { url, method, headers, body }, { operacion, ejemplo }) => {
-    const { comercio, poner } = await montar(entorno, receptor, operacion, ejemplo)
-    const variables = Object.fromEntries(
-      collection.root.request.vars.req.map(({ name, value }) => [name, poner(value)]),
-    )
-    const con = (texto: string) => texto.replace(/\{\{(\w+)\}\}/g, (_marca, nombre) => variables[nombre] ?? '')
-    const respuesta = await fetch(poner(con(url)), {
-      method,
-      headers: {
-        Authorization: `Bearer ${comercio.llave}`,
-        ...Object.fromEntries(headers.filter(({ enabled }) => enabled).map(({ name, value }) => [name, value])),
-      },
-      body: body.json === null ? null : poner(body.json),
-    })
-    const exitos = Object.keys(operacion.definicion.responses as Objeto).filter((status) => status.startsWith('2'))
-    expect(exitos, await respuesta.text()).toContain(String(respuesta.status))
-  },
-)
+it('names no day, which would pass', () => {
+  const conDia = solicitudes.filter(({ request }) => request.body.json?.includes('"fecha"'))
+  expect(conDia.map(({ name }) => name)).toEqual([])
+})
+
+it('names no thing of the examples that only its first sender has', () => {
+  const deEjemplo = /ejemplo\.com|7K3M9QX2A1B4|wh_4T8WQ2ZK7NHB|2026-11/
+  const nombran = solicitudes.filter(({ request }) =>
+    deEjemplo.test(`${request.url.split('?')[0]} ${request.body.json}`),
+  )
+  expect(nombran.map(({ name }) => name)).toEqual([])
+})
+
+it('prepares only for requests that it has', () => {
+  const [antes] = (coleccion.event as { script: { exec: string[] } }[]).map(({ script }) => script.exec.join('\n'))
+  const necesidades = JSON.parse(/^const necesita = (\{.*\})\[/.exec(antes!)![1]!)
+  const nombres = solicitudes.map(({ name }) => name)
+  expect(Object.keys(necesidades).filter((nombre) => !nombres.includes(nombre))).toEqual([])
+  const conCodigo = solicitudes.filter(({ request }) => /\{\{(guia|webhook)\}\}/.test(request.url))
+  expect(conCodigo.filter(({ name }) => !(name in necesidades)).map(({ name }) => name)).toEqual([])
+})

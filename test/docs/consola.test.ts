@@ -11,7 +11,7 @@ import {
 } from '../../server/pages/consola/browser/operacion.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
 import { evaluarEn, revisarLetrasGrandes, revisarPagina } from '../paginas/revisar.ts'
 
 const entorno = compartirEntorno()
@@ -161,7 +161,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^422 · Hay datos que corregir/)
     expect((await recibido()).errores.map(({ campo }: { campo: string }) => campo)).toContain('/departamento')
-    await pagina.screenshot({ path: '/tmp/consola-422.png', fullPage: true })
+    await capturar(pagina, 'consola-422')
     await pagina.getByLabel('Cuerpo (JSON)').fill('{')
     await pagina.getByRole('button', { name: 'Enviar' }).click()
     await estado(/^400/)

@@ -44,7 +44,7 @@ describe('prism', () => {
     const puerto = await puertoLibre()
     const [programa = '', ...args] = node(
       'node_modules/@stoplight/prism-cli/dist/index.js',
-      ...['proxy', en('server/generado/contrato/comercios.json'), entorno.url],
+      ...['proxy', en('server/generado/contrato/openapi.json'), entorno.url],
       ...['--errors', '--port', String(puerto)],
     )
     prism = spawn(programa, args, { stdio: ['ignore', 'pipe', 'pipe'] })

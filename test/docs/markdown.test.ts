@@ -5,7 +5,7 @@ import { request } from 'undici'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { camposDe } from '../../scripts/documentacion/campos.ts'
 import { esquemasDe, type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
-import { leerCapitulos, leerGuiaDelContrato } from '../../scripts/documentacion/guia.ts'
+import { enDireccion, leerCapitulos, leerGuiaDelContrato } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
 
@@ -13,6 +13,11 @@ const entorno = compartirEntorno()
 const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8')) as Objeto
 const operaciones = operacionesDe(contrato)
 const enlacesDe = (texto: string) => [...texto.matchAll(/\]\(([^)\s]+)\)/g)].map(([, url]) => url!)
+/** Places of a text to which a link may lead: its anchors, and its headings as addresses. */
+const lugaresDe = (texto: string) => [
+  ...[...texto.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id),
+  ...[...texto.matchAll(/^#+ (.+)$/gm)].map(([, titulo]) => enDireccion(titulo!)),
+]
 let lista: string
 beforeAll(async () => {
   lista = await (await fetch(`${entorno.url}/llms.txt`)).text()
@@ -43,8 +48,14 @@ describe('/llms.txt', () => {
       const texto = await respuesta.text()
       vistas.set(url, texto)
       // Whatever they link to is there, too.
-      if (url.endsWith('.md')) porVer.push(...enlacesDe(texto))
+      if (url.endsWith('.md')) porVer.push(...enlacesDe(texto).map((enlace) => enlace.split('#')[0]!))
     }
+    for (const [de, texto] of vistas)
+      for (const enlace of enlacesDe(texto)) {
+        const [url = '', lugar] = enlace.split('#')
+        if (!lugar || !url.endsWith('.md')) continue
+        expect(lugaresDe(vistas.get(url)!), `${de} links to ${enlace}`).toContain(lugar)
+      }
     for (const [url, texto] of vistas) {
       if (!url.endsWith('.md')) continue
       expect(texto, url).toMatch(/^# .+\n\n\S/)
@@ -56,6 +67,8 @@ describe('/llms.txt', () => {
 describe('each of them', () => {
   it.each([
     ['/llms.txt', 'text/plain; charset=utf-8'],
+    ['/llms-full.txt', 'text/plain; charset=utf-8'],
+    ['/docs/grupos/catalogo.md', 'text/markdown; charset=utf-8'],
     ['/docs/guia/lotes.md', 'text/markdown; charset=utf-8'],
     ['/docs/operaciones/crearGuia.md', 'text/markdown; charset=utf-8'],
   ])('%s comes as what it is, packed, and only if it changed', async (ruta, tipo) => {
@@ -88,6 +101,37 @@ describe('each of them', () => {
     for (const { source } of definicion['x-codeSamples'] as Record<string, string>[]) expect(texto).toContain(source)
   })
 
+  it('tells types, lengths, ranges, values and what holds for a member that is left out', async () => {
+    const filas = new Map<string, string>()
+    for (const { id } of operaciones) {
+      const texto = await (await fetch(`${entorno.url}/docs/operaciones/${id}.md`)).text()
+      // The request stands before the answers.
+      for (const [fila, campo] of texto.matchAll(/^\| `([^`]+)` \|.*$/gm))
+        if (!filas.has(`${id} ${campo}`)) filas.set(`${id} ${campo}`, fila)
+      expect(texto, `${id} has a member without a type`).not.toMatch(/^\| `[^`]+` \|(?: \w+ \|)? *[,|]/m)
+    }
+    for (const [campo, tipo] of [
+      ['crearGuia municipio', '| texto de 1 a 100 caracteres, obligatorio |'],
+      ['crearGuia lat', '| número de -90 a 90 |'],
+      ['crearGuia recogida', '| objeto, obligatorio |'],
+      ['crearGuia metadatos', '| objeto de hasta 20 miembros |'],
+      ['crearLote guias', '| lista de 1 a 100: '],
+      ['listarGuias estado', 'Valores: `aceptado`, `recolectado`'],
+      ['listarGuias limite', '| entero de 1 a 100 |'],
+      ['simularUbicacion resultado', 'Si falta, `"confirmada"`.'],
+    ] as const)
+      expect(filas.get(campo), campo).toContain(tipo)
+  })
+
+  it('stands in /llms-full.txt, too', async () => {
+    const todo = await (await fetch(`${entorno.url}/llms-full.txt`)).text()
+    expect(todo.startsWith(lista.trim())).toBe(true)
+    for (const { nombre } of leerGuiaDelContrato(contrato).capitulos)
+      expect(todo).toContain((await (await fetch(`${entorno.url}/docs/guia/${nombre}.md`)).text()).trim())
+    for (const { id } of operaciones)
+      expect(todo).toContain((await (await fetch(`${entorno.url}/docs/operaciones/${id}.md`)).text()).trim())
+  })
+
   it('describes a member with the description beside its `$ref`', async () => {
     const conPropia = Object.values(esquemasDe(contrato)).flatMap((esquema) =>
       Object.entries((esquema.properties ?? {}) as Record<string, Objeto>)
@@ -98,6 +142,6 @@ describe('each of them', () => {
     for (const [campos, clave, descripcion] of conPropia)
       expect(campos.find(({ nombre }) => nombre === clave)?.descripcion).toContain(descripcion)
     const texto = await (await fetch(`${entorno.url}/docs/operaciones/reintentarGuia.md`)).text()
-    expect(texto).toMatch(/\| `fecha` \| texto \| Para qué día, .* hasta 30 días después de hoy/)
+    expect(texto).toMatch(/\| `fecha` \| texto \(día\) \| Para qué día, .* hasta 30 días después de hoy/)
   })
 })

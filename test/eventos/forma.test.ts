@@ -137,6 +137,7 @@ const DE_SIEMPRE = [
   'guia.corregida 9b051ba8',
   'guia.escaneo_tardio 39bd6fa9',
   'guia.nota 1d53a083',
+  'guia.rectificada 1c7f0058',
   'guia.resolucion_pendiente 851e8189',
   'guia.resolucion_tomada 9d1d0e92',
   'intento_fallido 84611721',

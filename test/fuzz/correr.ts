@@ -17,7 +17,7 @@ const BLANCOS: Record<string, { de: RegExp; cargar: () => Promise<{ blanco: Blan
   enlacesFirmados: { de: /archivos\/links|llaves\/llave/, cargar: () => import('./blancos/enlacesFirmados.ts') },
   jws: { de: /signing\/jws|jose\/|verificarPrueba|sdk\/dist/, cargar: () => import('./blancos/jws.ts') },
   imagenes: { de: /images\/readImage|exifr/, cargar: () => import('./blancos/imagenes.ts') },
-  csv: { de: /cli\/csv/, cargar: () => import('./blancos/csv.ts') },
+  csv: { de: /src\/csv/, cargar: () => import('./blancos/csv.ts') },
 }
 const [cual = 'todos', segundos = '7', semilla = String(Date.now() % 1_000_000)] = process.argv.slice(2)
 

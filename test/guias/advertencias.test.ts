@@ -111,12 +111,32 @@ describe('warnings of a guide', () => {
     expect(advertencias).toEqual([
       { codigo: 'coordenadas_invertidas', campo: '/ubicacion', mensaje, sugerencia: { lat: 13.71, lng: -89.14 } },
     ])
-    const cuerpo = { ...unaGuia(), lat: -90.64417, lng: 14.71889 }
-    const fuera = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo })
-    expect([fuera.status, fuera.cuerpo.errores]).toEqual([
-      422,
-      [{ campo: '/lat', codigo: 'fuera_de_rango', mensaje: expect.stringContaining('¿lat y lng al revés?') }],
-    ])
+    // West of -90°, the swapped latitude is out of range, so that the guide is refused with the same suggestion.
+    const invertidas = { lat: -90.64417, lng: 14.71889 }
+    const casos: [ruta: string, cuerpo: object, campo: string][] = [
+      ['/api/v1/guias', { ...unaGuia(), ...invertidas }, '/lat'],
+      ['/api/v1/guias', { ...unaGuia(), recogida: { ...invertidas } }, '/recogida/lat'],
+      ['/api/v1/guias', { ...unaGuia(), lat: 90.64417, lng: 14.71889 }, '/lat'],
+    ]
+    for (const [ruta, cuerpo, campo] of casos) {
+      const fuera = await entorno.pedir('POST', ruta, { llave, cuerpo })
+      const dicho = expect.stringMatching(/¿lat y lng al revés\? Quizá quiso decir 14\.71889, -90\.64417\.$/)
+      const falla = { campo, codigo: 'fuera_de_rango', mensaje: dicho, sugerencia: A }
+      expect([fuera.status, fuera.cuerpo.errores]).toEqual([422, [falla]])
+    }
+    const lote = { guias: [{ ...unaGuia(), ...invertidas }] }
+    const { cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo: lote })
+    expect(cuerpo.resultados[0].error.errores).toMatchObject([{ campo: '/lat', sugerencia: A }])
+    // Exchanged or not, these are nowhere near.
+    for (const lejos of [
+      { lat: 120, lng: 50 },
+      { lat: 91, lng: 91 },
+    ]) {
+      const nada = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: { ...unaGuia(), ...lejos } })
+      expect(nada.cuerpo.errores).toEqual([
+        { campo: '/lat', codigo: 'fuera_de_rango', mensaje: expect.stringMatching(/por ejemplo 14\.6349$/) },
+      ])
+    }
   })
 
   it('tell a landline that would get the message, until the place is known without it', async () => {

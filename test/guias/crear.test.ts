@@ -139,7 +139,7 @@ describe('POST /api/v1/guias', () => {
       '/departamento': 'falta; es obligatorio',
       '/municipio': 'no puede ser null; si no tiene valor, omita el campo',
       '/externalref': 'no existe; ¿quiso decir external_ref?',
-      '/lat': 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349; ¿lat y lng al revés?',
+      '/lat': 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349',
       '/lng': 'falta: lat y lng van juntas',
       '/external_ref':
         'debe tener de 1 a 128 caracteres imprimibles, sin espacios al principio ni al final, por ejemplo PEDIDO-2026-00001',
@@ -178,6 +178,19 @@ describe('POST /api/v1/guias', () => {
     expect(status).toBe(422)
     expect(cuerpo.codigo).toBe('validacion')
     expect(cuerpo.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+  })
+
+  it.each<[unknown, string]>([
+    ['14.6349', 'es un texto y debe ser un número: escríbalo sin comillas, 14.6349'],
+    [' 14,6349 ', 'es un texto y debe ser un número: escríbalo sin comillas, 14.6349'],
+    ['14° 38′ N', 'es un texto y debe ser un número, sin comillas'],
+    [true, 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349'],
+  ])('says what %j is where a number belongs', async (lat, mensaje) => {
+    const { llave } = await entorno.nuevoComercio()
+    const cuerpo = { ...unaGuia(), lat }
+    expect((await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo })).cuerpo.errores).toEqual([
+      { campo: '/lat', codigo: 'tipo_invalido', mensaje },
+    ])
   })
 
   it('keeps at most 50 faults and says how many more there are', async () => {

@@ -93,7 +93,7 @@ describe('POST /api/v1/guias/bulk', () => {
     const { guia } = await api.guias.crear(antigua)
     const nueva = unaGuia()
     const { resultados, ...cuentas } = await api.guias.crearLote({
-      guias: [antigua, { ...antigua, municipio: 'Mixco' }, nueva, nueva, { ...nueva, lat: 1 }],
+      guias: [antigua, { ...antigua, municipio: 'Mixco' }, nueva, nueva, { ...nueva, lat: 1, lng: nueva.lng }],
     })
     expect(resultados).toMatchObject([
       { ok: true, guia, repetida: true },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { departamentos, municipiosDe } from '../../server/domain/catalogo/catalogo.ts'
 import { sospechar } from '../../server/domain/guias/lugares.ts'
+import { findExchanged, isInRegion } from '../../server/platform/maps/exchanged.ts'
 import { distanceKm } from '../../server/platform/maps/point.ts'
 
 const MIXCO = { lat: 14.63077, lng: -90.60711 }
@@ -50,10 +51,18 @@ describe('an implausible place', () => {
         if (Math.abs(lat) < 3) continue
         const sinSigno = sospechar(codigo, { lat, lng: -lng })
         expect(sinSigno, nombre).toMatchObject({ codigo: 'coordenadas_sin_signo', corregido: { lat, lng } })
-        if (Math.abs(lng) > 90) continue
+        if (Math.abs(lng) > 90) {
+          expect(findExchanged({ lat: lng, lng: lat }), nombre).toEqual({ lat, lng })
+          continue
+        }
         const alReves = sospechar(codigo, { lat: lng, lng: lat })!
         expect(alReves.codigo, nombre).toBe('coordenadas_invertidas')
         expect(distanceKm(alReves.corregido!, { lat, lng }), nombre).toBe(0)
       }
+  })
+
+  it('has bounds of its region around every municipality', () => {
+    for (const { codigo } of departamentos())
+      for (const municipio of municipiosDe(codigo)) expect(isInRegion(municipio), municipio.nombre).toBe(true)
   })
 })

@@ -77,6 +77,22 @@ describe('GET /api/v1/guias/{guia}', () => {
     expect((await api.guias.obtener(escrito)).guia).toBe(guia)
   })
 
+  it.each([
+    ['7K3M9QX2A1B5', 'Su carácter de verificación no cuadra: tiene una letra o un número cambiado.'],
+    ['7K3M-9QX2-A1B', 'Escribió 11 letras y números: faltan 1.'],
+    ['7K3M9QX2A1U4', 'Los códigos no llevan «U». Revise si es otra letra u otro número.'],
+  ])('says what is wrong with the mistyped code %s', async (escrito, porQue) => {
+    const { llave } = await entorno.nuevoComercio()
+    const mensaje = `Ese identificador no puede ser de una guía. ${porQue}`
+    const vista = await entorno.pedir('GET', `/api/v1/guias/${escrito}`, { llave })
+    expect([vista.status, vista.cuerpo.codigo, vista.cuerpo.mensaje]).toEqual([404, 'guia_desconocida', mensaje])
+    const etiquetas = await entorno.pedir('POST', '/api/v1/etiquetas', { llave, cuerpo: { guias: [escrito] } })
+    expect([etiquetas.status, etiquetas.cuerpo.errores]).toEqual([
+      422,
+      [{ campo: '/guias/0', codigo: 'valor_no_admitido', mensaje }],
+    ])
+  })
+
   it.each(['000000000000', '7K3M9QX2A1BB', 'x', '¿?', '%00', '../guias', 'a'.repeat(64), 'A'.repeat(5_000)])(
     'answers 404 to %s',
     async (codigo) => {

@@ -1,7 +1,9 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { type Operation, readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
 
 const entorno = compartirEntorno()
 const operaciones = readOperations(readDocument())
@@ -22,6 +24,23 @@ function* ilegibles({ ruta, parametros }: Operation): Generator<readonly [campo:
     }
   }
 }
+
+describe('a target with the address of the service', () => {
+  it('is the same as without it, with its query', async () => {
+    const { llave, api } = await entorno.nuevoComercio()
+    await api.guias.crearLote({ guias: [unaGuia(), unaGuia()] })
+    const { port } = new URL(entorno.url)
+    const ask = async (path: string) => {
+      const req = request({ port, path, headers: { Authorization: `Bearer ${llave}` } }).end()
+      const [res] = (await once(req, 'response')) as [IncomingMessage]
+      return JSON.parse(Buffer.concat(await res.toArray()).toString()) as { datos: object[] }
+    }
+    const path = '/api/v1/guias?limite=1'
+    const plain = await ask(path)
+    expect(plain.datos).toHaveLength(1)
+    expect(await ask(entorno.url + path)).toEqual(plain)
+  })
+})
 
 describe('a target that stands for no text', () => {
   it.each(operaciones.filter(({ parametros }) => parametros.length > 0).map((o) => [o.id, o] as const))(

@@ -8,6 +8,7 @@ import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { enCadaNodo } from '../postgres.ts'
 import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+import { abrirPersonas, CUERPOS_DE_PERSONAS, esDePersona } from './personas.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
 /** A provider that nobody is asked to reach: test keys write to the mailbox. */
@@ -29,6 +30,7 @@ const enFlujo = operaciones.filter((operacion) => operacion.enFlujo)
 
 let comercio: Comercio
 let movil: Movil
+let personas: Awaited<ReturnType<typeof abrirPersonas>>
 /** Sessions that nobody has looked at: what needs the database only for the session must not find it remembered. */
 const sinUsar = new Map<Operation['id'], Movil>()
 /** Of merchants' operations: what needs the database only for the key must not find the key remembered. */
@@ -51,7 +53,9 @@ const guias: Partial<Record<Operation['id'], string>> = {}
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   movil = await nuevoMovil(entorno)
-  for (const { id } of conSesion) sinUsar.set(id, await nuevoMovil(entorno, movil))
+  personas = await abrirPersonas(entorno, conSesion)
+  for (const operacion of conSesion)
+    if (!esDePersona(operacion)) sinUsar.set(operacion.id, await nuevoMovil(entorno, movil))
   for (const { id, seguridad } of conLlave)
     if (seguridad!.esquema === 'llaveDeComercio') llavesSinUsar.set(id, await entorno.nuevaLlave(comercio))
   guia = (await comercio.api.guias.crear(unaGuia())).guia
@@ -64,12 +68,16 @@ beforeAll(async () => {
     'simularDecision',
     'reintentarGuiaPorOperador',
     'devolverGuiaPorOperador',
+    'rectificarGuia',
   ] as const)
     guias[operacion] = await fallida(entorno, comercio)
   guias.simularAvance = (await comercio.api.guias.crear(unaGuia())).guia
   guias.reenviarSolicitud = (await comercio.api.guias.crear(sinDestino())).guia
+  const conOtroTelefono = sinDestino({ telefono: '+50232000001' })
+  guias.reenviarSolicitudPorOperador = (await comercio.api.guias.crear(conOtroTelefono)).guia
   guias.simularUbicacion = (await comercio.api.guias.crear(sinDestino())).guia
   guias.obtenerPruebaDeEntrega = (await entregada(entorno, comercio)).guia
+  guias.obtenerPruebaDeEntregaPorOperador = guias.obtenerPruebaDeEntrega
   guias.registrarEntrega = await enRuta(entorno, comercio)
   guias.subirArchivoDeReparto = await enRuta(entorno, comercio, movil.repartidor)
   guias.obtenerEtiqueta = (await comercio.api.guias.crear(unaGuia())).guia
@@ -108,7 +116,8 @@ const rutaDe = ({ id, ruta, parametros }: Operation) => {
       (p) =>
         `${p.name}=${{ guia, departamento: 'GT-SA', tipo: 'foto', 'hub.mode': 'subscribe', 'hub.verify_token': 'acordada', 'hub.challenge': '1158201444' }[p.name] ?? 'x'}`,
     )
-  const llena = ruta
+  const llena = personas
+    .rellenar(ruta, id)
     .replace('{guia}', guias[id] ?? guia)
     .replace('{comercio}', comercio.comercio)
     .replace('{operador}', id === 'revocarOperador' ? operadorEfimero : operador)
@@ -129,9 +138,9 @@ const pedirA = (operacion: Operation, { cabeceras = {}, ...opciones }: Pedido = 
     ...opciones,
     cabeceras: { ...propias(operacion, de), ...cabeceras },
   })
-const propias = ({ seguridad, mismoOrigen }: Operation, { cookie } = movil): Record<string, string> => ({
-  ...(seguridad?.enCookie ? { Cookie: cookie } : {}),
-  ...(mismoOrigen ? { Origin: entorno.url } : {}),
+const propias = (operacion: Operation, { cookie } = movil): Record<string, string> => ({
+  ...(operacion.seguridad?.enCookie ? { Cookie: esDePersona(operacion) ? personas.cookie(operacion.id) : cookie } : {}),
+  ...(operacion.mismoOrigen ? { Origin: entorno.url } : {}),
 })
 const tabla = (lista: readonly Operation[]) => lista.map((operacion) => [operacion.id, operacion] as const)
 
@@ -168,7 +177,7 @@ describe('the machinery answers the same for every operation', () => {
     const { Cookie: _cookie, ...origen } = propias(operacion)
     const presentadas: Record<string, string>[] = [
       {},
-      { Cookie: `guias_repartidor=${'A'.repeat(43)}` },
+      { Cookie: `${esDePersona(operacion) ? 'guias_sesion' : 'guias_repartidor'}=${'A'.repeat(43)}` },
       { Authorization: `Bearer ${entorno.llaveDeOperacion}` },
       { Authorization: `Bearer ${comercio.llave}` },
     ]
@@ -429,6 +438,11 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   reintentarGuiaPorOperador: () => ({ razon: 'x' }),
   devolverGuia: () => ({ razon: 'x' }),
   devolverGuiaPorOperador: () => ({ razon: 'x' }),
+  rectificarGuia: () => ({ razon: 'x', secuencia: 5 }),
+  cancelarGuiaPorOperador: () => ({ razon: 'x' }),
+  crearNota: () => ({ texto: 'x' }),
+  asignarGuias: () => ({ guias: [guia], repartidor: movil.repartidor }),
+  retirarAsignaciones: () => ({ guias: [guia] }),
   confirmarUbicacion: () => ({ lat: 14.71889, lng: -90.64417 }),
   confirmarUbicacionPorOperador: () => ({ lat: 14.71889, lng: -90.64417, razon: 'x' }),
   simularAvance: () => ({ estado: 'recolectado' }),
@@ -443,6 +457,8 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   crearLlaveDeOperador: () => ({ alcances: ['administrar'] }),
   crearOperador: () => ({ nombre: 'x' }),
   crearRepartidor: () => ({ nombre: 'x' }),
+  ...CUERPOS_DE_PERSONAS,
+  elegirMembresia: () => ({ membresia: personas.membresiaDe('elegirMembresia') }),
   abrirSesion: () => ({ codigo: movil.codigo }),
   crearWebhook: () => ({ url: nuevaUrl() }),
   cambiarWebhook: () => ({ descripcion: 'x' }),

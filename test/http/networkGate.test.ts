@@ -107,6 +107,15 @@ describe('a network that has no requests left', () => {
     expect(await statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })).toBe(200)
   })
 
+  it('is not charged for requests of assistants that bring a known key, and for those that bring none', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const withKey = { method: 'POST', headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'text/plain' } }
+    for (let i = 0; i < BURST + 5; i++) expect(await statusOf('/mcp', withKey)).toBe(400)
+    for (let i = 0; i < BURST; i++) expect(await statusOf('/mcp', { method: 'POST' })).toBe(401)
+    expect(await statusOf('/mcp', { method: 'POST' })).toBe(429)
+    expect(await statusOf('/mcp', withKey)).toBe(400)
+  })
+
   it('may try few invalid keys, and then as many as it may send requests without a key', async () => {
     const withKey = (llave: string) => statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
     const { llave } = await entorno.nuevoComercio()

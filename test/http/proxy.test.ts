@@ -76,6 +76,23 @@ describe.each([1, 2])('behind %i proxies', (cuantos) => {
     expect(await pedir(url, '127.0.0.3')).toBe(200)
   })
 
+  it('a connection of the proxy goes on after refusals, for all other clients', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const puertos = new Set<number | undefined>()
+    const de = async (cliente: string) => {
+      const cadena = [cliente, '198.51.100.1'].slice(0, cuantos).join(', ')
+      const pedido = request(`${entorno.url}/healthz`, { headers: { 'X-Forwarded-For': cadena }, agent })
+      const [respuesta] = (await once(pedido.end(), 'response')) as [IncomingMessage]
+      puertos.add(respuesta.socket.localPort)
+      await once(respuesta.resume(), 'end')
+      return respuesta.statusCode
+    }
+    for (let i = 0; i < RAFAGA; i++) expect(await de('203.0.113.200')).toBe(200)
+    for (let i = 0; i < 5; i++) expect(await de('203.0.113.200')).toBe(429)
+    expect([await de('203.0.113.201'), puertos.size]).toEqual([200, 1])
+    agent.destroy()
+  })
+
   it('the proxy’s connections have no maximum', async () => {
     const agentes = Array.from({ length: 4 * DE_CONEXIONES }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
     try {

@@ -2,8 +2,9 @@
 import type { Request, Response } from 'express'
 import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
-import { reauthenticate } from '../../server/api/http/authenticate.ts'
+import { authenticate, reauthenticate } from '../../server/api/http/authenticate.ts'
 import type { Authenticators } from '../../server/api/http/identity.ts'
+import { networkOf } from '../../server/api/http/network.ts'
 import { Limits } from '../../server/api/limits/limits.ts'
 import type { Deps } from '../../server/domain/deps.ts'
 
@@ -17,6 +18,7 @@ const deps = { limites: new Limits({ porOperador: 10, porRed: 10 }), ajustes: { 
 function comprobar(ms: number, ahora: readonly string[] | undefined) {
   const llave = { operadorId: '', operador: 'op_X', llave: 'X', rangos: [] }
   const autenticadores = {
+    nombrar: () => undefined,
     llaveDeOperacion: async () => ahora && { ...llave, alcances: ahora },
   } as unknown as Authenticators
   const req = {
@@ -43,5 +45,23 @@ describe('a request whose body took more than a second', () => {
   })
   it('is not looked up again when it was faster', async () => {
     expect(await comprobar(0, undefined)).toBe('admitted')
+  })
+})
+
+describe('a valid credential', () => {
+  it.each([
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['2001:db8:7:1::1', '2001:db8:7:1::2'],
+  ])('of %s keeps new connections of its network open, also those of %s', async (ip, neighbour) => {
+    const limites = new Limits({ porOperador: 10, porRed: 10 })
+    const autenticadores = {
+      llaveDeOperacion: async () => ({ operadorId: '', operador: 'op_X', llave: 'X', rangos: [], alcances: [] }),
+    } as unknown as Authenticators
+    const req = { ip, headersDistinct: { authorization: ['Bearer x'] }, solicitud: {} } as unknown as Request
+    const check = authenticate(crearOperador, autenticadores, { ...deps, limites })
+    expect(await new Promise((resolve) => void check(req, {} as Response, resolve))).toBeUndefined()
+    const red = networkOf(neighbour)
+    limites.ban(red)
+    expect(limites.isBanned(red)).toBe(false)
   })
 })

@@ -33,12 +33,12 @@ beforeAll(async () => {
 })
 
 /** The path with each of its written letters in the other case, one at a time; codes, tokens and queries stay. */
-function otrasEscrituras(ruta: string, fijo: (segmento: string) => boolean): string[] {
+function otrasEscrituras(ruta: string, fijo: (segmento: string, anterior?: string) => boolean): string[] {
   const [camino = '', consulta] = ruta.split('?')
   const segmentos = camino.split('/')
   return segmentos.flatMap((segmento, i) => {
     const letra = /[a-z]/.exec(segmento)?.index
-    if (letra === undefined || fijo(segmento)) return []
+    if (letra === undefined || fijo(segmento, segmentos[i - 1])) return []
     const otro = segmento.slice(0, letra) + segmento[letra]!.toUpperCase() + segmento.slice(letra + 1)
     return segmentos.with(i, otro).join('/') + (consulta === undefined ? '' : `?${consulta}`)
   })
@@ -61,8 +61,11 @@ describe('a path in another case, or with a slash at its end', () => {
   it.each(operaciones.map((operacion) => [operacion.id, operacion] as const))('is not %s', async (_id, operacion) => {
     const metodo = operacion.metodo.toUpperCase()
     const ruta = operacion.ruta.replace(/\{\w+\}/g, '0')
-    // `/guias/Bulk` is a guide's path.
-    const escrituras = otrasEscrituras(ruta, (segmento) => segmento === '0' || segmento === 'bulk')
+    // `/guias/Bulk` is a guide's path, and `/passkeys/Reto` a passkey's.
+    const escrituras = otrasEscrituras(
+      ruta,
+      (segmento, anterior) => segmento === '0' || segmento === 'bulk' || anterior === 'passkeys',
+    )
     expect(escrituras.length).toBeGreaterThan(0)
     for (const otra of [...escrituras, `${ruta}/`])
       expect([otra, ...(await pedir(metodo, otra))]).toEqual([otra, ...DESCONOCIDA])
@@ -93,5 +96,33 @@ describe('a path in another case, or with a slash at its end', () => {
   it('is told to leave the slash away', async () => {
     const { cuerpo } = await entorno.pedir('GET', '/api/v1/guias/', { llave: comercio.llave })
     expect(cuerpo.mensaje).toContain('Quite la / del final')
+  })
+})
+
+describe('an unknown path', () => {
+  const G = '7K3M9QX2A1B4'
+  it.each([
+    ['/api/v1/guia', '/api/v1/guias'],
+    ['/api/v1/Guias', '/api/v1/guias'],
+    ['/guias', '/api/v1/guias'],
+    ['/v1/guias/bulks', '/api/v1/guias/bulk'],
+    ['/api/v2/webhook', '/api/v1/webhooks'],
+    [`/api/v1/guia/${G}/`, `/api/v1/guias/${G}`],
+    [`/api/v1/guias/${G}/cancela`, `/api/v1/guias/${G}/cancelar`],
+    ['/api/v1/catalogo/departamento', '/api/v1/catalogo/departamentos'],
+  ])('%s gets the path that was probably meant, %s', async (ruta, parecida) => {
+    const { status, cuerpo } = await entorno.pedir('GET', ruta, { llave: comercio.llave })
+    expect([status, cuerpo.codigo]).toEqual(DESCONOCIDA)
+    expect(cuerpo.mensaje).toContain(`¿Quiso decir ${parecida}?`)
+  })
+
+  it.each([
+    '/api/v1/pedidos',
+    '/operaciones/v1/guia',
+    `/api/v1/guias/${G}/a/b/c/d`,
+    `/api/v1/${'guias/'.repeat(400)}x`,
+  ])('%s gets none, as no path is similar', async (ruta) => {
+    const { cuerpo } = await entorno.pedir('GET', ruta, { llave: comercio.llave })
+    expect([cuerpo.codigo, cuerpo.mensaje]).toEqual(['ruta_desconocida', expect.not.stringContaining('¿')])
   })
 })

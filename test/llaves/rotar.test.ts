@@ -46,6 +46,11 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     const { cuerpo } = await entorno.operar('GET', `/comercios/${comercio}/llaves`)
     const { vence_en: fin } = cuerpo.datos.find(({ id }: { id: string }) => id === vieja.id)
     expect([status, fin]).toEqual([201, vence_en])
+    const { rows } = await entorno.db.pool.query(
+      `select despues ->> 'vence_en' as fin from bitacora where accion = 'rotarLlave' and sobre = $1`,
+      [vieja.id],
+    )
+    expect(rows).toEqual([{ fin: vence_en }])
   })
 
   it('rotates an operator’s key: the same scopes and end, both for as long as they overlap', async () => {

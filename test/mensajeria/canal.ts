@@ -6,6 +6,7 @@ import type { FilaMensaje } from '../../server/domain/mensajeria/row.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
+import { createMetrics } from '../../server/startup/metrics.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
 import { HORA } from '../duraciones.ts'
 import { type Comercio, type Entorno, MASTER_KEY, usarEntorno } from '../entorno.ts'
@@ -70,10 +71,11 @@ export const depsDeMensajes = ({ db, reloj }: Pick<Entorno, 'db' | 'reloj'>) => 
   secretos: createSecrets([Buffer.from(MASTER_KEY, 'base64')]),
   avisarTrabajo: () => {},
   ajustes: ajustesCon(),
+  metricas: createMetrics(),
 })
 
 /** The real service with a provider that is one in all but name, and what its tests do again and again. */
-export function usarCanal({ porTunel = false } = {}) {
+export function usarCanal({ porTunel = false, variables = async (): Promise<Record<string, string>> => ({}) } = {}) {
   let proveedor: Proveedor
   let tunel: Awaited<ReturnType<typeof abrirTunel>>
   const otros: Service[] = []
@@ -81,7 +83,7 @@ export function usarCanal({ porTunel = false } = {}) {
   const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) }, async () => {
     proveedor = await abrirProveedor()
     tunel = await abrirTunel(proveedor.url)
-    return { ...deProveedor(proveedor), ...(porTunel && { WHATSAPP_BASE_URL: tunel.url }) }
+    return { ...deProveedor(proveedor), ...(porTunel && { WHATSAPP_BASE_URL: tunel.url }), ...(await variables()) }
   })
   afterAll(async () => {
     await Promise.all(otros.map((otro) => otro.detener()))

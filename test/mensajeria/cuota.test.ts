@@ -21,7 +21,7 @@ const lote = async (de: Comercio, telefono: string, cuantas: number) => {
 const solicitud = async (de: Comercio, guia: { guia: string }) => (await leer(de, guia)).ubicacion.solicitud
 
 describe('one telephone', () => {
-  it.each(['enviado', 'entregado', 'leido'])(
+  it.each(['enviado', 'entregado', 'leido', 'dudoso'])(
     'gets no sixth request in an hour after five that are %s',
     async (estado) => {
       const telefono = nuevoTelefono()

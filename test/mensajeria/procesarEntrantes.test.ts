@@ -1,10 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
+import { raspar } from '../observabilidad/raspar.ts'
+import { puertoLibre } from '../puertos.ts'
 import { AHI, CONFIRMADA, nuevoTelefono, revisarLog, SOLICITADA, type SolicitudPedida, usarCanal } from './canal.ts'
 import { aviso, estado, mensaje } from './proveedor.ts'
 
 // Tests that each have guides of their own go side by side: most of their time is waiting for the jobs.
-const canal = usarCanal()
+let puerto: number
+const canal = usarCanal({
+  async variables() {
+    puerto = await puertoLibre()
+    return { METRICS_PORT: `${puerto}` }
+  },
+})
 const { entorno, nueva, pedida, esperar, mensajes, aceptados, pedidos, tipos, leer } = canal
 const { quietud, contestar, publicar } = canal
 let comercio: Comercio
@@ -72,6 +80,15 @@ describe('statuses', () => {
     expect(ubicacion).toMatchObject({ estado: 'fallida', solicitud: { estado: 'fallido', motivo: fila!.motivo } })
     expect(await tipos(tienda, esta)).toEqual([...SOLICITADA, 'ubicacion.fallida'])
     expect(await entregas()).toEqual(['ubicacion.solicitada', 'ubicacion.fallida'])
+  })
+
+  it('count a message that failed once, also when WhatsApp repeats itself', async () => {
+    const fallidos = async () => (await raspar(puerto)).get('guias_mensajes_total{resultado="fallido"}')!
+    const antes = await fallidos()
+    const esta = await pedida(comercio)
+    const datos = { wamid: esta.wamid, para: esta.telefono, error: { code: 131026 } }
+    for (const vuelta of [0, 1]) await canal.contar({ statuses: [estado('failed', datos)], vuelta })
+    expect((await fallidos()) - antes).toBe(1)
   })
 
   it('keep a confirmed place when the message fails afterwards', async () => {

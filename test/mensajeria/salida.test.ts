@@ -339,6 +339,19 @@ describe('what nobody can tell', () => {
     expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
   })
 
+  it('a failure of an older message leaves the newer request alone, with its news', async () => {
+    const esta = await pedida(comercio)
+    await entorno.pedir('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await esperar(esta, 'enviado', 2)
+    await canal.estado('failed', { wamid: esta.wamid, para: esta.telefono, error: { code: 131026 } })
+    expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['fallido', 'enviado'])
+    expect((await leer(comercio, esta)).ubicacion).toMatchObject({
+      estado: 'solicitada',
+      solicitud: { numero: 2, estado: 'enviado', motivo: null },
+    })
+    expect(await tipos(comercio, esta)).not.toContain('ubicacion.fallida')
+  })
+
   it('a doubt about an older message leaves the newer request’s news alone', async () => {
     const esta = await pedida(comercio)
     await entorno.db.pool.query(`update mensaje set estado = 'enviando', proximo_en = $2 where guia = $1`, [

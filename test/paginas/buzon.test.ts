@@ -15,7 +15,7 @@ import { createLog } from '../../server/platform/log.ts'
 import { type Service, startService } from '../../server/startup/service.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
 
 const HOSTIL = `<img src=x onerror="document.title='roto'"> "S. A." & 'Cía' </li><script>document.title='roto'</script>`
 
@@ -75,13 +75,30 @@ describe('/buzon', () => {
     expect((await fetch(`${servicio.url}/buzon`, { method: 'HEAD' })).status).toBe(200)
   })
 
+  it('shows the mails of the first person, whom the console invited', async () => {
+    const [, enlace] = /Primera cuenta (http:\/\/localhost:\d+\/invitacion\/[\w-]{43})/.exec(consola.join('\n'))!
+    const { pathname } = new URL(enlace!)
+    expect(await (await fetch(servicio.url + pathname)).text()).toContain('name="correo"')
+    const enviar = (ruta: string, campos: Record<string, string>) =>
+      fetch(servicio.url + ruta, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { Origin: servicio.url },
+        body: new URLSearchParams(campos),
+      })
+    expect((await enviar(pathname, { correo: 'ana@ejemplo.com', nombre: 'Ana' })).status).toBe(303)
+    expect((await enviar('/entrar', { correo: 'ana@ejemplo.com' })).status).toBe(303)
+    await hasta(async () => /Para ana@ejemplo.com · enviado[\s\S]*<code class="codigo">\d{6}</.test(await leerBuzon()))
+    await db.pool.query('delete from correo')
+  })
+
   it('names nothing that a merchant wrote as anything but text', async () => {
     const api = await nuevoComercio(HOSTIL)
     await nueva(api, { municipio: '<b>Mixco</b>' })
     const html = await leerBuzon()
     expect(html).not.toMatch(/<img|<script|<b>/)
     expect(html).toContain('&lt;b&gt;Mixco&lt;/b&gt;')
-    expect(html.match(/<li class="tarjeta">/g)).toHaveLength(1)
+    expect(html.match(/<li class="mensaje">/g)).toHaveLength(1)
   })
 
   it('has the link with which a recipient decides after a failed attempt', async () => {
@@ -92,7 +109,7 @@ describe('/buzon', () => {
       await api.simulador.avanzar(guia, { estado })
     await hasta(async () => / href="[^"]*\bd\/[\w-]{22}"/.test(await leerBuzon()))
     const html = await leerBuzon()
-    expect(html).toContain('No pudimos entregarle su paquete de <strong>Tienda que pregunta</strong>')
+    expect(html).toContain('No pudimos entregarle su paquete de Tienda que pregunta. Díganos qué hacemos, hasta el ')
     const [, ruta] = /href="([^"]*\bd\/[\w-]{22})">Decidir/.exec(html)!
     const pagina = await fetch(new URL(ruta!, `${servicio.url}/buzon`))
     expect([pagina.status, (await pagina.text()).includes('¿Qué hacemos con su paquete?')]).toEqual([200, true])
@@ -112,7 +129,8 @@ describe('/buzon', () => {
     const { resultados } = await api.guias.crearLote({ guias })
     const ultima = await nueva(api, { telefono: '+50255550101' })
     const html = await leerBuzon()
-    expect(html.match(/<li class="tarjeta">/g)).toHaveLength(100)
+    expect(html.match(/<li class="mensaje">/g)).toHaveLength(100)
+    expect(html.match(/<time datetime="[^"]+">\d\d? \w{3} \d{4}, \d\d:\d\d<\/time>/g)).toHaveLength(100)
     expect(/guía (.+?) ·/.exec(html)?.[1]).toBe(inGroups(ultima))
     expect(html).not.toContain('Cía')
     expect(resultados).toHaveLength(100)
@@ -197,15 +215,15 @@ describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
     await pagina.goto(`${servicio.url}/buzon`)
     expect(await pagina.title()).toBe('Buzón de mensajes')
     const mensaje = pagina.locator('li').filter({ hasText: inGroups(guia) })
-    expect(await mensaje.innerText()).toMatch(/\+50231481676[\s\S]*Zapatería El Paso le envía un paquete a Mixco/)
-    await pagina.screenshot({ path: '/tmp/buzon-antes.png' })
+    expect(await mensaje.innerText()).toMatch(/3148 1676[\s\S]*Zapatería El Paso le envía un paquete a Mixco/)
+    await capturar(pagina, 'buzon-antes')
     await mensaje.getByRole('link', { name: 'Decir dónde es' }).click()
     await pagina.waitForURL(/\/u\/[\w-]{22}$/)
     const token = new URL(pagina.url()).pathname.slice(3)
     await pagina.getByText('Hola, María').waitFor()
     await pagina.getByRole('button', { name: 'Usar mi ubicación' }).click()
     await pagina.getByText('precisión de unos 12 metros').first().waitFor()
-    await pagina.screenshot({ path: '/tmp/buzon-pagina.png' })
+    await capturar(pagina, 'buzon-pagina')
     await pagina.getByRole('button', { name: 'Confirmar' }).click()
     await pagina.getByRole('heading', { name: '¡Gracias, María!' }).waitFor()
     expect((await api.guias.obtener(guia)).ubicacion).toMatchObject({
@@ -219,7 +237,7 @@ describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
     await mensaje.getByRole('link', { name: 'Ver el lugar confirmado' }).click()
     await pagina.getByRole('heading', { name: '¡Gracias, María!' }).waitFor()
     await pagina.goto(`${servicio.url}/buzon`)
-    await pagina.screenshot({ path: '/tmp/buzon-despues.png' })
+    await capturar(pagina, 'buzon-despues')
     expect(await pagina.title()).toBe('Buzón de mensajes')
     expect(errores).toEqual([])
     // The secret of the link went nowhere else: no Referer, no other host, no log.
@@ -232,7 +250,7 @@ describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
   it('fits a phone, and a dark one', COMPLETO, async () => {
     await pagina.emulateMedia({ colorScheme: 'dark' })
     await pagina.goto(`${servicio.url}/buzon`)
-    await pagina.screenshot({ path: '/tmp/buzon-oscuro.png' })
+    await capturar(pagina, 'buzon-oscuro')
     const medidas = await (await pagina.context().newCDPSession(pagina)).send('Page.getLayoutMetrics')
     expect(medidas.cssContentSize.width).toBeLessThanOrEqual(390)
   })

@@ -1,23 +1,32 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
+import { conMosaicos } from '../../scripts/ilustrar/servicio.ts'
 import { usarEntorno } from '../entorno.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
 import { usarPreguntas } from '../resoluciones/preguntas.ts'
 import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
 
 const entorno = usarEntorno()
-const { tienda, preguntada, enviar } = usarPreguntas(entorno)
+const { tienda, preguntada, enviar, ver } = usarPreguntas(entorno)
 
 describe('the page of a decision', () => {
-  it('is private, loads nothing, and says nothing in its preview', async () => {
+  it('is private, loads only the map, and says nothing in its preview', async () => {
     const { enlace } = await preguntada()
     const respuesta = await fetch(entorno.url + enlace, { method: 'HEAD' })
     expect(Object.fromEntries(respuesta.headers)).toMatchObject({
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex',
-      'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'sha256-(?!.*script-src)/),
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'self' 'sha256-\S+' 'sha256-\S+'; script-src 'self' 'sha256-\S+'; img-src 'self' data: https:\/\/tile\.openstreetmap\.org; form-action 'self'; base-uri/,
+      ),
     })
+    const { html: pagina } = await ver(enlace)
+    // The map's module and style sheet are named, and loaded only when the map opens.
+    expect(pagina.match(/(?:src|href)="(?!data:|tel:|\.\.\/)[^"]*"/g) ?? []).toEqual([])
+    expect(pagina).toMatch(
+      /data-modulo="\.\.\/u-recursos\/mapa\.\w+\.js" data-estilo="\.\.\/u-recursos\/mapa\.\w+\.css"/,
+    )
     const previa = /<meta property="og:[\s\S]*?<meta name="description"[^>]*>/
     const leer = async (ruta: string) => previa.exec(await (await fetch(entorno.url + ruta)).text())?.[0]
     expect(await leer(enlace)).toBeDefined()
@@ -31,7 +40,7 @@ describe('the page of a decision', () => {
     const { enlace, api, guia } = await preguntada()
     await api.guias.corregir(guia, { direccion: malo, contenido: malo, destinatario: malo })
     const { html } = await enviar(enlace, { eleccion: 'vecino', nombre: `1${'<b>'.repeat(40)}`, donde: malo })
-    expect(html).not.toMatch(/<script|<b>/)
+    expect(html).not.toMatch(/<script>|<b>/)
     expect(html.match(/&lt;script&gt;/g)!.length).toBeGreaterThanOrEqual(3)
   })
 })
@@ -103,6 +112,31 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
     ])
   })
 
+  it('another place is shown on the map, and one far away is asked about', async () => {
+    const guia = await preguntada()
+    await abrir(guia.enlace, true)
+    await conMosaicos(pagina)
+    await opcion('otro lugar').tap()
+    await pagina.getByLabel('Enlace del mapa, si tiene').fill('https://maps.app.goo.gl/x')
+    await boton('Señalarlo en el mapa').tap()
+    await pagina.locator('#mapa:not(.ciego) .leaflet-tile-loaded').first().waitFor()
+    await pagina.locator('#mapa').tap({ position: { x: 200, y: 180 } })
+    await pagina.getByText('El pin está a').waitFor()
+    expect(await pagina.getByLabel('Enlace del mapa, si tiene').inputValue()).toBe('')
+    await revisarPagina({ pagina, nombre: 'decidir-mapa', blancos: 'button, summary, input:not([type=hidden])' })
+    await boton('Pedir ese lugar').tap()
+    await titulo('Gracias, ya quedó')
+    const { ubicacion } = await guia.leer()
+    expect(ubicacion).toMatchObject({ estado: 'confirmada' })
+    expect(ubicacion!.lat).toBeCloseTo(14.72, 1)
+    const lejos = { eleccion: 'otro_lugar', lat: '16.9', lng: '-89.9', fecha: '' }
+    const { enlace } = await preguntada()
+    const pregunta = await enviar(enlace, lejos)
+    expect([pregunta.status, pregunta.html]).toEqual([422, expect.stringContaining('name="lat" value="16.9"')])
+    expect((await enviar(enlace, { ...lejos, lat: '160' })).html).toContain('No pudimos leer el lugar.')
+    expect((await enviar(enlace, { ...lejos, seguro: '1' })).status).toBe(303)
+  })
+
   it('has no fault that axe finds, in light and dark and with letters twice as large', async () => {
     const guia = await preguntada()
     const blancos = 'button, a.boton, input:not([type=hidden]), select, textarea, summary, .errores a'
@@ -117,11 +151,11 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
     await pagina.getByRole('alert').waitFor()
     await revisar('falta')
     await revisarLetrasGrandes(pagina)
-    await pagina.screenshot({ path: '/tmp/decidir-falta-200.png', fullPage: true })
+    await capturar(pagina, 'decidir-falta-200')
     await pagina.context().close()
     await abrir(guia.enlace, true)
     await revisarLetrasGrandes(pagina)
-    await pagina.screenshot({ path: '/tmp/decidir-pregunta-200.png', fullPage: true })
+    await capturar(pagina, 'decidir-pregunta-200')
     await pagina.context().close()
     await abrir(guia.enlace, true)
     await opcion('No lo quiero').tap()

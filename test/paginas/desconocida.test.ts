@@ -15,7 +15,15 @@ const pedir = (ruta: string, Accept: string | undefined = NAVEGADOR, init: Reque
   fetch(entorno.url + ruta, { redirect: 'manual', ...init, headers: Accept ? { Accept } : {} })
 const codigoDe = async (respuesta: Response) => ((await respuesta.json()) as { codigo: string }).codigo
 const DE_CADA_VEZ = ['date', 'x-request-id', 'connection', 'keep-alive']
+/** Header `Vary` of the page. */
+const VARIAN = 'Accept, Accept-Encoding'
 const RAROS = ['/nada', '/no/hay/nada', '/docs/x/y', '/R/7K3M9QX2A1B4', '/index.html', '/nada?x=1', '/n%C3%A1']
+
+/** Addresses whose path or query cannot be decoded. */
+const ILEGIBLES = [
+  ...['/%E0%A4%A', '/r/%ff', '/u/%00', '/no/%C3%28/hay', '/r?guia=%E0%A4%A', '//nada'],
+  ...['/archivos/%', '/verificar/%/comprobar'],
+]
 
 describe('an address where nothing is', () => {
   it('answers a browser with a page: the search, the way home and the telephone', async () => {
@@ -30,7 +38,7 @@ describe('an address where nothing is', () => {
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
         'x-robots-tag': 'noindex',
-        vary: 'Accept, Accept-Encoding',
+        vary: VARIAN,
         'permissions-policy': 'camera=(), geolocation=(), microphone=()',
         'content-security-policy': expect.stringMatching(
           /^default-src 'none'; style-src 'sha256-[\w+/=]+' 'sha256-[\w+/=]+'; img-src .*; form-action 'self' http:\S+; base-uri 'none'; frame-ancestors 'none'$/,
@@ -50,6 +58,26 @@ describe('an address where nothing is', () => {
       expect([ruta.slice(0, 20), respuesta.status]).toEqual([ruta.slice(0, 20), 404])
       expect(await respuesta.text()).toBe(cuerpo)
     }
+  })
+
+  it('is that page too if the address cannot be decoded', async () => {
+    const cuerpo = await (await pedir('/nada')).text()
+    for (const ruta of [...ILEGIBLES, '/%', '/rastreo/%', '/r%', '/marca/%2']) {
+      const respuesta = await pedir(ruta)
+      expect([ruta, respuesta.status, respuesta.headers.get('vary')]).toEqual([ruta, 404, VARIAN])
+      expect(await respuesta.text()).toBe(cuerpo)
+    }
+  })
+
+  it('is JSON for a program if the address cannot be decoded', async () => {
+    for (const ruta of ILEGIBLES) {
+      const respuesta = await pedir(ruta, 'application/json')
+      expect([ruta, respuesta.status, respuesta.headers.get('vary')]).toEqual([ruta, 400, 'Accept'])
+      expect(await codigoDe(respuesta)).toBe('parametro_invalido')
+    }
+    for (const ruta of ['/api/v1/guias/%ff', '/api/v1/guias/%', '/repartidor/v1/%ff'])
+      expect([ruta, (await pedir(ruta)).headers.get('content-type')]).toEqual([ruta, 'application/json'])
+    expect((await pedir('/%ff', NAVEGADOR, { method: 'POST' })).status).toBe(400)
   })
 
   it('answers HEAD with the same headers and no body', async () => {

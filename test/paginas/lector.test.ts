@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { entregada } from '../archivos/imagenes.ts'
+import { entrarCon, galletas, nuevaPersona, pedirCodigo } from '../equipo/persona.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { usarPreguntas } from '../resoluciones/preguntas.ts'
 import { noDicho, type Recorrido, revisarSinVer } from './lector.ts'
 import {
+  abierta,
   abrirGuia,
   abrirTelefono,
   boton,
   comercioDelTelefono,
   contexto,
+  enGrupos,
   enlace,
   entorno,
   entrarEnLaPagina,
@@ -19,7 +22,6 @@ import {
   inicio,
   nuevoRepartidor,
   pagina,
-  titulo,
   usarTelefono,
 } from './repartidor/telefono.ts'
 import { evaluarEn } from './revisar.ts'
@@ -83,10 +85,72 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
     ['`/r`, a code that can’t be one', () => `${entorno.url}/r?guia=no+es`, 'Seguir el envío'],
     ['an address where nothing is', () => `${entorno.url}/no/hay`, 'Seguir el envío'],
     ['`/verificar`', () => `${entorno.url}/verificar`, 'Verificar'],
+    ['`/entrar`', () => `${entorno.url}/entrar`, 'Mandar el código'],
+    ['`/entrar/codigo`', () => `${entorno.url}/entrar/codigo`, 'Entrar'],
     ['`/docs/consola`', () => `${entorno.url}/docs/consola`, 'Enviar'],
   ] as const)('%s', COMPLETO, async (nombre, direccion, accion) => {
     const pagina = await abrirAqui(direccion())
     comprobar(nombre, accion, await revisarSinVer(pagina, accion))
+    await pagina.context().close()
+  })
+
+  it('the page on which a person proves to be there', COMPLETO, async () => {
+    const { comercio } = await entorno.nuevoComercio()
+    const sinFactor = await nuevaPersona(entorno, { comercio, alcances: ['despacho'] })
+    const conApp = await nuevaPersona(entorno)
+    await entorno.db.pool.query(
+      `update sesion_persona set presencia_en = presencia_en - interval '1 hour'
+       where persona_id in (select id from persona where persona = any($1))`,
+      [[sinFactor.persona, conApp.persona]],
+    )
+    for (const [nombre, ruta, accion, { cookie }] of [
+      ['`/cuenta/presencia`', '/cuenta/presencia', 'Mandar el código', sinFactor],
+      ['`/cuenta/presencia/codigo`', '/cuenta/presencia/codigo', 'Confirmar', sinFactor],
+      ['`/cuenta/presencia`, with an app', '/cuenta/presencia', 'Confirmar', conApp],
+    ] as const) {
+      const pagina = await abrirAqui(entorno.url + ruta, { extraHTTPHeaders: { Cookie: cookie } })
+      comprobar(nombre, accion, await revisarSinVer(pagina, accion))
+      await pagina.context().close()
+    }
+  })
+
+  it('the pages of the office', COMPLETO, async () => {
+    const { cookie, persona } = await nuevaPersona(entorno)
+    const vacio = (await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })).cuerpo.comercio
+    const propio = await entorno.nuevoComercio()
+    const { guia: sola } = await propio.api.guias.crear(unaGuia())
+    const { guia: asignada } = await propio.api.guias.crear(unaGuia())
+    const { repartidor } = (await entorno.operar('POST', '/repartidores', { nombre: 'Eva Tum' })).cuerpo
+    await entorno.operar('POST', '/asignaciones', { guias: [asignada], repartidor })
+    const deSola = new URLSearchParams({ estado: 'aceptado', comercio: propio.comercio })
+    for (const [nombre, ruta, accion] of [
+      ['`/central/guias`, nothing found', '/central/guias?q=nadie', 'Buscar'],
+      ['`/central/guias/{guia}`', `/central/guias/${sola}`, 'Poner el lugar'],
+      ['`/central/reparto/asignar`', `/central/reparto/asignar?${deSola}`, 'Asignar lo marcado'],
+      ['`/central/reparto/{repartidor}`', `/central/reparto/${repartidor}`, 'Asignar lo marcado'],
+      ['`/central/comercios`, nothing found', '/central/comercios?texto=nadie', 'Buscar comercio'],
+      ['`/central/comercios/nuevo`', '/central/comercios/nuevo', 'Crear el comercio'],
+      ['`/central/comercios/{comercio}`', `/central/comercios/${vacio}`, 'Crear una llave'],
+      ['`/central/equipo/{persona}`', `/central/equipo/${persona}`, 'Cambiar sus permisos'],
+      ['`/central/equipo/sistemas`', '/central/equipo/sistemas', 'Agregar un sistema'],
+      ['`/central/equipo/servicio`', '/central/equipo/servicio', 'Buscar'],
+      ['`/central/avisos`, nothing there', '/central/avisos', 'Buscar'],
+      ['`/central/varias`', `/central/varias?accion=cancelar&guia=${sola}`, 'Cancelar 1 guía'],
+    ] as const) {
+      const pagina = await abrirAqui(entorno.url + ruta, { extraHTTPHeaders: { Cookie: cookie } })
+      comprobar(nombre, accion, await revisarSinVer(pagina, accion))
+      await pagina.context().close()
+    }
+  })
+
+  it('the page that asks for the second factor', COMPLETO, async () => {
+    const { correo } = await nuevaPersona(entorno)
+    const { codigo, entrada } = await pedirCodigo(entorno, correo)
+    const [name = '', value = ''] = galletas((await entrarCon(entorno, entrada, codigo)).cabeceras).split(/[=;]/)
+    const pagina = await abrirAqui('about:blank')
+    await pagina.context().addCookies([{ name, value, url: entorno.url }])
+    await pagina.goto(`${entorno.url}/entrar/segundo-factor`)
+    comprobar('`/entrar/segundo-factor`', 'Entrar', await revisarSinVer(pagina, 'Entrar'))
     await pagina.context().close()
   })
 
@@ -134,7 +198,7 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
     const pagina = await abrirAqui(entorno.url + suyo)
     const elegir = await revisarSinVer(pagina, 'Que lo lleven otro día')
     comprobar('`/d/{token}`, choosing', 'Que lo lleven otro día', elegir)
-    await pagina.getByText('Que lo dejen con un vecino').press('Enter')
+    await pagina.locator('summary', { hasText: 'Que lo dejen con un vecino' }).press('Enter')
     const vecino = await revisarSinVer(pagina, 'Dejarlo con mi vecino')
     comprobar('`/d/{token}`, a neighbour', 'Dejarlo con mi vecino', vecino)
     await pagina.getByLabel('Nombre de su vecino').fill('Rosa Caal')
@@ -153,7 +217,7 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
       await guiaEn(repartidor, ['recolectado'], { lat: 14.9, lng: -90.7, telefono: '+50255551235' }),
     ]
     await abrirTelefono()
-    await pagina.getByLabel('Su código').waitFor()
+    await abierta('Reparto').waitFor()
     comprobar('`/repartidor`, signing in', 'Entrar', await revisarSinVer(pagina, 'Entrar'))
     expect(
       await noDicho(pagina, async () => {
@@ -162,22 +226,33 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
       }),
     ).toEqual([])
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (3)').waitFor()
-    comprobar('`/repartidor`, the list', 'Escanear', await revisarSinVer(pagina, 'Escanear'))
+    await abierta('3 por entregar').waitFor()
+    comprobar('`/repartidor`, the first screen', 'Entregar', await revisarSinVer(pagina, 'Entregar'))
+    await enlace('Buscar').press('Enter')
+    await pagina.getByLabel('Código, nombre o dirección').and(pagina.locator(':focus')).waitFor()
+    comprobar('`/repartidor`, searching', 'Abrir', await revisarSinVer(pagina, 'Abrir'))
     expect(
       await noDicho(pagina, async () => {
-        await pagina.getByLabel('Busque, o escriba la guía').press('Enter')
+        await pagina.getByLabel('Código, nombre o dirección').press('Enter')
         await pagina.getByText('Escriba las 12 letras').waitFor()
       }),
     ).toEqual([])
-    await boton('Marcar varias').press('Enter')
+    await inicio()
+    await abierta('3 por entregar').waitFor()
+    await enlace('Más').press('Enter')
+    await abierta('Más').waitFor()
+    await pagina.getByLabel('Oscuro').waitFor()
+    comprobar('`/repartidor`, more', 'Marcar varias', await revisarSinVer(pagina, 'Marcar varias'))
+    await enlace('Marcar varias').press('Enter')
+    await abierta('Marcar varias').waitFor()
     await boton('Marcar las 3').press('Enter')
     comprobar('`/repartidor`, many ticked', 'Salir a ruta con 2', await revisarSinVer(pagina, 'Salir a ruta con 2'))
     await abrirGuia(suya)
+    await abierta(enGrupos(suya)).waitFor()
     await enlace('Entregar').waitFor()
     comprobar('`/repartidor`, a guide', 'Entregar', await revisarSinVer(pagina, 'Entregar'))
     await enlace('Entregar').press('Enter')
-    await titulo('Entregar').waitFor()
+    await abierta('Entregar').waitFor()
     const confirmar = 'Confirmar la entrega'
     comprobar('`/repartidor`, delivering', confirmar, await revisarSinVer(pagina, confirmar))
     expect(
@@ -190,11 +265,12 @@ describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader 
     await pagina.getByAltText('Foto 1').waitFor()
     await pagina.getByLabel('Nombre').fill('María López')
     await boton(confirmar).press('Enter')
-    await titulo('Entregada').waitFor()
+    await abierta('Entregada').waitFor()
     comprobar('`/repartidor`, done', 'Ver la lista', await revisarSinVer(pagina, 'Ver la lista'))
     await inicio()
+    await abierta('2 por entregar').waitFor()
     await enlace('Escanear').press('Enter')
-    await titulo('Escanear').waitFor()
+    await abierta('Escanear').waitFor()
     await pagina.locator('video').waitFor({ state: 'detached' })
     const escanear = await revisarSinVer(pagina, 'Cargar varias a la lista')
     comprobar('`/repartidor`, scanning', 'Cargar varias a la lista', escanear)

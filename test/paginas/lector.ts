@@ -72,13 +72,15 @@ async function recorrer(pagina: Page, sesion: CDPSession): Promise<Parada[]> {
   while (paradas.length < 120) {
     await pagina.keyboard.press('Tab')
     const foco = await evaluarEn<{ id: number; falta: string } | null>(pagina, FOCO)
-    if (!foco || paradas.some(({ id }) => id === foco.id)) return paradas
+    // A field of a date has a stop for each of its parts, which the browser outlines itself.
+    const esParte = foco !== null && paradas.at(-1)?.id === foco.id
+    if (!foco || (!esParte && paradas.some(({ id }) => id === foco.id))) return paradas
     const { result } = await sesion.send('Runtime.evaluate', { expression: 'document.activeElement' })
     const { nodes } = await sesion.send('Accessibility.getPartialAXTree', {
       objectId: result.objectId!,
       fetchRelatives: false,
     })
-    paradas.push({ ...leerNodo(nodes[0] as NodoDelArbol), ...foco })
+    paradas.push({ ...leerNodo(nodes[0] as NodoDelArbol), ...foco, ...(esParte && { falta: '' }) })
   }
   throw new Error('the Tab key never comes round')
 }

@@ -63,6 +63,11 @@ describe('the brand', () => {
     const pagina = await contexto.newPage()
     await pagina.goto(`${entorno.url}/docs`)
     await pagina.locator('.barra').getByRole('link', { name: NOMBRE }).waitFor()
+    // The logo shows the name, so the name is only read out.
+    const estilo = await leer('/docs/marca.css')
+    const [, logo] = /\.barra \.marca::before\{[^}]*url\(\.\.\/(marca\/logo[^)]+)\)/.exec(estilo)!
+    expect((await fetch(`${entorno.url}/${logo}`)).status).toBe(200)
+    expect((await pagina.locator('.barra .marca span').boundingBox())!.width).toBe(1)
     const enlace = pagina.locator('#redoc a[href^="#/"]:not(nav a, [role=navigation] a)').first()
     await enlace.waitFor({ state: 'attached' })
     // In one turn of the page, which chooses its own theme whenever its program arrives.
@@ -120,7 +125,7 @@ describe('the first page', () => {
 
   it('leads everybody to their place, and each place answers', async () => {
     const puertas = [...(await leer('/')).matchAll(/class="opcion" href="(.*?)"/g)].map(([, href]) => href!)
-    expect(puertas).toEqual(['verificar', 'docs', 'docs/consola', 'repartidor'])
+    expect(puertas).toEqual(['verificar', 'docs', 'docs/consola', 'repartidor', 'entrar'])
     for (const puerta of puertas)
       expect([puerta, (await fetch(`${entorno.url}/${puerta}`)).status]).toEqual([puerta, 200])
   })

@@ -315,6 +315,9 @@ describe('the page of a guide', () => {
     expect(await puede({ estado: 'en_bodega' })).toEqual([corregir])
     expect(await puede({ estado: 'en_bodega', lugarSuyo: true })).toEqual(['Corregir el lugar que nos dio', corregir])
     expect(await puede({ ...fallido, resolucion: PENDIENTE })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    // After an attempt, the link of that message changes no place.
+    for (const estado of ['intento_fallido', 'en_bodega'] as const)
+      expect(await puede({ estado, intentos: 1, lugarSuyo: true })).toEqual([corregir])
     const preguntado = { ...fallido, resolucion: PENDIENTE, preguntado: true }
     expect(await puede(preguntado)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
     expect(texto(await dePagina(preguntado))).toContain(

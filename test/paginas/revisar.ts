@@ -1,6 +1,7 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { capturar } from '../navegador.ts'
 
 /** Evaluates in a page; not Playwright's `evaluate()`, which a page's policy would report as an eval. */
 export async function evaluarEn<T>(pagina: Page, expression: string): Promise<T> {
@@ -15,11 +16,31 @@ export async function evaluarEn<T>(pagina: Page, expression: string): Promise<T>
   return result.value as T
 }
 
-const NORMAS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+/** The rules whose result depends on the colours. */
+const DE_COLORES = ['color-contrast', 'link-in-text-block']
+
+/**
+ * Expects that axe finds no fault in a page, in dark and then in light. In dark it tries the rules of colours alone: all
+ * the rest is the same.
+ * @param nombre of the page, and of its pictures
+ */
+export async function revisarConAxe(pagina: Page, nombre: string): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await pagina.emulateMedia({ colorScheme })
+    const faltas = await evaluarEn<string[]>(
+      pagina,
+      `(async () => { if (!window.axe) { ${axe.source} }
+        const { violations } = await axe.run(document, ${JSON.stringify(colorScheme === 'dark' ? { runOnly: DE_COLORES } : {})})
+        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`,
+    )
+    expect(faltas, `${nombre}, ${colorScheme}`).toEqual([])
+    await capturar(pagina, `${nombre}-${colorScheme}`)
+  }
+}
 
 interface QueSeRevisa {
   pagina: Page
-  /** Of the pictures that are left in /tmp. */
+  /** Of the pictures, with `CAPTURAS`. */
   nombre: string
   /** The window's width, in pixels. */
   ancho?: number
@@ -29,18 +50,7 @@ interface QueSeRevisa {
 
 /** In light and dark: no fault that axe can find, no small target, nothing wider than the window; and its picture. */
 export async function revisarPagina({ pagina, nombre, ancho = 360, blancos }: QueSeRevisa): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await pagina.emulateMedia({ colorScheme })
-    const fallas = await evaluarEn<string[]>(
-      pagina,
-      `(async () => { if (!window.axe) { ${axe.source} }
-        const { violations } = await axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(NORMAS)} } })
-        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`,
-    )
-    expect(fallas, `${nombre}, ${colorScheme}`).toEqual([])
-    await pagina.screenshot({ path: `/tmp/${nombre}-${colorScheme}.png`, fullPage: true })
-  }
-  await pagina.emulateMedia({ colorScheme: 'light' })
+  await revisarConAxe(pagina, nombre)
   const medidas = await evaluarEn<{ ancho: number; chicos: string[] }>(
     pagina,
     `({
@@ -59,4 +69,19 @@ export async function revisarLetrasGrandes(pagina: Page): Promise<void> {
   await pagina.setViewportSize({ width: 320, height: 740 })
   await evaluarEn(pagina, `document.documentElement.style.fontSize = '200%'`)
   expect(await evaluarEn(pagina, 'document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+}
+
+/** Letters twice as large, on a phone of 360 × 740: bars that stay in the window cover at most 15 % of it. */
+export async function revisarBarras(pagina: Page): Promise<void> {
+  await pagina.setViewportSize({ width: 360, height: 740 })
+  await evaluarEn(pagina, `document.documentElement.style.fontSize = '200%'`)
+  const tapado = () =>
+    evaluarEn<number>(
+      pagina,
+      `[...document.querySelectorAll('body *')]
+        .filter((e) => ['fixed', 'sticky'].includes(getComputedStyle(e).position) && e.checkVisibility())
+        .reduce((suma, e) => suma + e.offsetHeight, 0) / innerHeight`,
+    )
+  await expect.poll(tapado).toBeLessThanOrEqual(0.15)
+  await evaluarEn(pagina, `document.documentElement.style.fontSize = ''`)
 }

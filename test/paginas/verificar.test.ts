@@ -10,7 +10,7 @@ import { inGroups, newGuideCode } from '../../server/platform/codes/codes.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, lecturaDe, unaGuia } from '../fabricas.ts'
-import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
 import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
 
 const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1' }))
@@ -219,6 +219,25 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar(pagina, 'alterada')
   })
 
+  it('says that the PDF of a delivery that was undone is no longer valid', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const deshecha = await entregada(entorno, comercio)
+    const { pdf } = await conPdf(deshecha.guia, comercio)
+    const buffer = Buffer.from(await (await fetch(pdf.url)).arrayBuffer())
+    const cuerpo = { razon: 'Era otra puerta', secuencia: 4 }
+    expect((await entorno.operar('POST', `/guias/${deshecha.guia}/rectificar`, cuerpo)).status).toBe(200)
+    const pagina = await abrir(deshecha.guia)
+    await titulo(pagina, 'Una entrega fue un error')
+    const anterior = { name: 'prueba.pdf', mimeType: 'application/pdf', buffer }
+    await pagina.getByLabel('Elegir el PDF').setInputFiles(anterior)
+    await titulo(pagina, 'Ya no vale')
+    await elegir(pagina, 'bueno.pdf')
+    await titulo(pagina, 'No es la prueba de esta guía')
+    await pagina.getByLabel('Elegir el PDF').setInputFiles(anterior)
+    await titulo(pagina, 'Ya no vale')
+    await revisar(pagina, 'deshecha')
+  })
+
   it('takes what is dropped, anywhere on the page', async () => {
     const pagina = await abrir(guia, { ancho: 1280 })
     const soltar = async (donde: string, nombre: string) => {
@@ -345,7 +364,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const sin = await abrir(guia, { javaScriptEnabled: false })
     await titulo(sin, 'Hace falta JavaScript')
     expect(await sin.getByLabel('Elegir el PDF').isVisible()).toBe(false)
-    await sin.screenshot({ path: '/tmp/verificar-sin-js.png', fullPage: true })
+    await capturar(sin, 'verificar-sin-js')
     await contexto.close()
     await revisar(await abrir('nada'), 'desconocida')
   })

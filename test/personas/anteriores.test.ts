@@ -1,7 +1,10 @@
 // A person whose telephone a correction has replaced.
 
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { descifrarCambios } from '../../server/domain/guias/correcciones.ts'
+import { subir } from '../archivos/imagenes.ts'
 import { correrAqui } from '../consola.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
@@ -26,6 +29,22 @@ const persona = async (que: string, telefono: string, ...mas: string[]) => {
   return JSON.parse(salida)
 }
 
+/** Answers of a merchant's server that name the recipient. Of a receiver on this machine nothing is kept. */
+async function contestado(guia: string) {
+  const quien = `case when secuencia < 4 then 'Anacleta' when secuencia < 7 then 'Ludovico' else 'Evangelina' end`
+  await entorno.db.pool.query(
+    `with e as (
+       update webhook_entrega set exito = (exito::jsonb || jsonb_build_object('cuerpo', ${quien}))::json
+       where evento like $1 returning *
+     )
+     insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
+       secretos, total_ms, cuerpo, cuerpo_truncado, detalle)
+     select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, 'automatica', now(), 'http://x', '{1}', 1,
+       ${quien}, false, ${quien} from e`,
+    [`evt_${guia}_%`],
+  )
+}
+
 /** A guide that was Ana's, then Luis's and is Eva's, with the body of each webhook. */
 async function deTres() {
   const { api } = await entorno.nuevoComercio()
@@ -40,6 +59,7 @@ async function deTres() {
   await api.guias.corregir(guia, { indicaciones: 'Preguntar por Ludovico' })
   await api.guias.corregir(guia, { ...DE_EVA, indicaciones: null })
   await entorno.quietud()
+  await contestado(guia)
   const cuerpos = async () => {
     const { secuencia } = await api.guias.obtener(guia)
     const numeros = Array.from({ length: secuencia }, (_, i) => i + 1)
@@ -67,11 +87,73 @@ describe('a person whose telephone was corrected', () => {
     const texto = JSON.stringify(anteriores.find((una: { guia: string }) => una.guia === guia))
     for (const dicho of ['+50255552222', 'Ludovico Dos', 'Calle Segunda 2', 'Preguntar por Ludovico'])
       expect(texto).toContain(dicho)
+    // An answer of the merchant's server to each event of his, stored with the delivery or as an attempt.
+    expect(texto.match(/"cuerpo": ?"Ludovico"/g)?.length).toBeGreaterThanOrEqual(3)
     expect(texto).not.toMatch(SUYO.ana)
     expect(texto).not.toMatch(SUYO.eva)
     const deEva = JSON.stringify(await persona('exportar', DE_EVA.telefono))
     expect(deEva).toContain('Evangelina Tres')
+    expect(deEva).toMatch(/"cuerpo": ?"Evangelina"/)
     expect(deEva).not.toMatch(SUYO.luis)
+    // Nor what a note said of Ana, and the server answered to her events.
+    expect(deEva).not.toMatch(SUYO.ana)
+    expect(JSON.stringify(await persona('exportar', DE_ANA.telefono))).toContain('Anacleta no contesta')
+  })
+
+  it('is not given to the next one with the photos of an attempt at his door', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const telefono = '+50255554444'
+    const { guia } = await api.guias.crear(unaGuia({ telefono: '+50255556666' }))
+    const intentar = async () => {
+      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
+      const { archivo } = (await subir(entorno, guia)).cuerpo
+      const fallido = { estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [archivo] }
+      expect((await entorno.operar('POST', `/guias/${guia}/eventos`, fallido)).status).toBe(201)
+      return archivo
+    }
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    const anterior = await intentar()
+    await api.guias.corregir(guia, { telefono })
+    const suya = await intentar()
+    const [exportada] = (await persona('exportar', telefono)).guias
+    expect(exportada).toMatchObject({ guia, archivos: [suya], tablas: { prueba_intento: [{ fotos: [suya] }] } })
+    expect(exportada.tablas.archivo.map(({ archivo }: { archivo: string }) => archivo)).toEqual([suya])
+    const carpeta = join(entorno.dataDir, 'expediente')
+    const [guardada] = (await persona('exportar', '+50255556666', '--carpeta', carpeta)).anteriores
+    expect(guardada.periodos).toMatchObject([
+      { archivos: [anterior], tablas: { prueba_intento: [{ fotos: [anterior] }] } },
+    ])
+    expect(guardada.periodos[0].tablas.archivo).toHaveLength(1)
+    expect(await readdir(carpeta)).toEqual([anterior])
+    await persona('olvidar', '+50255556666', '--si')
+    expect(await tablasCon(entorno.db, new RegExp(anterior))).toEqual([])
+    expect((await persona('exportar', telefono)).guias[0].archivos).toEqual([suya])
+  })
+
+  it('gets the corrected values of the time since the telephone is his', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const telefono = '+50255559999'
+    const { guia } = await api.guias.crear(unaGuia({ telefono: '+50255550000', direccion: 'De otra persona' }))
+    await api.guias.corregir(guia, { telefono, direccion: 'Avenida Media 4' })
+    await api.guias.corregir(guia, { direccion: 'Avenida Final 9' })
+    const [{ correcciones }] = (await persona('exportar', telefono)).guias
+    const registrado_en = expect.stringMatching(/Z$/)
+    expect(correcciones).toEqual([
+      { secuencia: 2, registrado_en, telefono: { despues: telefono }, direccion: { despues: 'Avenida Media 4' } },
+      { secuencia: 3, registrado_en, direccion: { antes: 'Avenida Media 4', despues: 'Avenida Final 9' } },
+    ])
+  })
+
+  it('leaves the notes that were written after the correction', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia({ telefono: '+50255557777' }))
+    const anotar = (texto: string) => entorno.operar('POST', `/guias/${guia}/notas`, { texto })
+    await anotar('El de antes no contesta')
+    await api.guias.corregir(guia, { telefono: '+50255558888' })
+    await anotar('La de ahora contesta')
+    await persona('olvidar', '+50255557777', '--si')
+    const { cuerpo } = await entorno.operar('GET', `/guias/${guia}/notas`)
+    expect(cuerpo.datos.map(({ texto }: { texto: string }) => texto)).toEqual(['La de ahora contesta'])
   })
 
   it('is forgotten everywhere, and the present one keeps everything', async () => {
@@ -133,6 +215,23 @@ describe('a person whose telephone was corrected', () => {
     await api.guias.corregir(misma, { telefono: DE_LUIS.telefono })
     await persona('olvidar', DE_ANA.telefono, '--si')
     expect((await api.guias.obtener(misma)).ubicacion.lat).toBe(14.74444)
+  })
+
+  it('is forgotten with a short link of his that nobody has followed yet', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const maps_url = 'https://maps.app.goo.gl/deAnacleta'
+    const { lat, lng, ...sinLugar } = unaGuia({ ...DE_ANA, maps_url })
+    const { guia } = await api.guias.crear(sinLugar as ReturnType<typeof unaGuia>)
+    await api.guias.corregir(guia, { telefono: DE_LUIS.telefono, lat: lat!, lng: lng! })
+    // It did not answer, and is tried again tomorrow.
+    await entorno.db.pool.query(
+      `insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
+       select comercio_id, modo, id, gen_random_uuid(), $2, now() + interval '1 day' from guia where guia = $1
+       on conflict (comercio_id, modo, guia_id) do update set proximo_en = excluded.proximo_en`,
+      [guia, maps_url],
+    )
+    await persona('olvidar', DE_ANA.telefono, '--si')
+    expect(await tablasCon(entorno.db, /deAnacleta/)).toEqual([])
   })
 
   it('is erased as the guide’s own recipient if the telephone came back', async () => {

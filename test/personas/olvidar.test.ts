@@ -87,6 +87,32 @@ describe('personal data', () => {
     expect(await forzado()).toEqual({})
   })
 
+  it('are not written again by an event that comes after the erasure', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const ocurrido_en = entorno.reloj().toISOString()
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    for (const estado of ['en_devolucion', 'devuelto'])
+      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+    await olvidarEn(366)
+    const registrar = (cuerpo: object) =>
+      entorno.operar('POST', `/guias/${guia}/eventos`, {
+        descripcion: 'Ana no está',
+        lat: 14.71,
+        lng: -90.64,
+        ...cuerpo,
+      })
+    const nota = await registrar({ tipo: 'guia.nota' })
+    expect([nota.status, nota.cuerpo.codigo]).toEqual([409, 'datos_borrados'])
+    const tardia = await registrar({ estado: 'en_bodega', ocurrido_en })
+    expect([tardia.status, tardia.cuerpo.descripcion]).toEqual([201, 'Lectura recibida tarde'])
+    const { rows } = await entorno.db.pool.query(
+      `select descripcion, lat from evento where comercio_id = $1 and guia = $2 and tipo = 'guia.escaneo_tardio'`,
+      [id, guia],
+    )
+    expect(rows).toEqual([{ descripcion: null, lat: null }])
+  })
+
   it('leave a proof to its own time, which still says what it signed', async () => {
     const comercio = await entorno.nuevoComercio()
     const { guia } = await entregada(entorno, comercio)
@@ -94,6 +120,14 @@ describe('personal data', () => {
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'entregado', telefono: null })
     const prueba = await comercio.api.guias.pruebaEntrega(guia)
     expect(prueba.recibido_por.nombre).toBe('María López')
+    // Afterwards the retention of places finds no place of the guide, which would tell it that the proof has one.
+    expect(prueba).toMatchObject({ lat: null, lng: null, precision_m: null, distancia_m: null })
+    const { rows } = await entorno.db.pool.query(
+      `select from archivo a join guia g on g.comercio_id = a.comercio_id and g.id = a.guia_id where g.guia = $1
+         and a.lat is not null`,
+      [guia],
+    )
+    expect(rows).toEqual([])
   })
 
   it('are found by the index of what is due', async () => {

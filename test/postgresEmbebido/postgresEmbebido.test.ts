@@ -1,7 +1,7 @@
 // Real processes and real clusters, each case in its own folder. Holders that must be killed, signalled or compete
 // run as child processes of a few lines.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -216,6 +216,14 @@ describe('vida normal', () => {
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
   })
 
+  test('un postgres.log de más de 10 MB se aparta al arrancar', async () => {
+    yaUsado()
+    const log = join(dataDir, 'postgres.log')
+    fs.truncateSync(log, 10_000_001)
+    await (await tomar()).soltar()
+    expect([fs.statSync(`${log}.1`).size, fs.statSync(log).size < 10_000]).toEqual([10_000_001, true])
+  })
+
   test('un usuario no exclusivo convive con el servicio, en cualquier orden de salida', async () => {
     yaUsado()
     const servicio = await tomar()
@@ -275,6 +283,24 @@ describe('una sola instancia', () => {
     expect(corre(pid)).toBe(false)
     expect(fs.readdirSync(dataDir).sort()).toEqual(['pgdata', 'postgres.json', 'postgres.log'])
   })
+})
+
+test('quien suelta el servidor mientras no vuelve, termina por sí mismo', async () => {
+  yaUsado()
+  const opciones = { dataDir, exclusivo: true, flags: SIN_SYNC, carpetaExterna: join(base, 'externa') }
+  const codigo = `
+    import { readFileSync, renameSync } from 'node:fs'
+    import { acquirePostgres } from '${RAIZ}/server/data/embedded/embedded.ts'
+    const { pgdata, soltar } = await acquirePostgres(${JSON.stringify(opciones)})
+    const pid = parseInt(readFileSync(pgdata + '/postmaster.pid', 'utf8'))
+    renameSync(pgdata, pgdata + '.lejos')
+    process.kill(pid, 'SIGKILL')
+    // The server is started again and again, and in between this process sleeps.
+    await new Promise((seguir) => setTimeout(seguir, 1_000))
+    await soltar()
+    console.log('suelto')`
+  const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', codigo], { encoding: 'utf8' })
+  expect([status, stdout]).toEqual([0, 'suelto\n'])
 })
 
 describe('muertes', COMPLETO, () => {

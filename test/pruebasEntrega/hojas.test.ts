@@ -100,6 +100,16 @@ describe('the pages of a proof', () => {
     expect(texto).toContain('rep_4T8WQ2ZK7NHB')
   })
 
+  it('carry over no row of a history that fits on the first page, and else four rows at least', async () => {
+    for (let cuantos = 2; cuantos <= 30; cuantos++)
+      for (const fotos of [FOTOS['one photo'], FOTOS['six photos']]) {
+        const { trozos } = await revisar({ historial: historialDe(cuantos), fotos }, `${cuantos}`)
+        const filas = trozos.filter(({ texto, pagina }) => pagina === 1 && /^(?:Evento|…)/.test(texto)).length
+        expect([cuantos, filas === 0 || filas >= 4]).toEqual([cuantos, true])
+        if (cuantos < 8) expect([cuantos, filas]).toEqual([cuantos, 0])
+      }
+  })
+
   it('carry over no single row of the history', async () => {
     for (let cuantos = 2; cuantos <= 30; cuantos++) {
       const { trozos } = await revisar(

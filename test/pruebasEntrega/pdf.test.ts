@@ -217,7 +217,8 @@ const dentro = (numRuns: number) =>
       const { paginas, trozos } = leerPdf(await componerPdf(datos))
       expect(paginas).toBeLessThanOrEqual(2)
       for (const { x, y } of trozos) {
-        expect(x).toBeGreaterThanOrEqual(38)
+        // The margin is 46 points wide. A mark of a foreign script may stand left of its letter, in the margin.
+        expect(x).toBeGreaterThan(25)
         expect(x).toBeLessThan(612 - 40)
         expect(y).toBeGreaterThan(25)
         expect(y).toBeLessThan(792 - 25)

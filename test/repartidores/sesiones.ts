@@ -1,9 +1,10 @@
-import { afterAll } from 'vitest'
+import { afterAll, expect, inject } from 'vitest'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { type Service, type ServiceOverrides, startService } from '../../server/startup/service.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { puertoLibre } from '../puertos.ts'
+import { crearTestigo } from '../testigo.ts'
 import type { Movil } from './movil.ts'
 
 /** Signing in at a service that isn't the environment's own, or with headers of its own. */
@@ -20,8 +21,11 @@ export const conocida = (movil: Movil) => movil.pedir('GET', '/sesion')
 export function usarSesiones() {
   const entorno = usarEntorno()
   const otros: Service[] = []
+  const quejas: Error[] = []
+  const testigo = crearTestigo(inject('carpeta'), (error) => quejas.push(error))
   afterAll(async () => {
     await Promise.all(otros.map((otro) => otro.detener()))
+    expect(quejas).toEqual([])
   })
   /** Another process over the same database, with other settings. */
   async function otroServicio(env: Record<string, string> = {}, sustitutos: ServiceOverrides = {}) {
@@ -31,6 +35,7 @@ export function usarSesiones() {
     otros.push(
       await startService(config, createLog('silent'), undefined, {
         reloj: entorno.reloj,
+        testigo,
         despedida: 0,
         ...sustitutos,
       }),

@@ -9,6 +9,8 @@ import type { ProcesoDeEscenario } from './procesos.ts'
 const CUANTAS = 6
 /** How long documents may take once PostgreSQL is back, in seconds. */
 const RECUPERACION = 10
+/** The same beside other tests on a busy machine. */
+const RECUPERACION_CON_CARGA = 60
 
 async function llamar({ llave }: Arnes, api: ProcesoDeEscenario, ruta: string, cuerpo: unknown) {
   const respuesta = await fetch(`${api.url}/api/v1${ruta}`, {
@@ -57,7 +59,8 @@ export const documentosSinPostgres: Escenario['correr'] = ({ veces }) =>
       if (antes === todos) fallas.push(`restart ${i + 1}: everything was made before it: nothing was tried`)
     }
     const recuperado = Math.max(...vueltas)
-    if (recuperado > RECUPERACION) fallas.push(`documents took ${recuperado.toFixed(1)} s after PostgreSQL was back`)
+    if (recuperado > (veces < 6 ? RECUPERACION_CON_CARGA : RECUPERACION))
+      fallas.push(`documents took ${recuperado.toFixed(1)} s after PostgreSQL was back`)
     for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
     return {
       escenario: 'PDF sin PostgreSQL',

@@ -42,6 +42,18 @@ describe('a recipient who decides', () => {
       expect(despues.html).toContain(dicho)
   })
 
+  it('is offered every day that the service takes, from the first to the last', async () => {
+    const guia = await preguntada()
+    const { html } = await ver(guia.enlace)
+    const dias = [...new Set([...html.matchAll(/<option value="([\d-]+)"/g)].map(([, dia]) => dia!))]
+    const [primero, ultimo] = [dias[0]!, dias.at(-1)!]
+    expect(primero).toBe((await guia.leer()).resolucion!.fecha_desde)
+    expect(dias).toEqual(dias.map((_dia, i) => addDays(primero, i)))
+    const pedir = (fecha: string) => enviar(guia.enlace, { ...OTRO_DIA, fecha })
+    expect((await pedir(addDays(ultimo, 1))).status).toBe(422)
+    expect((await pedir(ultimo)).status).toBe(303)
+  })
+
   it('asks for another place, by a link or by words, in one transaction', async () => {
     const guia = await preguntada()
     const enlace = 'https://www.google.com/maps?q=14.6301,-90.6071'
@@ -173,7 +185,7 @@ describe('the page', () => {
       dayInWords(dayIn(new Date((await leer()).resolucion!.vence_en!), 'America/Guatemala')).split(' ')[0]!,
     ])
       expect(html).toContain(dicho)
-    expect(html).not.toMatch(/Pérez|<script/)
+    expect(html).not.toMatch(/Pérez|<script(?! type="module">)/)
     expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('¿Qué hacemos con su paquete?')
   })
 
@@ -293,11 +305,24 @@ describe('a link', () => {
 
   it('ends with the telephone that got it, and the new one gets no second message', async () => {
     const { api, guia, enlace } = await preguntada()
+    const abraEl = 'Abra el enlace del mensaje que recibió.'
+    expect((await ver(`/r/${guia}`)).html).toContain(abraEl)
     await api.guias.corregir(guia, { telefono: '+50259871234' })
     await entorno.quietud()
+    expect((await ver(`/r/${guia}`)).html).not.toContain(abraEl)
     expect((await ver(enlace)).status).toBe(404)
     expect((await enviar(enlace, NEGARSE)).status).toBe(404)
     expect(await mensajes(guia)).toHaveLength(1)
+  })
+
+  it('shows what the recipient chose after an operator undid the return', async () => {
+    const { guia, enlace, leer } = await preguntada()
+    expect((await enviar(enlace, NEGARSE)).status).toBe(303)
+    const { secuencia } = await leer()
+    const pedido = { razon: 'Lo quiere', secuencia }
+    expect((await entorno.operar('POST', `/guias/${guia}/rectificar`, pedido)).status).toBe(200)
+    expect((await enviar(enlace, CON_ROSA)).status).toBe(303)
+    expect((await ver(enlace)).html).toContain('Lo dejamos con su vecino')
   })
 
   it('waits while the parcel is lost', async () => {

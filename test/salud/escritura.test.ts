@@ -148,7 +148,7 @@ describe('a connection whose server lacks something', EN_POSTGRES, () => {
   const proceso = async () => (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
 
   it.each([
-    ['53100', 'a full disk', true],
+    ['53100', 'a full disk', false],
     ['53200', 'memory', true],
     ['25006', 'a read-only transaction', true],
     ['58030', 'a failing disk', true],

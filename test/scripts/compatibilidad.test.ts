@@ -15,6 +15,7 @@ const LUGARES = [
   'openapi/comercios/openapi.yaml',
   'package.json',
   'sdk/package.json',
+  'sdk/mcp/package.json',
   'sdk/src/version.ts',
   'CHANGELOG.md',
   'openapi/comercios/guia/15-cambios.md',

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type AvisoDeWebhook, firmarWebhook, type TodoAtendido } from '@guias/sdk'
-import ts from 'typescript'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { atender } from '../../sdk/ejemplos/atender.ts'
@@ -20,16 +19,15 @@ import { puertoLibre } from '../puertos.ts'
 const entorno = compartirEntorno()
 const raiz = fileURLToPath(new URL('../../', import.meta.url))
 const ejemplos = join(raiz, 'sdk/ejemplos')
-const EXPRESS = 'app.listen(PORT)'
 const CON_HONO = "import { serve } from '@hono/node-server'"
 /** What a shop has around each example. */
 const TIENDAS = {
-  'Express 5': `import { app } from './express.js'; ${EXPRESS}`,
-  'Express 4': `import { app } from './express4.js'; ${EXPRESS}`,
-  Fastify: `import { app } from './fastify.js'; await app.listen({ port: PORT, host: '127.0.0.1' })`,
-  Hono: `${CON_HONO}; import { app } from './hono.js'; serve({ fetch: app.fetch, port: PORT })`,
+  'Express 5': `import './express.mjs'`,
+  'Express 4': `import './express4.mjs'`,
+  Fastify: `import { app } from './fastify.mjs'; await app.listen({ port: PORT, host: '127.0.0.1' })`,
+  Hono: `${CON_HONO}; import { app } from './hono.mjs'; serve({ fetch: app.fetch, port: PORT })`,
   // A route handler is a function from Request to Response, which is all that Next.js asks of it.
-  'Next.js': `${CON_HONO}; import { POST } from './next.js'; serve({ fetch: POST, port: PORT })`,
+  'Next.js': `${CON_HONO}; import { POST } from './next.mjs'; serve({ fetch: POST, port: PORT })`,
 }
 
 let carpeta = ''
@@ -39,19 +37,8 @@ beforeAll(async () => {
   await cp(ejemplos, carpeta, { recursive: true })
   await symlink(join(raiz, 'node_modules'), join(carpeta, 'node_modules'))
   await writeFile(join(carpeta, 'package.json'), '{ "type": "module" }')
-  for (const archivo of await readdir(ejemplos)) {
-    if (!archivo.endsWith('.ts')) continue
-    const { outputText } = ts.transpileModule(await readFile(join(ejemplos, archivo), 'utf8'), {
-      compilerOptions: {
-        target: ts.ScriptTarget.ES2022,
-        module: ts.ModuleKind.ESNext,
-        rewriteRelativeImportExtensions: true,
-      },
-    })
-    await writeFile(join(carpeta, archivo.replace(/ts$/, 'js')), outputText)
-    if (archivo === 'express.ts')
-      await writeFile(join(carpeta, 'express4.js'), outputText.replace("from 'express'", "from 'express4'"))
-  }
+  const express = await readFile(join(ejemplos, 'express.mjs'), 'utf8')
+  await writeFile(join(carpeta, 'express4.mjs'), express.replace("from 'express'", "from 'express4'"))
   for (const [nombre, codigo] of Object.entries(TIENDAS))
     await writeFile(join(carpeta, `${nombre}.mjs`), `const PORT = Number(process.env.PORT)\n${codigo}\n`)
 })
@@ -151,6 +138,34 @@ describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
       hijo.kill()
     },
   )
+})
+
+describe.skipIf(!NODE_20)('the chapter of webhooks, as it is printed', () => {
+  it('has an Express receiver of two files that Node 20 runs', async () => {
+    const capitulo = await (await fetch(`${entorno.url}/docs/guia/recibir-webhooks.md`)).text()
+    const propia = await mkdtemp(join(tmpdir(), 'guias-express-'))
+    try {
+      await symlink(join(raiz, 'node_modules'), join(propia, 'node_modules'))
+      await mkdir(join(propia, 'avisos'))
+      const impresos = [...capitulo.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, codigo = '']) => codigo)
+      expect(impresos).toHaveLength(2)
+      for (const [i, archivo] of ['recibir.mjs', 'express.mjs'].entries()) {
+        expect(capitulo).toContain(`\`${archivo}\``)
+        await writeFile(join(propia, archivo), impresos[i]!)
+      }
+      const puerto = await puertoLibre()
+      const { api } = await entorno.nuevoComercio()
+      const { webhook, secreto } = await api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/webhooks/guias` })
+      const env = { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto }
+      const hijo = spawn(NODE_20!, ['express.mjs'], { cwd: propia, env, stdio: ['ignore', 'pipe', 'inherit'] })
+      hijos.push(hijo)
+      await once(hijo.stdout, 'data')
+      const { evento } = await api.webhooks.probar(webhook)
+      await hasta(async () => (await readdir(join(propia, 'avisos'))).includes(`${evento}.json`))
+    } finally {
+      await rm(propia, { recursive: true, force: true })
+    }
+  })
 })
 
 describe('receptor.mjs', () => {

@@ -8,12 +8,13 @@ import {
   ErrorNoAutenticado,
   ErrorNoEncontrado,
   ErrorParametro,
+  ErrorRespuesta,
   ErrorServicio,
   ErrorTiempo,
   ErrorValidacion,
 } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { conProblema, GUIA, json, problema, usarServidor } from './servidor.ts'
+import { conProblema, falla, GUIA, json, problema, texto, usarServidor } from './servidor.ts'
 
 const { cliente, contestar, fallaCon } = usarServidor()
 
@@ -57,10 +58,27 @@ describe('errors of the API', () => {
       json(422, problema(422, 'validacion', { errores, errores_omitidos: 5 })),
     )
     expect(error.errores).toEqual(errores)
-    expect(error.message.split('\n').slice(1)).toEqual([
-      ...errores.slice(0, 10).map((e) => `  ${e.campo}: ${e.mensaje}`),
-      '  … y 7 más',
+    expect(error.message.split('; ').slice(1)).toEqual([
+      ...errores.slice(0, 10).map((e) => `${e.campo}: ${e.mensaje}`),
+      'y 7 más',
     ])
+  })
+
+  it('has one line in the message of every error', async () => {
+    const mensaje = 'Haga esto.\r\n  Y esto.'
+    const fallas = [{ campo: '/c', codigo: 'formato', mensaje: 'una\nfalta' }]
+    contestar(json(422, problema(422, 'validacion', { mensaje, errores: fallas })))
+    const errores = [
+      await falla(cliente().guias.obtener('A')),
+      await fallaCon(ErrorRespuesta, texto(200, '<html>\n\n<body>\n')),
+      await falla(cliente({ fetch: () => Promise.reject(new Error('una\notra')) }).guias.obtener('A')),
+    ]
+    expect(errores.map(({ message }) => message)).toEqual([
+      'Haga esto. Y esto. (codigo: validacion, HTTP 422, id_solicitud: sol-1); /c: una falta',
+      expect.stringMatching(/ Empieza así: <html> <body> $/),
+      expect.stringContaining('una otra'),
+    ])
+    for (const { message } of errores) expect(message).not.toMatch(/[\r\n]| {2}/)
   })
 
   it('carries what conflicts', async () => {

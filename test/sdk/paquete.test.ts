@@ -82,7 +82,9 @@ describe('what is published', () => {
       expect(await readFile(join(paquete, suyo), 'utf8')).toBe(await readFile(join(raiz, nuestro), 'utf8'))
     expect(archivos).toEqual(
       expect.arrayContaining(
-        ['index', 'telefono'].flatMap((uno) => ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${uno}.${tipo}`)),
+        ['index', 'telefono', 'hoja', 'pruebas'].flatMap((uno) =>
+          ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${uno}.${tipo}`),
+        ),
       ),
     )
     const { dependencies, peerDependencies, optionalDependencies, scripts } = JSON.parse(
@@ -94,13 +96,26 @@ describe('what is published', () => {
   })
 
   it('has the sources of its code in maps, and no address that is nobody’s', async () => {
-    for (const nombre of ['index.js', 'index.cjs', 'telefono.js', 'telefono.cjs', 'cli.js']) {
+    for (const nombre of [
+      'index.js',
+      'index.cjs',
+      'telefono.js',
+      'telefono.cjs',
+      'cli.js',
+      'hoja.js',
+      'hoja.cjs',
+      'pruebas.js',
+      'pruebas.cjs',
+    ]) {
       const codigo = await readFile(join(paquete, 'dist', nombre), 'utf8')
       const [, mapa = ''] = /^\/\/# sourceMappingURL=(.+)$/m.exec(codigo) ?? []
       const { sources, sourcesContent } = JSON.parse(await readFile(join(paquete, 'dist', mapa), 'utf8'))
       expect(sources.length).toBeGreaterThan(0)
       for (const [i, fuente] of (sources as string[]).entries())
-        expect([fuente, sourcesContent[i]]).toEqual([expect.stringMatching(/^\.\.\/(src|cli)\//), expect.any(String)])
+        expect([fuente, sourcesContent[i]]).toEqual([
+          expect.stringMatching(/^\.\.\/(src|cli|pruebas)\//),
+          expect.any(String),
+        ])
     }
     const { repository, homepage, bugs } = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
     expect([repository, homepage, bugs]).toEqual([undefined, undefined, undefined])
@@ -175,7 +190,7 @@ describe('what is published', () => {
     expect(analysis.types).toEqual({ kind: 'included' })
   })
 
-  it.each(['index.d.ts', 'index.d.cts', 'telefono.d.ts', 'telefono.d.cts'])(
+  it.each(['index', 'telefono', 'hoja'].flatMap((uno) => [`${uno}.d.ts`, `${uno}.d.cts`]))(
     'has no any in %s, and no code of a generator',
     async (nombre) => {
       const tipos = (await readFile(join(paquete, 'dist', nombre), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
@@ -191,6 +206,7 @@ describe('what is published', () => {
     ["export { verificarWebhook } from '@guias/sdk'", 3.5],
     ["export { ErrorApi } from '@guias/sdk'", 1.5],
     ["export * from '@guias/sdk/telefono'", 3],
+    ["export * from '@guias/sdk/hoja'", 3.5],
   ])('%s is at most %d KB, min+gz, bundled as a user would', async (codigo, kb) => {
     const outDir = join(proyecto, 'salida')
     await build({

@@ -67,6 +67,7 @@ const REPETIBLES: Record<string, Pedir> = {
   'cuenta.obtener': (api, o) => api.cuenta.obtener(o),
   'cuenta.bitacora': (api, o) => api.cuenta.bitacora({}, o),
   'eventos.listar': (api, o) => api.eventos.listar({}, o),
+  'eventos.seguir': (api, o) => api.eventos.seguir({}, { reintentos: 2, ...o }).next(),
   'catalogo.departamentos': (api, o) => api.catalogo.departamentos({}, o),
   'catalogo.municipios': (api, o) => api.catalogo.municipios({ departamento: 'GT-GU' }, o),
   'webhooks.listar': (api, o) => api.webhooks.listar({}, o),

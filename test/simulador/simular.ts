@@ -1,8 +1,10 @@
-import type { Conocido, Estado as EstadoRecibido } from '@guias/sdk'
+import type { AvanceSimulado, Conocido, Estado as EstadoRecibido } from '@guias/sdk'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/generado/contrato/vocabulario.ts'
 import type { Comercio } from '../entorno.ts'
 
 export type Estado = Conocido<EstadoRecibido>
+/** State to which the types of the SDK let the simulator move a guide. */
+export type Simulable = NonNullable<AvanceSimulado['estado']>
 
 export const transiciones: Readonly<Record<string, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
 export const TODOS_LOS_ESTADOS = Object.keys(transiciones) as Estado[]
@@ -20,7 +22,9 @@ export function caminoA(meta: Estado): Estado[] {
   throw new Error(`there is no way to ${meta}`)
 }
 export const avanzar = ({ api }: Comercio, guia: string, estado: Estado) =>
-  estado === 'cancelado' ? api.guias.cancelar(guia) : api.simulador.avanzar(guia, { estado, motivo: motivoDe(estado) })
+  estado === 'cancelado'
+    ? api.guias.cancelar(guia)
+    : api.simulador.avanzar(guia, { estado: estado as Simulable, motivo: motivoDe(estado) })
 export const llevar = async (comercio: Comercio, guia: string, meta: Estado) => {
   for (const estado of caminoA(meta)) await avanzar(comercio, guia, estado)
 }

@@ -159,6 +159,8 @@ describe('a number in every writing', () => {
     ['3148 1676 ext 5', /solo puede llevar/],
     ['no tiene', /solo puede llevar/],
     ['+', /solo puede llevar/],
+    ['5512345.0', /es un número con decimales/],
+    ['50231481676.0', /es un número con decimales/],
     ['31+481676', /solo puede llevar/],
     ['\u202e67618413', /solo puede llevar/],
   ])('%o says why it is none', (texto, porque) =>

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
 import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
 import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
+import { createMetrics } from '../../server/startup/metrics.ts'
 import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, ESTILO_DE_MARCA, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
@@ -103,6 +104,7 @@ describe('a guide without a place', () => {
       avisarTrabajo: () => {},
       ajustes: ajustesCon(),
       clienteDeWhatsapp: undefined,
+      metricas: createMetrics(),
     }
     const trabajos = ids.map((mensaje) => ({ data: { mensaje, comercio_id: comercio.id } }))
     await Promise.all([1, 2, 3, 4].map(() => enviarMensajes(deps, trabajos)))

@@ -2,6 +2,7 @@ import type { GuiaIndividual } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { vencerSolicitudes } from '../../server/domain/mensajeria/expire.ts'
 import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
+import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
 import type { ClaveDeMensaje } from '../../server/domain/mensajeria/row.ts'
 import { anotar } from '../../server/domain/mensajeria/settle.ts'
 import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
@@ -204,6 +205,10 @@ describe('after the retention', () => {
     const leida = await leer(comercio, guia)
     expect([leida.ubicacion.solicitud, leida.secuencia]).toEqual([null, 3])
     expect((await entorno.operar('GET', `/guias/${guia}`)).status).toBe(200)
+    // The provider tells that it did send a message without an answer.
+    await entorno.db.pool.query(`update mensaje set estado = 'dudoso', canal = 'whatsapp' where id = $1`, [suyo.id])
+    await marcarEnviados(deps, 'whatsapp', ['dudoso'], [{ ...suyo, proveedor_id: 'wamid.x' }])
+    expect((await filas(guia)).mensaje).toMatchObject([{ estado: 'enviado', telefono: null, proveedor_id: null }])
   })
 
   it('links that expired a month ago are gone, whatever their guide does; newer ones aren’t', async () => {

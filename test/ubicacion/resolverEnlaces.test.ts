@@ -126,6 +126,17 @@ describe('a guide with a short link', () => {
     expect(await comercio.api.guias.crear(otra)).toEqual(como)
   })
 
+  it('keeps the warning that the address was corrected meanwhile', async () => {
+    rutas.set(CORTO, PUNTO)
+    const { api } = await entorno.nuevoComercio()
+    const { lat: _lat, lng: _lng, ...sinLugar } = unaGuia(MIXCO)
+    const { guia } = await api.guias.crear({ ...sinLugar, maps_url: CORTO })
+    await api.guias.corregir(guia, { direccion: 'Calle 9' })
+    await ronda()
+    const { ubicacion, advertencias } = await api.guias.obtener(guia)
+    expect([ubicacion.lat, advertencias.map(({ codigo }) => codigo)]).toEqual([14.6349, ['lugar_por_revisar']])
+  })
+
   it('that leads far away is flagged', async () => {
     const comercio = await entorno.nuevoComercio()
     const { guia } = await conEnlace(comercio, CORTO)
@@ -191,7 +202,9 @@ describe('a guide with a short link', () => {
     const guias = await Promise.all(Array.from({ length: 20 }, () => conEnlace(comercio, CORTO)))
     rutas.set(CORTO, PUNTO)
     await Promise.allSettled([ronda(), ronda(), ronda()])
-    await ronda()
+    // On a busy machine some of the 60 exchanges run into their deadline, and are tried again later.
+    do adelantar(24 * HORA)
+    while ((await ronda()) > 0)
     for (const { guia } of guias) {
       const leida = await leer(comercio, guia)
       revisarHistorial(leida, 'confirmada')

@@ -1,6 +1,6 @@
 import { Guias } from '@guias/sdk'
 
-const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
 const { estado } = await api.guias.cancelar('7K3M9QX2A1B4', { descripcion: 'El cliente canceló el pedido' })
 console.log(estado) // cancelado

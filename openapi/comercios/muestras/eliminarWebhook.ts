@@ -1,5 +1,5 @@
 import { Guias } from '@guias/sdk'
 
-const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
 await api.webhooks.eliminar('wh_4T8WQ2ZK7NHB')

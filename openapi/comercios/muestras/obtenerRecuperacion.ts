@@ -1,6 +1,6 @@
 import { Guias } from '@guias/sdk'
 
-const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
 const { estado, entregas } = await api.webhooks.obtenerRecuperacion('wh_4T8WQ2ZK7NHB', 'rec_9W2KQ8WZ1MTA')
 console.log(estado, entregas)

@@ -1,6 +1,6 @@
 import { Guias } from '@guias/sdk'
 
-const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
 const desde = new Date(Date.now() - 24 * 3_600_000).toISOString()
 const { entregas } = await api.webhooks.ensayarRecuperacion('wh_4T8WQ2ZK7NHB', { desde })

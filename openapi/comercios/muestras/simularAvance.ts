@@ -1,8 +1,8 @@
 import { Guias } from '@guias/sdk'
 
-const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
-for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) {
-  const guia = await api.simulador.avanzar('7K3M9QX2A1B4', { estado })
-  console.log(guia.estado)
-}
+await api.simulador.avanzar('7K3M9QX2A1B4', { estado: 'recolectado' })
+await api.simulador.avanzar('7K3M9QX2A1B4', { estado: 'en_ruta' })
+const guia = await api.simulador.avanzar('7K3M9QX2A1B4', { estado: 'entregado' })
+console.log(guia.estado)

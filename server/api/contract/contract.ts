@@ -24,6 +24,8 @@ interface OperacionDelDocumento {
   'x-cuerpo-en-flujo'?: boolean
   'x-rechazo'?: ProblemCode
   'x-mismo-origen'?: boolean
+  'x-presencia'?: boolean
+  'x-sin-segundo-factor'?: boolean
   'x-ritmo'?: { clase: RateClass; por?: string }
 }
 export interface OpenApiDocument {
@@ -41,6 +43,12 @@ export interface Operation {
   /** Path as in the contract: `/api/v1/guias/{guia}`. */
   ruta: string
   seguridad: { esquema: string; alcances: readonly string[]; enCookie: boolean } | undefined
+  /** True if the operation also accepts a person's session in place of a key. */
+  conSesion: boolean
+  /** True if a person's session must have proved the person's presence within {@link PRESENCE_MS}. */
+  presencia: boolean
+  /** True if the operation also accepts a session that still lacks its second factor. */
+  sinSegundoFactor: boolean
   /** True if only pages of the service may call the operation, because browsers send cookies on their own. */
   mismoOrigen: boolean
   parametros: readonly ContractParameter[]
@@ -50,7 +58,8 @@ export interface Operation {
   /** Maximum size of the body, in bytes. */
   limite: number
   /**
-   * Rate that a request spends besides `solicitudes`. The cost is 1, or the length of the list that `ritmoPor` names.
+   * Rate limit that a request counts against besides `solicitudes` (requests). The cost is 1, or the length of the list
+   * that `ritmoPor` names.
    */
   ritmo: RateClass | undefined
   /** Name of the list in the body whose length is the cost. */
@@ -66,6 +75,9 @@ export interface Operation {
   /** True if a client that names the current entity tag of the JSON (`If-None-Match`) gets a 304. */
   condicional: boolean
 }
+
+/** Time in which a proof of presence allows a session to change keys and persons, in milliseconds. */
+export const PRESENCE_MS = 5 * 60_000
 
 /** Default of the maximum size of a body, in bytes. */
 export const MAX_JSON_BYTES = 256 * 1024
@@ -101,11 +113,19 @@ export function readOperations(documento: OpenApiDocument): Operation[] {
         const { type, in: donde } = documento.components.securitySchemes[esquema] ?? {}
         return type === 'http' || donde === 'cookie' ? [{ esquema, alcances, enCookie: donde === 'cookie' }] : []
       })
+      // The merchants' contract is published and does not mention sessions of persons. All of its operations accept
+      // one.
+      const conSesion =
+        seguridad?.esquema === 'llaveDeComercio' ||
+        (operacion.security ?? []).slice(1).some((esquemas) => 'sesionDePersona' in esquemas)
       return {
         id: operacion.operationId,
         metodo,
         ruta,
         seguridad,
+        conSesion,
+        presencia: operacion['x-presencia'] ?? false,
+        sinSegundoFactor: operacion['x-sin-segundo-factor'] ?? false,
         mismoOrigen: operacion['x-mismo-origen'] ?? (metodo !== 'get' && seguridad?.enCookie === true),
         parametros: (operacion.parameters ?? []).map(resolver),
         tipos: Object.keys(operacion.requestBody?.content ?? {}),

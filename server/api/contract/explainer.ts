@@ -47,7 +47,8 @@ export class Explainer {
    */
   faults(ref: string, valor: unknown, maximo: number, remitente: PhoneContext | undefined): Faults {
     const validar = this.#compilado(ref)
-    return validar.call(remitente, acortar(valor)) ? NO_FAULTS : explainErrors(validar.errors as ErrorObject[], maximo)
+    const corto = acortar(valor)
+    return validar.call(remitente, corto) ? NO_FAULTS : explainErrors(validar.errors as ErrorObject[], maximo, corto)
   }
 
   /** Reports whether the schema of a parameter accepts a value, given as text. */

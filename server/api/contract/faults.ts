@@ -1,5 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { Advertencia, Falla } from '../../generado/contrato/tipos/index.ts'
+import { findExchanged } from '../../platform/maps/exchanged.ts'
+import { isSimilar } from '../../platform/similar.ts'
 import type { ContractParameter } from './contract.ts'
 import { FORMATS } from './formats.ts'
 
@@ -7,6 +9,8 @@ type Esquema = Record<string, unknown> & {
   properties?: Record<string, unknown>
   'x-mensaje'?: string
   'x-mensajes-requeridos'?: Record<string, string>
+  /** True for a latitude: a value out of range may be the longitude. */
+  'x-invertible'?: boolean
 }
 
 const TIPOS: Record<string, string> = {
@@ -39,6 +43,7 @@ const CODIGOS: Record<string, Falla['codigo']> = {
 }
 
 const escapar = (clave: string) => clave.replace(/~/g, '~0').replace(/\//g, '~1')
+const desescapar = (paso: string) => paso.replace(/~1/g, '/').replace(/~0/g, '~')
 const recortar = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
 
 /** Faults of a value: the reported faults (`dichas`), and the number of errors left out (`omitidas`). */
@@ -54,9 +59,10 @@ export const NO_FAULTS: Faults = { dichas: [], omitidas: 0 }
  * precedence over a generated text.
  * @param maximo maximum number of reported faults; later errors are only counted, because the client controls their
  * number
+ * @param valor value that the errors are about
  */
-export function explainErrors(errores: readonly ErrorObject[], maximo: number): Faults {
-  // An `anyOf` or `oneOf` with its own `x-mensaje` replaces the errors of its branches.
+export function explainErrors(errores: readonly ErrorObject[], maximo: number, valor?: unknown): Faults {
+  // If an `anyOf` or `oneOf` has an `x-mensaje` of its own, that text replaces the errors of its branches.
   const mudas = errores
     .filter(
       ({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as Esquema)['x-mensaje'],
@@ -74,7 +80,7 @@ export function explainErrors(errores: readonly ErrorObject[], maximo: number): 
     // Ajv reports a wrong key twice: by the rule that it breaks, and as a summary without a text.
     if (error.keyword === 'propertyNames') continue
     if (mudas.some(({ rama, lugar }) => error.schemaPath.includes(rama) && error.instancePath === lugar)) continue
-    const falla = explicarUno(error)
+    const falla = explicarUno(error, valor)
     const clave = `${falla.campo}\n${falla.mensaje}`
     if (!vistas.has(clave)) dichas.push(falla)
     vistas.add(clave)
@@ -82,7 +88,7 @@ export function explainErrors(errores: readonly ErrorObject[], maximo: number): 
   return { dichas, omitidas: errores.length - revisados }
 }
 
-function explicarUno(error: ErrorObject): Falla {
+function explicarUno(error: ErrorObject, valor: unknown): Falla {
   const { keyword, params, data } = error
   const esquema = (error.parentSchema ?? {}) as Esquema
   const falla = (campo: string, mensaje: string): Falla => ({
@@ -114,7 +120,8 @@ function explicarUno(error: ErrorObject): Falla {
         )
       return falla(
         error.instancePath,
-        esquema['x-mensaje'] ??
+        explicarTexto([params.type].flat(), data) ??
+          esquema['x-mensaje'] ??
           `debe ser ${[params.type]
             .flat()
             .map((t: string) => TIPOS[t] ?? t)
@@ -134,9 +141,35 @@ function explicarUno(error: ErrorObject): Falla {
     default: {
       const { propertyName: clave } = error
       const lugar = clave === undefined ? error.instancePath : `${error.instancePath}/${escapar(clave)}`
-      return falla(lugar, esquema['x-mensaje'] ?? generico(keyword, params, esquema))
+      const dicha = falla(lugar, esquema['x-mensaje'] ?? generico(keyword, params, esquema))
+      return esquema['x-invertible'] ? conInvertido(dicha, alrededor(valor, lugar)) : dicha
     }
   }
+}
+
+/** Explains a text where a number belongs, with the number that the text holds; undefined for any other value. */
+function explicarTexto(tipos: readonly string[], data: unknown): string | undefined {
+  const numero = tipos.find((tipo) => tipo === 'number' || tipo === 'integer')
+  if (numero === undefined || typeof data !== 'string') return undefined
+  const escrito = data.trim().replace(',', '.')
+  return /^-?\d{1,15}(\.\d{1,15})?$/.test(escrito)
+    ? `es un texto y debe ser ${TIPOS[numero]}: escríbalo sin comillas, ${Number(escrito)}`
+    : `es un texto y debe ser ${TIPOS[numero]}, sin comillas`
+}
+
+/** Returns the object that holds the member at a JSON Pointer. */
+const alrededor = (valor: unknown, campo: string): unknown =>
+  campo
+    .split('/')
+    .slice(1, -1)
+    .reduce((dentro, paso) => (dentro as Record<string, unknown> | undefined)?.[desescapar(paso)], valor)
+
+/** If a latitude and a longitude were exchanged, adds the point that was probably meant to the fault. */
+function conInvertido(falla: Falla, lugar: unknown): Falla {
+  const sugerencia = findExchanged(lugar as { lat?: unknown; lng?: unknown })
+  if (!sugerencia) return falla
+  const { lat, lng } = sugerencia
+  return { ...falla, mensaje: `${falla.mensaje}; ¿lat y lng al revés? Quizá quiso decir ${lat}, ${lng}.`, sugerencia }
 }
 
 function generico(keyword: string, params: Record<string, unknown>, esquema: Esquema): string {
@@ -171,8 +204,7 @@ function desconocido(clave: string, conocidas: readonly string[], que = 'no exis
   return parecida ? `${que}; ¿quiso decir ${parecida}?` : `${que}; los campos son: ${conocidas.join(', ')}`
 }
 
-const buscarParecida = (clave: string, conocidas: readonly string[]) =>
-  conocidas.find((otra) => seParecen(clave.toLowerCase(), otra, Math.max(1, Math.floor(otra.length / 4))))
+const buscarParecida = (clave: string, conocidas: readonly string[]) => conocidas.find((otra) => isSimilar(clave, otra))
 
 /** Returns the warning for an unknown member that need not fail the request. */
 export const unknownMemberFault = (clave: string, conocidas: readonly string[]): Advertencia => ({
@@ -181,23 +213,6 @@ export const unknownMemberFault = (clave: string, conocidas: readonly string[]):
   mensaje: recortar(desconocido(clave, conocidas, 'no existe y no se tomó en cuenta'), 500),
   sugerencia: buscarParecida(clave, conocidas) ?? null,
 })
-
-/**
- * Reports whether the Levenshtein distance of two texts is at most `cuantas`. Texts whose lengths differ by more are
- * not compared.
- */
-function seParecen(a: string, b: string, cuantas: number): boolean {
-  if (Math.abs(a.length - b.length) > cuantas) return false
-  let fila = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (const [i, letra] of [...a].entries()) {
-    const siguiente = [i + 1]
-    for (let j = 1; j <= b.length; j++) {
-      siguiente[j] = Math.min(fila[j]! + 1, siguiente[j - 1]! + 1, fila[j - 1]! + (letra === b[j - 1] ? 0 : 1))
-    }
-    fila = siguiente
-  }
-  return fila[b.length]! <= cuantas
-}
 
 /**
  * Returns the fault of a refused parameter. `parametro` is undefined if the operation has no parameter of that name.

@@ -26,6 +26,8 @@ export interface HandlerInput<O extends OperationId> {
   identidad: Identidad<O>
   /** `Cookie` header of the request; empty without cookies. */
   cookie: string
+  /** `User-Agent` header of the request; empty without one. */
+  agente: string
   /** Id of the request, as in `X-Request-Id`. */
   idSolicitud: string
   /** Network of the client, by which the limits count requests. */

@@ -1,7 +1,14 @@
-import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express'
 import type { Db } from '../../data/db.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults, uniformProblem } from '../../platform/errors.ts'
-import { type AuthenticationDeps, authenticate, reauthenticate, requireScope } from '../http/authenticate.ts'
+import {
+  type AuthenticationDeps,
+  authenticate,
+  reauthenticate,
+  requirePresence,
+  requireScope,
+} from '../http/authenticate.ts'
 import { checkContentType, passStream, readBody } from '../http/body.ts'
 import { requireSameOrigin } from '../http/browser.ts'
 import { isForwarded } from '../http/forwarded.ts'
@@ -17,6 +24,7 @@ import { phoneContextOf, type Validation } from './validation.ts'
 /** Dependencies that {@link bindRoutes} itself uses. */
 export interface BinderDeps extends AuthenticationDeps {
   db: Db
+  reloj: () => Date
   validacion: Validation
 }
 
@@ -39,7 +47,7 @@ export function bindRoutes<D extends BinderDeps>(
   app: Express,
   { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Binding<D>,
 ) {
-  const depsDe = crearDepsDe(deps)
+  const depsDe = createDepsOf(deps)
   const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
   for (const [ruta, suyas] of porRuta.sort(([a], [b]) => parametrosDe(a) - parametrosDe(b))) {
     // All methods of a path share one layer, because every request walks through all layers before its own.
@@ -51,14 +59,13 @@ export function bindRoutes<D extends BinderDeps>(
         authenticate(operacion, autenticadores, deps),
         limitRate(operacion, deps.limites),
         requireScope(operacion),
+        requirePresence(operacion, deps.reloj),
         checkContentType(operacion),
         readBody(operacion),
         correctCost(operacion),
         reauthenticate(operacion, autenticadores, deps),
-        exigirComprobada(operacion, comprobar),
-        exigirConsulta(operacion, deps.validacion),
-        ...deps.validacion.validar(operacion),
-        explicarRechazo(operacion, deps.validacion),
+        ...requireValid(operacion, comprobar, deps.validacion),
+        explainRefusal(operacion, deps.validacion),
         passStream(operacion),
         ejecutar(operacion, handlers, depsDe, testigo),
         countUnknown(deps.limites),
@@ -67,6 +74,17 @@ export function bindRoutes<D extends BinderDeps>(
     deRuta.all(methodNotAllowed(suyas.map(({ metodo }) => metodo)))
   }
 }
+
+/** Returns the middlewares that refuse what the contract does not admit. */
+export const requireValid = (
+  operacion: Operation,
+  comprobar: Binding<BinderDeps>['comprobar'],
+  validacion: Validation,
+): RequestHandler[] => [
+  exigirComprobada(operacion, comprobar),
+  exigirConsulta(operacion, validacion),
+  ...validacion.validar(operacion),
+]
 
 /**
  * Sort key of a path, which grows with its number of parameters. Fixed segments come first: `/guias/bulk` is not a
@@ -78,6 +96,8 @@ const marcar =
   (operacion: Operation): RequestHandler =>
   (req, _res, next) => {
     req.solicitud.operacion = operacion
+    // Any other text in the place of a code may be personal, and is not logged.
+    if (typeof req.params.guia === 'string') req.solicitud.guia = normalizeGuideCode(req.params.guia)
     // express-openapi-validator refuses HEAD. Node sends no body to a HEAD request, even after `req.method` has
     // changed.
     if (req.method === 'HEAD') req.method = 'GET'
@@ -119,7 +139,7 @@ const exigirConsulta = (operacion: Operation, validacion: Validation): RequestHa
  * Creates the error handler that turns the validator's refusal into a 400 about parameters or a 422 about the body. The
  * answer lists the faults in Spanish.
  */
-const explicarRechazo =
+export const explainRefusal =
   (operacion: Operation, validacion: Validation): ErrorRequestHandler =>
   (error, req, _res, next) => {
     if (!esRechazo(error)) return next(error)
@@ -158,7 +178,8 @@ function alCerrar(res: Response): AbortSignal {
   return control.signal
 }
 
-type HandlerCualquiera<D> = (
+/** Handler of any operation. */
+export type AnyHandler<D> = (
   entrada: Record<keyof HandlerInput<OperationId>, unknown>,
   deps: D,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
@@ -167,7 +188,7 @@ type HandlerCualquiera<D> = (
  * Creates the function that returns the dependencies of a request. A merchant's dependencies see only the merchant's
  * rows, and are created once for each identity.
  */
-function crearDepsDe<D extends BinderDeps>(deps: D): (identidad: Identity | undefined) => D {
+export function createDepsOf<D extends BinderDeps>(deps: D): (identidad: Identity | undefined) => D {
   const porIdentidad = new WeakMap<Identity, D>()
   return (identidad) => {
     if (!identidad || !('comercioId' in identidad)) return deps
@@ -180,6 +201,26 @@ function crearDepsDe<D extends BinderDeps>(deps: D): (identidad: Identity | unde
   }
 }
 
+/** Returns a handler's input, from a request that the contract has validated. */
+export const inputOf = (req: Request, res: Response): Record<keyof HandlerInput<OperationId>, unknown> => ({
+  path: req.params,
+  query: req.query,
+  headers: req.headers,
+  body: req.body,
+  identidad: req.solicitud.identidad ?? null,
+  cookie: req.headers.cookie ?? '',
+  agente: req.headers['user-agent'] ?? '',
+  idSolicitud: req.solicitud.id,
+  red: networkOf(req.ip ?? ''),
+  soloCabeceras: req.solicitud.metodo === 'HEAD',
+  reenviada: () => isForwarded(req),
+  alAbandonar: () => alCerrar(res),
+})
+
+/** Returns the guide of an answer about one guide, for the log. */
+const guideOf = (body: unknown): string | undefined =>
+  typeof body === 'object' && body !== null && 'guia' in body && typeof body.guia === 'string' ? body.guia : undefined
+
 const ejecutar = <D>(
   operacion: Operation,
   handlers: HandlersWith<D>,
@@ -188,24 +229,10 @@ const ejecutar = <D>(
 ): RequestHandler => {
   // TypeScript cannot relate the handler of a variable id to its types. The contract's validation guarantees the types
   // instead.
-  const handler = handlers[operacion.id] as unknown as HandlerCualquiera<D>
+  const handler = handlers[operacion.id] as unknown as AnyHandler<D>
   return async (req, res) => {
-    const { status, body, headers } = await handler(
-      {
-        path: req.params,
-        query: req.query,
-        headers: req.headers,
-        body: req.body,
-        identidad: req.solicitud.identidad ?? null,
-        cookie: req.headers.cookie ?? '',
-        idSolicitud: req.solicitud.id,
-        red: networkOf(req.ip ?? ''),
-        soloCabeceras: req.solicitud.metodo === 'HEAD',
-        reenviada: () => isForwarded(req),
-        alAbandonar: () => alCerrar(res),
-      },
-      depsDe(req.solicitud.identidad),
-    )
+    const { status, body, headers } = await handler(inputOf(req, res), depsDe(req.solicitud.identidad))
+    req.solicitud.guia ??= guideOf(body)
     const enviada = sendResponse(req, res, status, body, headers)
     testigo?.(req, enviada)
   }

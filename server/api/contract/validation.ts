@@ -24,7 +24,7 @@ export interface Validation {
   validar(operacion: Operation): RequestHandler[]
   /** Returns the faults of a body that the validator refused. */
   explicarCuerpo(operacion: Operation, cuerpo: unknown, remitente?: PhoneContext): Faults
-  /** Returns the faults of parameters, of which the validator refused at least one. */
+  /** Returns the faults of a request's parameters. Called after the validator has refused at least one of them. */
   explicarParametros(
     operacion: Operation,
     rechazo: ParameterRejection,

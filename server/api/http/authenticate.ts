@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { Problema, uniformProblem } from '../../platform/errors.ts'
-import type { Operation } from '../contract/contract.ts'
+import { type Operation, PRESENCE_MS } from '../contract/contract.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Browser } from './browser.ts'
 import { isForwarded } from './forwarded.ts'
-import type { Authenticators, SecurityScheme } from './identity.ts'
+import type { Authenticators, Identities, Identity, SecurityScheme } from './identity.ts'
 import { isInRange, networkOf } from './network.ts'
 import { wasCharged } from './networkGate.ts'
 
@@ -13,8 +13,10 @@ import { wasCharged } from './networkGate.ts'
 export interface AuthenticationDeps {
   navegador: Browser
   limites: Limits
+  /** Records the use of a session from another network than that of its sign-in. The request is not refused. */
+  alUsarSesion?: (sesion: Identities['sesionDePersona'], red: string, idSolicitud: string) => void
   ajustes: {
-    /** True where keys and codes made for a first try are valid. */
+    /** True if keys and codes for a first try (demonstration credentials) are valid. */
     readonly demostracion: boolean
   }
 }
@@ -55,7 +57,9 @@ const llaveDe = (authorization = ''): string | undefined => /^Bearer +([!-~]+) *
 export const createCredentialCheck =
   ({ conoce }: Authenticators, navegador: Browser) =>
   (req: IncomingMessage, enCookie: boolean): boolean => {
-    const presentada = enCookie ? navegador.leerSesion(req) : llaveDe(req.headers.authorization)
+    const { authorization } = req.headers
+    const deLlave = authorization === undefined ? navegador.leerSesionDePersona(req) : llaveDe(authorization)
+    const presentada = enCookie ? navegador.leerSesion(req) : deLlave
     return presentada !== undefined && conoce(presentada)
   }
 
@@ -74,18 +78,35 @@ const LLAVE: Credencial = {
   soloAqui: () => noAutenticado(`La llave ${DEMO_ONLY}. Use una llave propia.`),
 }
 
+/** Answers 401 to a request without a well-formed key. Does not check if the key is valid. */
+export const requireKey: RequestHandler = (req, _res, next) => {
+  LLAVE.leer(req)
+  next()
+}
+
 /**
  * Challenge of a 401 about a session. A 401 must name a scheme (RFC 9110, 11.6.1), and none exists for cookies. This
- * challenge therefore only says where the credential belongs.
+ * challenge therefore only says in which cookie the credential is sent.
  */
 export const SESSION_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="repartidor"' }
+/** Challenge of a 401 about a person's session, like {@link SESSION_CHALLENGE}. */
+export const PERSON_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="personas"' }
 
-const cookie = (navegador: Browser): Credencial => {
+/**
+ * Creates the scheme for a session in a cookie.
+ * @param leerToken reads the cookie of a request
+ * @param otraVez Spanish text that tells how to sign in again
+ */
+const enCookie = (
+  leerToken: (req: Request) => string | undefined,
+  otraVez: string,
+  cabeceras: Record<string, string>,
+): Credencial => {
   const noVale = (que = 'La sesión venció o se cerró') =>
-    new Problema('sesion_invalida', `${que}. Entre otra vez con su código.`, { cabeceras: SESSION_CHALLENGE })
+    new Problema('sesion_invalida', `${que}. ${otraVez}`, { cabeceras })
   return {
     leer(req) {
-      const token = navegador.leerSesion(req)
+      const token = leerToken(req)
       if (token === undefined) throw noVale('No hay ninguna sesión')
       return token
     },
@@ -94,21 +115,36 @@ const cookie = (navegador: Browser): Credencial => {
   }
 }
 
+const deRepartidor = (navegador: Browser) =>
+  enCookie((req) => navegador.leerSesion(req), 'Entre otra vez con su código.', SESSION_CHALLENGE)
+const dePersona = (navegador: Browser) =>
+  enCookie((req) => navegador.leerSesionDePersona(req), 'Entre otra vez.', PERSON_CHALLENGE)
+
 /**
  * Creates the middleware that admits only credentials of the operation's security scheme, before a byte of the body is
  * read. Answers 401 to invalid credentials, 403 if the key does not allow the network, and 429 after too many invalid
  * credentials. The caller is stored in `req.solicitud.identidad`.
  */
 export function authenticate(
-  { seguridad }: Operation,
+  { seguridad, conSesion, sinSegundoFactor }: Operation,
   autenticadores: Authenticators,
-  { navegador, limites, ajustes }: AuthenticationDeps,
+  { navegador, limites, ajustes, alUsarSesion }: AuthenticationDeps,
 ): RequestHandler {
   if (!seguridad) return (_req, _res, next) => next()
-  const verificar = autenticadores[seguridad.esquema as SecurityScheme]
-  const { leer, noVale, soloAqui } = seguridad.enCookie ? cookie(navegador) : LLAVE
+  const esquema = seguridad.esquema as SecurityScheme
+  const credenciales: Readonly<Record<SecurityScheme, Credencial>> = {
+    llaveDeComercio: LLAVE,
+    llaveDeOperacion: LLAVE,
+    sesionDePersona: dePersona(navegador),
+    sesionDeRepartidor: deRepartidor(navegador),
+  }
+  const por = (cual: SecurityScheme) => ({ verificar: autenticadores[cual], ...credenciales[cual] })
+  const [propia, porSesion] = [por(esquema), por('sesionDePersona')]
   return (req: Request, _res: Response, next: NextFunction) => {
     const { ip = '' } = req
+    const enSesion = conSesion && presentsSession(req, navegador)
+    if (enSesion && req.method !== 'GET' && !navegador.esPropia(req)) throw uniformProblem('origen_no_permitido')
+    const { verificar, leer, noVale, soloAqui } = enSesion ? porSesion : propia
     const red = networkOf(ip)
     let presentada: string
     try {
@@ -117,29 +153,61 @@ export function authenticate(
       if (!wasCharged(req)) limites.countFailure(red)
       throw error
     }
+    const ofSession = (sesion: Identities['sesionDePersona'], { solicitud }: Request, instead: boolean): Identity => {
+      alUsarSesion?.(sesion, red, solicitud.id)
+      if (sesion.faltaSegundoFactor && !sinSegundoFactor) throw withoutSecondFactor(esquema)
+      return instead ? keyOf(sesion, esquema) : sesion
+    }
     verificar(presentada, (buscar) => limites.lookUp(red, buscar))
       .then((identidad) => {
         if (!identidad) {
+          req.solicitud.llave = autenticadores.nombrar(presentada)
           limites.countFailure(red)
           throw noVale()
         }
         if (identidad.demostracion && !acceptsDemo(ajustes, isForwarded(req))) {
+          req.solicitud.llave = autenticadores.nombrar(presentada)
           limites.countFailure(red)
           throw soloAqui()
         }
-        // This check comes before the rate limits. A stolen key used elsewhere therefore takes nothing from its owner's
-        // rate.
+        // The key's networks are checked before the rate limits. A stolen key used from another network therefore takes
+        // nothing from its owner's rate.
         if ('rangos' in identidad && identidad.rangos.length > 0 && !isInRange(ip, identidad.rangos)) {
+          req.solicitud.llave = autenticadores.nombrar(presentada)
           limites.countFailure(red)
           throw uniformProblem('red_no_permitida')
         }
         limites.vouch(red)
-        req.solicitud.identidad = identidad
+        req.solicitud.identidad = 'membresia' in identidad ? ofSession(identidad, req, enSesion) : identidad
         next()
       })
       .catch(next)
   }
 }
+
+/** Reports whether a request carries a person's session and no key. If a key is present, the session is ignored. */
+const presentsSession = (req: Request, navegador: Browser) =>
+  req.headersDistinct.authorization === undefined && navegador.leerSesionDePersona(req) !== undefined
+
+/**
+ * Returns the key of this security scheme that a person's session stands for.
+ * @throws Problema 403 if the session's membership is of another kind
+ */
+function keyOf({ como }: Identities['sesionDePersona'], esquema: SecurityScheme): Identity {
+  if (como && 'comercio' in como === (esquema === 'llaveDeComercio')) return como
+  throw new Problema('alcance_insuficiente', OTRA_MEMBRESIA)
+}
+const OTRA_MEMBRESIA =
+  'La sesión trabaja con una membresía que no es de aquí: elija otra con PATCH /operaciones/v1/sesion.'
+
+/**
+ * Returns the 403 for a session without its second factor. For operations of merchants the code is
+ * `alcance_insuficiente`, because their contract does not mention sessions.
+ */
+const withoutSecondFactor = (esquema: SecurityScheme) =>
+  esquema === 'llaveDeComercio'
+    ? new Problema('alcance_insuficiente', uniformProblem('segundo_factor_requerido').message)
+    : uniformProblem('segundo_factor_requerido')
 
 /** Duration of a request, in milliseconds, after which its credential and scope are checked again. */
 const VIGENCIA_DE_LO_VISTO = 1_000
@@ -167,16 +235,39 @@ export function reauthenticate(
 export function requireScope(operacion: Operation): RequestHandler {
   return (req, _res, next) => {
     const problema = problemaDeAlcance(operacion, req)
-    // The list in the body is not read, so the request costs 1. `limitRate` took the cost of the largest list.
+    // The list in the body was not read, so the request costs 1. `limitRate` had charged the cost of the largest
+    // possible list.
     if (problema) req.solicitud.admision?.corregir(1)
     next(problema)
   }
 }
+
+/**
+ * Creates the middleware that answers 403 if the operation requires a recent proof of the person's presence. A stolen
+ * cookie alone then cannot change keys or persons. Requests with a key pass.
+ */
+export function requirePresence({ presencia }: Operation, reloj: () => Date): RequestHandler {
+  if (!presencia) return (_req, _res, next) => next()
+  return (req, _res, next) => {
+    const { identidad } = req.solicitud
+    if (identidad && 'presencia_en' in identidad && !isPresent(identidad, reloj()))
+      throw uniformProblem('presencia_requerida')
+    next()
+  }
+}
+
+/**
+ * Reports whether a person has recently proved to be present. Keys, which cannot prove it, count as present. A proof
+ * dated in the future, from before the clock was set back, does not count.
+ */
+export const isPresent = ({ presencia_en }: { presencia_en?: Date | undefined }, ahora: Date): boolean =>
+  presencia_en === undefined || Math.abs(ahora.getTime() - presencia_en.getTime()) <= PRESENCE_MS
 
 /** Returns the 403 for a key that lacks a scope of the operation; undefined if the key has all scopes. */
 function problemaDeAlcance({ seguridad }: Operation, { solicitud: { identidad } }: Request): Problema | undefined {
   const suyos: readonly string[] = identidad && 'alcances' in identidad ? identidad.alcances : []
   const falta = seguridad?.alcances.find((alcance) => !suyos.includes(alcance))
   if (falta === undefined) return undefined
-  return new Problema('alcance_insuficiente', `La operación pide el alcance ${falta} y esta llave no lo tiene.`)
+  const quien = identidad && 'persona' in identidad && identidad.persona ? 'su cuenta' : 'esta llave'
+  return new Problema('alcance_insuficiente', `La operación pide el alcance ${falta} y ${quien} no lo tiene.`)
 }

@@ -6,6 +6,9 @@ import { JsonError, readJson } from './strictJson.ts'
 
 const noAdmitido = (detail: string) => new Problema('tipo_no_admitido', detail)
 
+/** Properties of an operation that tell how its body is read. */
+export type BodyRules = Pick<Operation, 'tipos' | 'limite' | 'crudo' | 'enFlujo'>
+
 /** Time that a body may take to arrive, in milliseconds. A slower client is disconnected. */
 const PLAZO_DEL_CUERPO = 20_000
 
@@ -18,7 +21,7 @@ const PLAZO_DEL_CUERPO = 20_000
  * `Content-Type` becomes the bare declared type, because the validator keeps one compiled validator for each header
  * value that it has seen.
  */
-export function readBody(operacion: Operation): RequestHandler {
+export function readBody(operacion: BodyRules): RequestHandler {
   const [tipo] = operacion.tipos
   if (!tipo) {
     return (req, _res, next) => {
@@ -52,11 +55,12 @@ export function readBody(operacion: Operation): RequestHandler {
  * middleware also refuses charsets other than UTF-8 and compressed bodies. A request that announces no body needs no
  * type.
  */
-export const checkContentType = (operacion: Operation) => (req: Request, _res: Response, next: NextFunction) => {
-  const anuncia = req.headers['transfer-encoding'] !== undefined || anunciado(req) > 0
-  if (operacion.tipos.length > 0 && anuncia) exigirTipo(req, operacion.tipos)
-  next()
-}
+export const checkContentType =
+  (operacion: Pick<BodyRules, 'tipos'>) => (req: Request, _res: Response, next: NextFunction) => {
+    const anuncia = req.headers['transfer-encoding'] !== undefined || anunciado(req) > 0
+    if (operacion.tipos.length > 0 && anuncia) exigirTipo(req, operacion.tipos)
+    next()
+  }
 
 const anunciado = (req: Request) => Number(req.headers['content-length'] ?? 0)
 
@@ -74,7 +78,7 @@ function exigirTipo(req: Request, tipos: readonly string[]) {
     throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
 }
 
-function recibir(req: Request, res: Response, operacion: Operation): Promise<Buffer> {
+function recibir(req: Request, res: Response, operacion: BodyRules): Promise<Buffer> {
   const { limite } = operacion
   return new Promise((resolve, reject) => {
     const rechazar = () => reject(rechazarGrande(req, res, operacion))
@@ -106,7 +110,7 @@ function recibir(req: Request, res: Response, operacion: Operation): Promise<Buf
 /**
  * Returns the 413 for a body over the limit. The rest of the body is not read: the connection closes after the answer.
  */
-function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operation): Problema {
+function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: BodyRules): Problema {
   req.pause()
   res.setHeader('Connection', 'close')
   const remedio = enFlujo ? 'Reduzca el archivo y vuelva a enviarlo.' : 'Reparta los datos en varias solicitudes.'

@@ -1,6 +1,14 @@
 import type { Operaciones } from '../../generado/contrato/operaciones.ts'
-import type { Alcance, AlcanceDeOperacion, Cuenta } from '../../generado/contrato/tipos/index.ts'
+import type { Alcance, AlcanceDeOperacion, Cuenta, Modo } from '../../generado/contrato/tipos/index.ts'
 import type { NetworkRange } from './network.ts'
+
+/** Members that a caller's identity has in addition if the caller is a person with a session and not a key. */
+interface DePersona {
+  /** Public code of the person: per_… Undefined for a real key. */
+  persona?: string
+  /** Time of the last proof of the person's presence. */
+  presencia_en?: Date
+}
 
 /**
  * Data of the caller, by security scheme of the contract. A scheme without an entry is a compile error in
@@ -8,17 +16,18 @@ import type { NetworkRange } from './network.ts'
  */
 export interface Identities {
   /** Merchant account of the key, read at most half a second ago, and the key's id. */
-  llaveDeComercio: Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'evidencia' | 'intentos' | 'advertencias'>> & {
-    comercioId: string
-    llave: string
-    alcances: readonly Alcance[]
-    vence_en: Date | null
-    /** Networks from which the key is admitted; empty: any network. */
-    rangos: readonly NetworkRange[]
-    /** True for a demonstration key, which is valid only on the service's own machine. */
-    demostracion: boolean
-  }
-  llaveDeOperacion: {
+  llaveDeComercio: DePersona &
+    Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'evidencia' | 'intentos' | 'advertencias'>> & {
+      comercioId: string
+      llave: string
+      alcances: readonly Alcance[]
+      vence_en: Date | null
+      /** Networks from which the key is admitted; empty: any network. */
+      rangos: readonly NetworkRange[]
+      /** True for a demonstration key, which is valid only on the service's own machine. */
+      demostracion: boolean
+    }
+  llaveDeOperacion: DePersona & {
     operadorId: string
     /** Public code of the operator: op_… */
     operador: string
@@ -26,6 +35,32 @@ export interface Identities {
     alcances: readonly AlcanceDeOperacion[]
     rangos: readonly NetworkRange[]
     demostracion: boolean
+  }
+  sesionDePersona: {
+    personaId: string
+    /** Public code of the person: per_… */
+    persona: string
+    nombre: string
+    correo: string
+    /** Digest of the session's token. */
+    sesion: Uint8Array
+    /** Public code of the session: ses_… */
+    codigo: string
+    /** Public code of the membership with which the session acts: mem_… */
+    membresia: string
+    /** Mode (test or live) of the data on which a merchant's person works. */
+    modo: Modo
+    /** Network of the sign-in, too wide to identify a person; null if unknown. */
+    red: string | null
+    creado_en: Date
+    vence_en: Date
+    /** Time of the last proof of the person's presence. */
+    presencia_en: Date
+    /** True if the session still lacks its second factor, so that it may call only few operations. */
+    faltaSegundoFactor: boolean
+    demostracion: boolean
+    /** Key with the scopes of the membership; undefined if its merchant no longer exists. */
+    como: Identities['llaveDeComercio' | 'llaveDeOperacion'] | undefined
   }
   sesionDeRepartidor: {
     repartidorId: string
@@ -45,8 +80,8 @@ export type SecurityScheme = NonNullable<Operaciones[keyof Operaciones]['segurid
 export type Identity = Identities[SecurityScheme]
 
 /**
- * Wrapper around the look-up of a credential that this process does not know yet.
- * @throws Problema 429 if the wrapper refuses the look-up
+ * Function that runs the look-up of a credential that this process does not know yet.
+ * @throws Problema 429 if it refuses to run the look-up
  */
 export type LookUp = <T>(leer: () => Promise<T>) => Promise<T>
 
@@ -62,4 +97,6 @@ export type Authenticators = {
    * may have ended since; the next look-up finds that out.
    */
   conoce(presentada: string): boolean
+  /** Returns the public id of a well-formed key (llave_…), valid or not; undefined for another text. */
+  nombrar(presentada: string): string | undefined
 }

@@ -9,9 +9,10 @@ import { SECURITY_HEADERS } from './headers.ts'
 import { networkOf } from './network.ts'
 import type { ResponseWitness } from './problems.ts'
 import type { RefusalLog } from './refusalLog.ts'
+import type { RequestMetrics } from './requestMetrics.ts'
 import { byAccept, typeByAccept } from './rfc9457.ts'
 
-/** Refusals on one connection after which the connection is closed. */
+/** Maximum refusals on one connection; then the connection is closed. */
 const MAX_REFUSALS_PER_CONNECTION = 3
 
 interface NetworkGateOptions {
@@ -24,6 +25,7 @@ interface NetworkGateOptions {
   /** Reports whether this process has already looked up the request's credential and found it. */
   isKnown(req: IncomingMessage, inCookie: boolean): boolean
   refusals: RefusalLog
+  metricas: RequestMetrics
   /** Returns the HTML answer to browsers for a refused page. */
   page: (retryAfter: number) => Readonly<{ texto: string; cabeceras: Readonly<Record<string, string>> }>
   testigo?: ResponseWitness | undefined
@@ -43,7 +45,7 @@ export const wasCharged = (req: IncomingMessage): boolean => charged.has(req)
  * connections for a second.
  */
 export function guardNetwork(next: RequestListener, options: NetworkGateOptions): RequestListener {
-  const { limites, proxies, refusals } = options
+  const { limites, proxies, refusals, metricas } = options
   const classify = crearClasificador(options)
   const refusalsOf = new WeakMap<Socket, number>()
   const refuse = crearNegativa(options)
@@ -58,6 +60,7 @@ export function guardNetwork(next: RequestListener, options: NetworkGateOptions)
         // Behind a proxy, a connection belongs to the proxy and carries the requests of many clients.
         const close = proxies === 0 && times >= MAX_REFUSALS_PER_CONNECTION
         if (close) limites.ban(red)
+        metricas.rechazo(clase)
         refuse(req, res, { red, clase, retryAfter, close, id: refusals.note({ red, motivo: `network ${clase}` }) })
         return
       }
@@ -79,7 +82,10 @@ export function addressOf({ socket, headers }: IncomingMessage, proxies: number)
   return hops[Math.min(proxies, hops.length - 1)]!.trim()
 }
 
-/** First segments of a path, which tell operations (`/repartidor/v1`) from pages (`/repartidor`). */
+/** Pages that require an API key and accept no session. Their requests count against the rates of the key. */
+const CON_LLAVE: readonly string[] = ['/mcp']
+
+/** First segments of a path, which distinguish operations (`/repartidor/v1`) from pages (`/repartidor`). */
 const raizDe = (ruta: string) => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(ruta)?.[0] ?? ruta
 
 /**
@@ -91,18 +97,21 @@ function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions
   const porRaiz = new Map(
     [...raices].map(([raiz, suyas]) => {
       const protegidas = suyas.flatMap(({ seguridad }) => seguridad ?? [])
-      // If every operation under this root needs a credential, a request without a credential can only be refused. It
-      // therefore counts against the network's rate for web pages, and never uses up the rate for operations.
+      // If every operation under a path root needs a credential, requests without one are always refused. They count
+      // against the network's rate for web pages, and never use up the rate for operations.
       const sinCredencial: NetworkClass = protegidas.length < suyas.length ? 'operaciones' : 'paginas'
       return [raiz, { conLlave: protegidas.length > 0, enCookie: protegidas[0]?.enCookie === true, sinCredencial }]
     }),
   )
+  for (const raiz of CON_LLAVE) porRaiz.set(raiz, { conLlave: true, enCookie: false, sinCredencial: 'paginas' })
   return (req: IncomingMessage, red: string): NetworkClass | undefined => {
     const raiz = porRaiz.get(raizDe(req.url ?? '/'))
     if (!raiz) return 'paginas'
     const { conLlave, enCookie, sinCredencial } = raiz
     const { authorization, cookie } = req.headers
-    if (!conLlave || (enCookie ? cookie : authorization) === undefined) return sinCredencial
+    // For operations under this path root, a person's session may be sent in place of a key.
+    const presentada = enCookie ? cookie : (authorization ?? cookie)
+    if (!conLlave || presentada === undefined) return sinCredencial
     // An unknown credential costs a look-up in the database. After too many invalid credentials, the request counts
     // against the network's rate.
     return isKnown(req, enCookie) || limites.attemptsLeft(red) ? undefined : sinCredencial
@@ -155,7 +164,7 @@ function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOption
       ...limites.networkHeaders(red, clase),
       'Retry-After': String(retryAfter),
       'Content-Length': String(Buffer.byteLength(body)),
-      // Without this header, Node would read the rest of a body that no code needs.
+      // `Connection: close` keeps Node from reading the rest of a request body that no code needs.
       ...(close || bringsBody(req) ? { Connection: 'close' } : {}),
     }
     res.writeHead(429, headers).end(body)

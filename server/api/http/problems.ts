@@ -1,8 +1,10 @@
 import { pipeline } from 'node:stream'
-import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { Problema, translateError } from '../../platform/errors.ts'
+import type { Operation } from '../contract/contract.ts'
 import { etagMatches, etagOf } from './conditional.ts'
 import { SECURITY_HEADERS } from './headers.ts'
+import { createNearestPath } from './nearestPath.ts'
 import { byAccept } from './rfc9457.ts'
 import { ByteStream } from './stream.ts'
 
@@ -93,7 +95,7 @@ const escribirCabeza = (res: Response, status: number, lista: Lista) => res.writ
 
 const enviada = (res: Response, status: number, lista: Lista, cuerpo: unknown): Enviada => ({
   status,
-  // Only tests read this getter. The headers that middleware set before the answer was known come first.
+  // The headers of the answer, for tests only. The headers that middleware set before the answer was known come first.
   get cabeceras() {
     const suyas = lista.flatMap((nombre, i) => (i % 2 === 0 ? [[nombre, lista[i + 1]] as const] : []))
     return { ...(res.req.solicitud.deApi ? {} : res.getHeaders()), ...Object.fromEntries(suyas) }
@@ -101,7 +103,10 @@ const enviada = (res: Response, status: number, lista: Lista, cuerpo: unknown): 
   cuerpo,
 })
 
-/** Time for which a client may read nothing of a streamed answer, in milliseconds. Then the connection is closed. */
+/**
+ * Maximum time in milliseconds in which a client reads nothing of a streamed answer. Afterwards the connection is
+ * closed.
+ */
 const PACIENCIA = 30_000
 
 function enviarFlujo(req: Request, res: Response, { content }: ByteStream) {
@@ -148,14 +153,23 @@ function deExpress(error: unknown): Problema | undefined {
   })
 }
 
-/** Answers 404 to a path that names no operation, page or file. */
-export const unknownRoute = ({ path }: Request) => {
-  const remedio =
-    path.endsWith('/') && path !== '/' ? 'Quite la / del final' : 'Revise cómo está escrita, también las mayúsculas'
-  throw new Problema(
-    'ruta_desconocida',
-    `No hay ninguna operación en ${path.slice(0, 200)}. ${remedio}; las rutas de comercios empiezan por /api/v1.`,
-  )
+/** Creates the handler that answers 404 to a path that names no operation, page or file. */
+export function createUnknownRoute(operaciones: readonly Operation[]): RequestHandler {
+  const nearestPath = createNearestPath(operaciones.map(({ ruta }) => ruta))
+  return ({ path }) => {
+    const parecida = nearestPath(path)
+    const sinBarra = path.endsWith('/') ? path.slice(0, -1) : path
+    const remedio =
+      parecida !== undefined && parecida !== sinBarra
+        ? `¿Quiso decir ${parecida.slice(0, 200)}?`
+        : path.endsWith('/') && path !== '/'
+          ? 'Quite la / del final.'
+          : 'Revise cómo está escrita, también las mayúsculas.'
+    throw new Problema(
+      'ruta_desconocida',
+      `No hay ninguna operación en ${path.slice(0, 200)}. ${remedio} Las rutas de comercios empiezan por /api/v1.`,
+    )
+  }
 }
 
 /** Creates the handler that answers 405 with the allowed methods in `Allow` (RFC 9110, 15.5.6). */

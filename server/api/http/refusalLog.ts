@@ -7,7 +7,7 @@ const INTERVAL = 10_000
 /** Maximum number of different refusals counted separately in one interval; all others share one line. */
 const MAX_LINES = 1_000
 
-/** Refused request: the fields that tell refusals apart. */
+/** Refused request, with the fields by which refusals are counted separately. */
 interface Refused {
   /** Network of the request, as `networkOf` writes it. */
   red: string
@@ -38,7 +38,7 @@ export class RefusalLog {
 
   /**
    * Counts a refusal.
-   * @returns id of the log line that covers the refusal, a UUID
+   * @returns id (UUID) of the log line that will include the refusal
    */
   note({ red, motivo, quien = {} }: Refused): string {
     const ancha = wideNetwork(red)

@@ -52,7 +52,7 @@ function rechazarBytes(cuerpo: Buffer): never {
   while (i < cuerpo.length && cuerpo[i] === reparado[i]) i++
   const revision = new Revision(cuerpo.toString('utf8', 0, i))
   try {
-    revision.documento() // throws at the end of the cut text; `camino` then holds the path of the fault's field
+    revision.documento() // Throws at the end of the cut text; `camino` then holds the path of the fault's field.
   } catch {}
   return revision.fallar(
     'El cuerpo tiene bytes que no son UTF-8: envíelo en UTF-8, no en Latin-1',
@@ -90,7 +90,7 @@ class Revision {
 
   /**
    * Skips white space.
-   * @returns code of the next character; NaN at the end
+   * @returns character code of the next character; NaN at the end
    */
   private espacio(): number {
     const { texto } = this

@@ -16,7 +16,7 @@ interface Cubo extends Rate {
   siguiente: Cubo
 }
 
-/** Factor of `maximo` up to which buckets that are not full are kept. */
+/** Number of buckets, as a multiple of `maximo`, above which buckets are dropped even if they are not full. */
 export const MEMORY_FACTOR = 5
 
 /** Options of {@link Buckets}. */

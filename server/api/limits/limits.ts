@@ -21,7 +21,7 @@ import {
 
 type Nombre = 'solicitudes' | RateClass
 
-/** Cost of one request in one rate of a key, merchant or session. */
+/** Cost that one request has in one rate of a key, merchant or session. */
 interface Gasto {
   nombre: Nombre
   clave: string
@@ -37,7 +37,7 @@ interface Quien {
   clave: string
   /** Maximum number of concurrent requests. */
   simultaneas: number
-  /** Costs of a request; costs in the same rate are adjacent. */
+  /** Costs of a request. Costs that count against the same rate are adjacent. */
   gastos: readonly Gasto[]
   /** Public code of the courier; undefined if the caller is not a courier. */
   repartidor: string | undefined
@@ -98,7 +98,10 @@ export class Limits {
 
   /** Callers by identity and operation. An identity is a new object each time that a credential is read. */
   readonly #quienes = new WeakMap<Identity, Map<Operation, Quien>>()
-  /** Policies as texts, by their rate. A text is valid while the number of processes stays the same. */
+  /**
+   * Header texts of the rate-limit policies, by their rate. A text is valid while the number of processes stays the
+   * same.
+   */
   readonly #politicas = new WeakMap<Rate, { procesos: number; texto: string }>()
 
   readonly #deOperacion: Rate
@@ -352,7 +355,8 @@ export class Limits {
   #hacerQuien(operacion: Operation, identidad: Identity): Quien {
     if ('comercio' in identidad) return deComercio(operacion, identidad)
     if ('operador' in identidad) return solo(`llave ${identidad.llave}`, this.#deOperacion, 'de su llave')
-    return solo(claveDeSesion(identidad.sesion), SESSION_RATE, 'de su sesión', identidad.repartidor)
+    const repartidor = 'repartidor' in identidad ? identidad.repartidor : undefined
+    return solo(claveDeSesion(identidad.sesion), SESSION_RATE, 'de su sesión', repartidor)
   }
 
   #de({ nombre }: Gasto): Buckets {

@@ -28,7 +28,10 @@ export interface Cursors {
 /** Maximum number of cursors in memory, for each direction; about 0.5 MB in all. */
 const MAX_RECIENTES = 1_000
 
-/** Creates a cache of a function's results for the last {@link MAX_RECIENTES} new texts. An exception is not cached. */
+/**
+ * Creates a cache of a function's results by its text argument. It keeps the newest {@link MAX_RECIENTES} results, and
+ * no exception.
+ */
 function recordar<T>(): (texto: string, hacer: () => T) => T {
   const hechos = new Map<string, T>()
   return (texto, hacer) => {

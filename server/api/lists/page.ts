@@ -8,6 +8,12 @@ export interface Pagination {
   cursor?: string
 }
 
+/** Page of a list; the cursor is null on the last page. */
+export interface Page<Dato> {
+  datos: Dato[]
+  cursor_siguiente: string | null
+}
+
 /** Rows of a page, and the position of the last row read if a limit of rows ended the reading before the page was full. */
 export interface RowsUpTo<Fila> {
   filas: Fila[]
@@ -29,7 +35,7 @@ export async function paginate<Fila, Dato>(
     posicion: (fila: Fila) => CursorPosition
     presentar: (fila: Fila) => Dato
   },
-): Promise<{ datos: Dato[]; cursor_siguiente: string | null }> {
+): Promise<Page<Dato>> {
   const leidas = await partes.leer(cursor === undefined ? undefined : cursores.descifrar(ambito, cursor), limite + 1)
   const { filas, hasta } = Array.isArray(leidas) ? { filas: leidas, hasta: undefined } : leidas
   const pagina = filas.slice(0, limite)

@@ -29,7 +29,7 @@ const PLACEMENTS = `select c.relname as tabla, s.shardid::text, n.groupid as nod
 
 const NUMBERED = 'select numero, desde, hasta, era, nodo, nadie from parte order by numero'
 
-/** Query for the last applied migration. The views of the parts show the columns of that version. */
+/** SQL that reads the last applied migration. The views of the parts show the tables' columns as of that migration. */
 const VERSION = `select coalesce(max(migration_name), '') as version from _prisma_migrations where finished_at is not null`
 
 /**
@@ -40,8 +40,8 @@ const NOBODY = `select id from (select gen_random_uuid() as id from generate_ser
   where worker_hash(id) between $1 and $2 limit 1`
 
 /**
- * Reserves the codes of guides that are older than the rule that a code's first character names a part. No new guide of
- * the part then gets one of these codes.
+ * Reserves the codes of guides that were created before a code's first character named its part. New guides of the part
+ * then never get one of these codes.
  */
 const TAKE_CODES = `insert into guia_indice (guia, comercio_id, modo, id)
   select clave, $3::uuid, 'live', '00000000-0000-0000-0000-000000000000' from dueno
@@ -49,7 +49,7 @@ const TAKE_CODES = `insert into guia_indice (guia, comercio_id, modo, id)
   on conflict do nothing`
 
 /**
- * Advisory lock that a migrating process holds. Other processes do not create schemas meanwhile, because the migration
+ * Advisory lock that a migrating process holds. Meanwhile other processes create no schemas, because the migration
  * drops them.
  */
 const MIGRATIONS = 72_707_369
@@ -60,12 +60,18 @@ const MIGRATIONS = 72_707_369
  */
 const MOVED = new Set(['55006', '42P01', '3F000', '42883'])
 
-/** Error for a place that no part holds. SQLSTATE 55006, because a look at the cluster may find the part again. */
+/**
+ * Error when this process knows no part for a merchant or part number. It has SQLSTATE 55006, so that the caller reads
+ * the cluster again and retries.
+ */
 const noSuchPart = () => Object.assign(new Error('no part of the cluster holds this place'), { code: '55006' })
-/** Time for which a statement follows a moving part, and pause between two attempts, in milliseconds. */
+/**
+ * `PATIENCE`: time for which a statement waits for a part that moves to another machine. `REST`: pause between two
+ * attempts. Both in milliseconds.
+ */
 const PATIENCE = 6_000
 const REST = 50
-/** Shortest interval between two checks of machines that could not be reached, in milliseconds. */
+/** Minimum interval between two checks of unreachable machines, in milliseconds. */
 const PAUSE = 1_000
 /** Maximum number of merchants whose hash is cached. */
 const REMEMBERED = 200_000
@@ -83,8 +89,8 @@ export class Cluster implements Placements {
      */
     'citus.propagate_set_commands': 'local',
     /**
-     * A query over all machines uses one connection to each. With sixteen, a few processes take all connections of the
-     * workers.
+     * A query over all machines uses one connection to each. With Citus's default of sixteen to each, a few processes
+     * would take all connections that the workers accept.
      */
     'citus.max_adaptive_executor_pool_size': '1',
   }
@@ -96,7 +102,7 @@ export class Cluster implements Placements {
   readonly #url: string
   #parts: readonly Part[] = []
   #numbered: readonly Numbered[] = []
-  /** Parts whose machine could not be reached at the last look, with the error. */
+  /** Parts whose machine could not be reached at the last check, with the error. */
   #missing = new Map<number, unknown>()
   readonly #hashes = new Map<string, number>()
   #looking: Promise<void> | undefined
@@ -128,7 +134,7 @@ export class Cluster implements Placements {
   }
 
   /**
-   * Finds the part of a merchant, or the part with this number.
+   * Finds the part of a merchant, or the part with a given number.
    * @throws if the part does not exist, or if its machine could not be reached
    */
   async find(place: Place): Promise<Part> {
@@ -225,7 +231,7 @@ export class Cluster implements Placements {
 
   async #lookNow(migrating: boolean): Promise<void> {
     await connected(this.#url, async (client) => {
-      // The end of the session releases the lock. A migrating process prepares all schemas itself when it is done.
+      // If another process migrates, it prepares all schemas itself. The lock is released when this session ends.
       const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock_shared($1) as free', [
         MIGRATIONS,
       ])
@@ -297,7 +303,7 @@ async function connected<T>(url: string, act: (client: pg.Client) => Promise<T>)
     application_name: 'guias partes',
     options: '-c citus.enable_ddl_propagation=off -c citus.enable_manual_changes_to_shards=on',
   })
-  client.on('error', () => {}) // a lost connection also rejects the query under way
+  client.on('error', () => {}) // A lost connection also rejects the running query, which reports the error.
   try {
     await client.connect()
     return await act(client)
@@ -333,8 +339,8 @@ function partOf(
 }
 
 /**
- * First character for a range: the character of its number. When no characters are left, the character of the narrowest
- * range that contains it.
+ * Returns the first character of guide codes for a range: the character of the range's number. When no characters are
+ * left, returns the character of the narrowest stored range that contains it.
  */
 function letterOf(from: number, to: number, all: readonly Numbered[]): string {
   const holders = all.filter(({ numero, desde, hasta }) => numero <= ALPHABET.length && desde <= from && hasta >= to)
@@ -343,8 +349,9 @@ function letterOf(from: number, to: number, all: readonly Numbered[]): string {
 }
 
 /**
- * Gives each new range a number, and a part on a new machine its next era. Each machine has its own transaction
- * numbers. With the era before them, events on the new machine come after all events written elsewhere.
+ * Numbers each new range, and increments the era of a part that has moved to another machine. Each machine numbers its
+ * transactions independently, so events are ordered by era first. Events on the new machine then come after all earlier
+ * ones.
  */
 async function number(client: pg.Client, ranges: readonly Placement[]): Promise<Numbered[]> {
   const stored = (await client.query<Numbered>(NUMBERED)).rows

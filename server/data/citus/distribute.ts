@@ -9,7 +9,9 @@ import { TAKE_AWAY } from './laying.ts'
 /** Database engine: PostgreSQL, or a Citus cluster that is reached by its coordinator. */
 export type Engine = 'postgres' | 'citus'
 
-/** Reports that the database is not what the configuration says. The message, in Spanish, addresses the operator. */
+/**
+ * Error: the database is not the engine that the configuration names. The message, in Spanish, addresses the operator.
+ */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
 }
@@ -43,10 +45,11 @@ export async function findEngine(cliente: pg.Client, dicho: Engine | undefined):
 }
 
 /**
- * Distributes the tables, all or none. Roles get the right to log in, because they sign in on the workers themselves.
- * Existing rows move along with their table. Citus refuses policies with a subquery, which on PostgreSQL saves a
- * function call per row, so the policies lose it. The key of a look-up table is unique by itself only in `dueno`. In
- * its own table the primary key also has the merchant.
+ * Distributes the tables, all or none. Database roles get the right to log in, because the service signs in with them
+ * on the workers. Existing rows are distributed with their table. On PostgreSQL, row-level policies contain a subquery
+ * that saves a function call per row. Citus refuses the subquery, so the policies are changed. Citus requires the
+ * merchant's id in the primary key of a distributed table. Only the table `dueno` keeps keys such as a file's code
+ * unique without it.
  */
 const DISTRIBUIR = `do $$
 declare
@@ -129,6 +132,9 @@ export async function takeViewsAway(client: pg.Client): Promise<void> {
   if (rows[0]!.hay) await client.query(TAKE_AWAY)
 }
 
-/** Note for the console. A replica of the coordinator does not tell how far the replicas of the workers are behind. */
+/**
+ * Note for the console: on Citus no replica is read, because a replica of the coordinator does not tell how far the
+ * workers' replicas are behind.
+ */
 export const NOT_READ =
   'DATABASE_URL_READ no se usa con Citus: nadie sabe cuánto atraso llevan las réplicas de sus máquinas.'

@@ -1,11 +1,12 @@
 import type pg from 'pg'
+import { orderFunctions, ownPlace } from '../order.ts'
 import type { Part } from '../parts.ts'
 
-/** Shard of a table, and its machine. Without a range, the table is on every machine. */
+/** Shard of a table, and its machine. A table without a range of hashes is copied to every machine. */
 export interface Placement {
   tabla: string
   shardid: string
-  /** Citus group of the machine. */
+  /** Number of the machine's group in Citus (`groupid`). */
   nodo: number
   nodename: string
   nodeport: number
@@ -22,9 +23,9 @@ interface Lay {
 }
 
 /**
- * SQL of the function `partes.tomar`, by which a session keeps a part on its machine. The function takes the lock that
- * Citus takes to write a shard. A move waits for sessions that hold the lock, and a later session gets SQLSTATE 55006.
- * Without the lock, two moves lost 591 of 6,083 confirmed guides.
+ * SQL of the function `partes.tomar`, with which a session prevents a part from moving to another machine. The function
+ * takes the lock that Citus takes to write a shard. A move waits for sessions that hold the lock, and a later session
+ * gets SQLSTATE 55006. Without the lock, two moves lost 591 of 6,083 confirmed guides.
  */
 export const LAY = `create schema if not exists partes; grant usage on schema partes to public;
   create or replace function partes.tomar(_shard bigint) returns void language plpgsql security definer as $f$ begin
@@ -41,8 +42,8 @@ const THERE = `select nspname as schema, obj_description(oid, 'pg_namespace') as
   where nspname ~ '^p[0-9]+_[0-9]+$'`
 
 /**
- * Columns, by table, that are unique by themselves when one machine has all rows. Citus requires the merchant in each
- * key, and a move loses these indexes.
+ * Columns, by table, that are unique by themselves within one machine. Citus would require the merchant's id in each
+ * unique index. A move of the part to another machine drops these indexes.
  */
 const UNIQUE: Readonly<Record<string, string>> = {
   guia_indice: 'guia',
@@ -52,19 +53,15 @@ const UNIQUE: Readonly<Record<string, string>> = {
 
 const ROLES = 'guias_api, guias_operacion, guias_trabajos'
 
-/** Transactions of one era at most. A machine with 50,000 transactions a second reaches this number after 11 years. */
+/** Maximum transactions of one era. A machine with 50,000 transactions a second reaches this number after 11 years. */
 const ERA = 2n ** 44n
 
 /**
- * SQL of a transaction's number in the order of its part's events: the part's era (a number that grows with each move)
- * first, then the machine's own number.
+ * SQL that creates the schema of one part. Its last statement records the migration for which the schema was created.
  */
-const placed = (era: number, xid: string) => `((${xid})::text::int8 + ${BigInt(era) * ERA})::text::xid8`
-
-/** SQL that creates the schema of one part. The last statement records the version for which the schema was created. */
 function schemaOf({ part, nobody, tables }: Lay, version: string): string {
   const { schema, era } = part
-  const snapshot = 'pg_catalog.pg_current_snapshot()'
+  const distance = BigInt(era) * ERA
   return [
     `create schema ${schema}; grant usage on schema ${schema} to public`,
     ...tables.flatMap(({ tabla, shardid }) => {
@@ -75,16 +72,9 @@ function schemaOf({ part, nobody, tables }: Lay, version: string): string {
         `grant select, insert, update, delete on ${view} to ${ROLES}; grant select on ${view} to guias_lectura`,
       ]
     }),
-    // The feed's order needs the era, because each machine has its own transaction numbers (data/order.ts).
-    `alter view ${schema}.evento alter column xid set default ${placed(era, 'pg_catalog.pg_current_xact_id()')}`,
-    `create function ${schema}.flujo_hasta() returns xid8 stable parallel safe language sql
-       return ${placed(era, `pg_catalog.pg_snapshot_xmin(${snapshot})`)}`,
-    `create function ${schema}.flujo_fin() returns xid8 stable parallel safe language sql
-       return ${placed(era, `pg_catalog.pg_snapshot_xmax(${snapshot})`)}`,
-    `create function ${schema}.flujo_ahora() returns pg_snapshot stable parallel safe language sql
-       return (select (${schema}.flujo_hasta()::text || ':' || ${schema}.flujo_fin()::text || ':'
-         || coalesce(string_agg(${placed(era, 'xip')}::text, ',' order by xip), ''))::pg_snapshot
-         from pg_catalog.pg_snapshot_xip(${snapshot}) xip)`,
+    // Each machine has its own transaction numbers. The era, which grows with each move, comes first in the order.
+    `alter view ${schema}.evento alter column xid set default ${ownPlace(distance)}`,
+    orderFunctions(schema, distance),
     // A change's audit line is written in the change's part, and collected later (data/audit.ts).
     ...tables
       .filter(({ tabla }) => tabla === 'bitacora_de_parte')

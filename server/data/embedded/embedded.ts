@@ -22,7 +22,7 @@ import { ensureDatabase, rolePassword, SERVICE_ROLE } from './role.ts'
 
 export { EmbeddedPostgresError }
 
-/** Reports that another live process is the service of this DATA_DIR; that process has not been disturbed. */
+/** Error: another live process is already the service of this DATA_DIR. That process keeps running undisturbed. */
 export class InstanceError extends EmbeddedPostgresError {}
 
 /** Embedded server that this process uses. */
@@ -31,6 +31,8 @@ export interface EmbeddedPostgres {
   url: string
   /** URL of the same database for the superuser, for tests and benches. */
   urlDeSuperusuario: string
+  /** Folder of the cluster. */
+  pgdata: string
   /** Lines for the console, such as where the data lies if it cannot lie in DATA_DIR. */
   notas: string[]
   /**
@@ -52,10 +54,16 @@ export interface EmbeddedOptions {
    * needs it.
    */
   carpetaExterna?: string
+  /**
+   * Maximum time in milliseconds until the server is ready. Default: a minute. A restored server may need hours to
+   * replay its log.
+   */
+  plazo?: number
 }
 
 interface Servidor extends Installation {
   flags: string[]
+  plazo: number
 }
 
 interface Enganche {
@@ -63,12 +71,13 @@ interface Enganche {
   puerto: number
 }
 
-const MODESTO = ['jit=off', 'shared_buffers=128MB', 'max_connections=100']
+// A continuous backup that falls behind keeps at most this much of the log from being removed.
+const MODESTO = ['jit=off', 'shared_buffers=128MB', 'max_connections=100', 'max_slot_wal_keep_size=4GB']
 // An error's DETAIL and statement carry merchants' data, which must not be in a log.
 const LOG = ['log_error_verbosity=terse', 'log_min_error_statement=panic', 'log_checkpoints=off']
-const LLAVE_USO = '1735745896, 1' // shared by all users of the server; exclusive for the process that stops it
+const LLAVE_USO = '1735745896, 1' // advisory lock: shared by users of the server, exclusive to stop it
 const LLAVE_INSTANCIA = '1735745896, 2'
-const PLAZO_ARRANQUE_MS = 60_000 // recovery after a power cut can take a while
+const PLAZO_ARRANQUE_MS = 60_000 // Recovery after a power cut can take a while.
 
 /**
  * Starts the embedded PostgreSQL over DATA_DIR, or adopts the server that runs there.
@@ -76,9 +85,10 @@ const PLAZO_ARRANQUE_MS = 60_000 // recovery after a power cut can take a while
  * @throws EmbeddedPostgresError if the operator must remedy a fault
  */
 export async function acquirePostgres(opciones: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const { exclusivo, flags = [], carpetaExterna = '/var/lib/guias' } = opciones
+  const { exclusivo, flags = [], carpetaExterna = '/var/lib/guias', plazo = PLAZO_ARRANQUE_MS } = opciones
   const dataDir = resolve(opciones.dataDir)
-  const servidor = { ...(await prepareInstallation(dataDir, carpetaExterna, !flags.includes('fsync=off'))), flags }
+  const instalacion = await prepareInstallation(dataDir, carpetaExterna, !flags.includes('fsync=off'))
+  const servidor = { ...instalacion, flags, plazo }
   const { cliente, puerto } = await enganchar(servidor)
   try {
     if (exclusivo) await tomarInstancia(cliente, servidor.dataDir)
@@ -91,10 +101,11 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
   let actual: pg.Client | undefined
   let reenganche: Promise<void> | undefined
   let soltado: Promise<void> | undefined
+  const despedida = new AbortController()
 
   function cuidar(cliente: pg.Client): void {
     actual = cliente
-    socketDe(cliente).unref() // the connection must not keep a finished process alive
+    socketDe(cliente).unref() // The open connection must not keep a finished process alive.
     const perdido = () => {
       actual = undefined
       if (!soltado) reenganche = reenganchar()
@@ -103,13 +114,13 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
     else cliente.once('end', perdido)
   }
 
-  // The server has restarted or crashed. Without this process's locks another process could stop the server or take
-  // this process's place.
+  // The server has restarted or crashed, and this process has lost its locks. Without them, another process could stop
+  // the server or become the service.
   async function reenganchar(): Promise<void> {
     while (!soltado) {
       const nuevo = await intentar(servidor, puerto, Date.now() + 5_000).catch(() => undefined)
       if (!nuevo) {
-        await dormir(200, undefined, { ref: false })
+        await dormir(200, undefined, { ref: false, signal: despedida.signal }).catch(() => {})
         continue
       }
       if (exclusivo) await tomarInstancia(nuevo.cliente, servidor.dataDir).catch(() => {})
@@ -119,6 +130,8 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
   }
 
   async function soltar(): Promise<void> {
+    // The pause of `reenganchar` keeps no process alive, so a process that waited for its end would end itself.
+    despedida.abort()
     await reenganche
     if (!actual) return
     socketDe(actual).ref()
@@ -129,6 +142,7 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
   return {
     url: direccion(SERVICE_ROLE, rolePassword(servidor.clave), puerto),
     urlDeSuperusuario: direccion('guias', servidor.clave, puerto),
+    pgdata: servidor.pgdata,
     notas: servidor.notas,
     soltar: () => {
       soltado ??= soltar()
@@ -146,12 +160,12 @@ function socketDe(cliente: pg.Client): Socket {
 
 /** Opens a connection that counts as a user of the server; starts the server unless it already runs. */
 async function enganchar(servidor: Servidor): Promise<Enganche> {
-  const limite = Date.now() + PLAZO_ARRANQUE_MS
+  const limite = Date.now() + servidor.plazo
   for (let fallos = 0; fallos < 8 && Date.now() < limite; ) {
     const enganche = await intentar(servidor, undefined, limite)
     if (enganche) return enganche
     if (readPostmaster(servidor.pgdata)) {
-      await dormir(5) // another process is starting or stopping the server
+      await dormir(5) // Another process is starting or stopping the server.
     } else {
       fallos++
       await dormir(25 * fallos)
@@ -165,7 +179,7 @@ async function enganchar(servidor: Servidor): Promise<Enganche> {
 }
 
 /**
- * Makes one attempt: connects to a ready server, or starts a server if none runs. Undefined if the caller should look
+ * Makes one attempt: connects to a running server, or starts the server. Returns undefined if the caller should try
  * again.
  */
 async function intentar(servidor: Servidor, puerto: number | undefined, limite: number): Promise<Enganche | undefined> {
@@ -184,10 +198,11 @@ async function intentar(servidor: Servidor, puerto: number | undefined, limite: 
     application_name: `guias pid=${process.pid}`,
     connectionTimeoutMillis: 10_000,
   })
-  cliente.on('error', () => {}) // without this listener an error would end the process; 'end' follows it
+  cliente.on('error', () => {}) // without this listener an error would end the process; 'end' follows and is handled
   try {
     await cliente.connect()
-    // The lock waits while the last process stops the server, which then drops this connection.
+    // While the last process stops the server, this statement waits for the lock. The server then drops this
+    // connection.
     await cliente.query(`SELECT pg_advisory_lock_shared(${LLAVE_USO})`)
     return { cliente, puerto: postmaster.puerto }
   } catch (error) {
@@ -273,8 +288,8 @@ async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void
 }
 
 /**
- * Gives up the locks. The process that then gets the exclusive lock is the last one and stops the server. Meanwhile no
- * other process can connect.
+ * Releases the locks. The last process then gets the exclusive lock and stops the server; meanwhile no other process
+ * can connect.
  */
 async function liberar(servidor: Servidor, cliente: pg.Client): Promise<void> {
   try {

@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isAlive, readLines } from './postmaster.ts'
 
-/** Reports a fault that the person at the console can remedy. The message tells how, so no stack is needed. */
+/** Error that the person at the console can remedy. The message tells how, so no stack trace is shown. */
 export class EmbeddedPostgresError extends Error {}
 
 interface Usuario {
@@ -106,15 +106,16 @@ function leerRegistro(dataDir: string): Registro | undefined {
 }
 
 /**
- * Decides the cluster's password and place, once, before the cluster exists. Of several simultaneous first starts
- * exactly one creates the file, because `link` fails if the name exists. The other starts read the file.
+ * Decides the cluster's password and folder, once, before the cluster exists, and stores both in `postgres.json`. Of
+ * several simultaneous first starts exactly one creates this file, because `link` fails if the name exists. The other
+ * starts read it.
  */
 function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[]): Registro {
   const registro: Registro = { clave: randomBytes(24).toString('base64url') }
   const usuario = usuarioSinRoot()
   if (usuario && !puedeEntrar(dataDir, usuario)) {
-    // The random part gives a fresh start after DATA_DIR was deleted. A moved or restored DATA_DIR still finds its own
-    // data.
+    // The random part is stored in DATA_DIR. A start after DATA_DIR was deleted gets a new folder, and a moved DATA_DIR
+    // still finds its data.
     const prefijo = `${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}-`
     registro.pgdata = join(carpetaExterna, prefijo + randomBytes(4).toString('hex'), 'pgdata')
     abrirCarpeta(carpetaExterna)
@@ -142,13 +143,14 @@ function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[])
 }
 
 /**
- * Renames a cluster without its password, because it cannot be opened. The cluster is never deleted.
+ * Renames the folder of a cluster whose password is lost, because the cluster cannot be used. The cluster is never
+ * deleted.
  * @throws EmbeddedPostgresError if a server may still run over the cluster
  */
 function apartarHuerfano(dataDir: string, notas: string[]): void {
   const pgdata = join(dataDir, 'pgdata')
-  // A simultaneous first start may have just made both, so this check of postgres.json comes directly before the
-  // change.
+  // A simultaneous first start may have just made cluster and postgres.json. The check of postgres.json therefore comes
+  // directly before the change.
   if (!fs.existsSync(pgdata) || fs.existsSync(join(dataDir, 'postgres.json'))) return
   const [pid] = readLines(join(pgdata, 'postmaster.pid'))
   if (pid && isAlive(Number(pid))) {
@@ -182,6 +184,23 @@ function usuarioSinRoot(pgdata?: string): Usuario | undefined {
     'PostgreSQL no corre como root y no hay un usuario «postgres» ni «nobody». Arranque como un usuario normal o ' +
       'indique una base en DATABASE_URL.',
   )
+}
+
+/**
+ * Gives the cluster of a restored DATA_DIR to PostgreSQL's user. Does nothing unless this process is root.
+ * @throws EmbeddedPostgresError if that user cannot pass through the folder
+ */
+export function claimForPostgres(dataDir: string): void {
+  const usuario = usuarioSinRoot()
+  if (!usuario) return
+  fs.chmodSync(dataDir, 0o711)
+  if (!puedeEntrar(dataDir, usuario))
+    throw new EmbeddedPostgresError(
+      `El usuario «${usuario.nombre}» no puede entrar en ${dataDir}: restaure en otra carpeta, o como un usuario normal.`,
+    )
+  const pgdata = join(dataDir, 'pgdata')
+  for (const nombre of ['', ...fs.readdirSync(pgdata, { recursive: true, encoding: 'utf8' })])
+    fs.chownSync(join(pgdata, nombre), usuario.uid, usuario.gid)
 }
 
 function aCuenta(linea: string): Usuario {
@@ -220,7 +239,7 @@ async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, not
   if (!fs.existsSync(copia)) {
     await construir(copia, async (listo) => {
       await fs.promises.cp(dirname(dirname(binarios.postgres)), listo, { recursive: true, verbatimSymlinks: true })
-      // The originals may have been unpacked under a umask of 077.
+      // The original files may have been unpacked under a umask of 077, which hides them from PostgreSQL's user.
       for (const nombre of ['', ...fs.readdirSync(listo, { recursive: true, encoding: 'utf8' })]) {
         const dato = fs.lstatSync(join(listo, nombre))
         if (!dato.isSymbolicLink()) fs.chmodSync(join(listo, nombre), dato.mode & 0o100 ? 0o755 : 0o644)
@@ -269,20 +288,20 @@ async function crearCluster(
   })
 }
 
-/** Makes `destino` complete or not at all: `hacer` fills a temporary sibling, which is then renamed. */
+/** Creates `destino` completely or not at all: `hacer` fills a temporary sibling folder, which is then renamed. */
 async function construir(destino: string, hacer: (listo: string) => Promise<void>): Promise<void> {
   const prefijo = `${basename(destino)}.nuevo-`
   for (const nombre of fs.readdirSync(dirname(destino)).filter((nombre) => nombre.startsWith(prefijo))) {
     const resto = join(dirname(destino), nombre)
     const edad = Date.now() - (fs.statSync(resto, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-    // A live pid may belong to another process, as always in a container. No maker takes ten minutes, so older folders
-    // go, too.
+    // A live pid may belong to another process, as often in a container. No process takes ten minutes, so folders older
+    // than that are deleted, too.
     if (!isAlive(Number.parseInt(nombre.slice(prefijo.length), 10)) || edad > 600_000) {
-      // One attempt may fail: the orphan initdb of a killed start may still be writing or cleaning up there.
+      // Deleting may fail once: the orphaned initdb of a killed start may still write there.
       for (let i = 0; i < 20 && fs.existsSync(resto); i++) {
         try {
           fs.rmSync(resto, { recursive: true, force: true })
-        } catch {} // the next first start removes what is left
+        } catch {} // The next first start removes the rest.
       }
     }
   }
@@ -292,7 +311,7 @@ async function construir(destino: string, hacer: (listo: string) => Promise<void
     try {
       fs.renameSync(join(taller, 'listo'), destino)
     } catch (error) {
-      if (!fs.existsSync(destino)) throw error // otherwise a simultaneous first start was faster, and its result serves
+      if (!fs.existsSync(destino)) throw error // a simultaneous first start was faster; its result is used
     }
   } finally {
     fs.rmSync(taller, { recursive: true, force: true })

@@ -8,8 +8,8 @@ import pg from 'pg'
 export const SERVICE_ROLE = 'guias_servicio'
 
 /**
- * Derives the role's password from the superuser's. A DATA_DIR of an earlier version, whose file has only the
- * superuser's password, therefore needs no other.
+ * Derives the role's password from the superuser's. The file of an earlier version has only the superuser's password,
+ * so no further password needs to be stored.
  */
 export const rolePassword = (clave: string) => createHmac('sha256', clave).update(SERVICE_ROLE).digest('base64url')
 
@@ -57,7 +57,7 @@ export async function ensureDatabase(cliente: pg.Client, clave: string, url: str
   else if (dueno !== SERVICE_ROLE) await ceder(url)
 }
 
-/** Another process may create the role or database at the same time; the error is ignored. */
+/** Another process may create the role or database at the same time, so the error «already exists» is ignored. */
 const siFalta = (cliente: pg.Client, orden: string) =>
   cliente.query(orden).catch((error: pg.DatabaseError) => {
     if (!['42710', '42P04', '23505'].includes(error.code ?? '')) throw error
@@ -65,7 +65,7 @@ const siFalta = (cliente: pg.Client, orden: string) =>
 
 async function ceder(url: string): Promise<void> {
   const cliente = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  cliente.on('error', () => {}) // a lost connection also rejects the query under way
+  cliente.on('error', () => {}) // A lost connection also rejects the running query, which reports the error.
   await cliente.connect()
   try {
     await cliente.query(CEDER)

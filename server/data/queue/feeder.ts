@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log.ts'
 import type { JobKind } from './job.ts'
 import { RecentIds } from './memory.ts'
 
-/** Dependencies of the feeder itself; those of the jobs come with it. */
+/** Dependencies of the feeder itself. Each kind of job brings its own. */
 export interface FeederDeps {
   log: Log
   reloj: () => Date
@@ -13,7 +13,7 @@ export interface FeederDeps {
   hayTrabajo: () => void
 }
 
-/** Rows of one kind of work that a round feeds to the queue, at most. */
+/** Maximum rows of one kind of work that a round turns into jobs. */
 const LOTE = 1_000
 /**
  * Pauses before a round that no call of `notify` asked for, in milliseconds: `RONDA` after a round that found rows, and
@@ -21,9 +21,9 @@ const LOTE = 1_000
  */
 const RONDA = 500
 const RONDA_MAXIMA = 10_000
-/** Time for which a fed job is not fed again, in milliseconds. */
+/** Time for which a job is not added again after it was added to the queue, in milliseconds. */
 const MEMORIA = 5_000
-/** Smallest step back of the clock between two rounds, in milliseconds, after which due times are corrected. */
+/** Minimum step back of the clock between two rounds, in milliseconds, after which due times are corrected. */
 const RETROCESO = 1_000
 /** Time without a successful round after which the queue is unhealthy, in milliseconds. */
 const SILENCIO = 20_000
@@ -49,8 +49,8 @@ export class Feeder<D extends FeederDeps> {
   /** Pause between a round and the next one. */
   #pausa = RONDA
   /**
-   * Milliseconds by which the clock was ahead of the process's age at the last round. Infinite at first, because a
-   * process does not know what the clock did before.
+   * Difference between the wall clock and the process's monotonic clock at the last round, in milliseconds. Infinite at
+   * first, because the process does not know earlier readings.
    */
   #adelanto = Number.POSITIVE_INFINITY
   /** Time of the last successful round. */
@@ -88,8 +88,7 @@ export class Feeder<D extends FeederDeps> {
     clearImmediate(this.#inmediata)
     if (this.#ronda || this.#detenido) return
     const falta = Math.max(this.#cita, this.#libre) - performance.now()
-    // The shortest timer takes a millisecond, a large part of the time until a delivery is sent. `setImmediate` starts
-    // the round at once.
+    // `setImmediate` starts the round at once. Even the shortest timer would add a millisecond to each delivery.
     if (falta <= 0) this.#inmediata = setImmediate(() => this.#girar())
     else this.#temporizador = setTimeout(() => this.#girar(), falta)
   }
@@ -100,7 +99,7 @@ export class Feeder<D extends FeederDeps> {
     this.#memoria.forgetOld(inicio)
     this.#ronda = this.#alimentarTodo().finally(() => {
       this.#ronda = undefined
-      // Rounds take half of the time at most: the database has other work, however often `notify` is called.
+      // Rounds take at most half of the time, because the database has other work, however often `notify` is called.
       this.#libre = 2 * performance.now() - inicio
       this.#citar()
     })
@@ -113,7 +112,7 @@ export class Feeder<D extends FeederDeps> {
       this.#buena = performance.now()
       this.#pausa = alimentados.some((cuantos) => cuantos > 0) ? RONDA : Math.min(2 * this.#pausa, RONDA_MAXIMA)
     } catch (err) {
-      // The jobs of the failed round may not have reached the queue.
+      // The jobs of the failed round may not have reached the queue, so they must be added again.
       this.#memoria.clear()
       this.#pausa = RONDA
       this.#deps.log[translateError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'job feeder failed')
@@ -121,8 +120,8 @@ export class Feeder<D extends FeederDeps> {
   }
 
   /**
-   * Brings rows forward that wait for a time of a clock that was ahead. Runs at the first round, and whenever the clock
-   * has stepped back.
+   * Corrects rows whose due time was set while the clock was ahead. Runs at the first round, and whenever the clock has
+   * stepped back.
    */
   async #cuidarReloj(): Promise<void> {
     const adelanto = this.#deps.reloj().getTime() - performance.now()
@@ -134,8 +133,8 @@ export class Feeder<D extends FeederDeps> {
   }
 
   /**
-   * Feeds one kind of work.
-   * @returns how many jobs it made
+   * Turns pending rows of one kind of work into jobs.
+   * @returns number of jobs made
    */
   async #alimentar({ cola, pendientes }: JobKind<D>): Promise<number> {
     const nuevos = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#memoria.has(id!))

@@ -27,7 +27,7 @@ interface Reglas<D extends GroupOwner, T, R> {
   maximo: number
   /** Groups under way at a time, per queue. */
   aLaVez: number
-  /** Returns the text of an owner; owners with the same text share groups. */
+  /** Returns the text that identifies an owner; owners with the same text share groups. */
   juntos: (dueno: D) => string
   /**
    * Processes a group, completely or not at all.
@@ -39,7 +39,7 @@ interface Reglas<D extends GroupOwner, T, R> {
   esDeUno: (error: unknown) => boolean
 }
 
-/** Time for which an owner whose data failed a group is processed alone, in milliseconds. */
+/** Time for which an owner's requests are processed alone after its data made a group fail, in milliseconds. */
 const APARTE = 10_000
 
 /**
@@ -49,12 +49,15 @@ const APARTE = 10_000
  */
 export class Groups<D extends GroupOwner, T, R> {
   readonly #reglas: Reglas<D, T, R>
+  readonly #ahora: () => number
   readonly #colas = new Map<string, Cola<D, T, R>>()
   /** Owners that are processed alone, with the time at which this ends. */
   readonly #aparte = new Map<string, number>()
 
-  constructor(reglas: Reglas<D, T, R>) {
+  /** @param ahora monotonic clock, in milliseconds */
+  constructor(reglas: Reglas<D, T, R>, ahora = () => performance.now()) {
     this.#reglas = reglas
+    this.#ahora = ahora
   }
 
   async request(dueno: D, datos: readonly T[]): Promise<R[]> {
@@ -68,7 +71,8 @@ export class Groups<D extends GroupOwner, T, R> {
       if (suyos) suyos.push(pedido)
       else cola.duenos.set(dueno.clave, [pedido])
       if (cola.programada) return
-      // No timer: all requests of this turn of the event loop go along, and a lone request does not wait for others.
+      // Without a timer, the group takes all requests of this turn of the event loop, and a single request does not
+      // wait for others.
       cola.programada = true
       setImmediate(() => {
         cola.programada = false
@@ -80,7 +84,7 @@ export class Groups<D extends GroupOwner, T, R> {
   #vaAparte({ clave }: D): boolean {
     const hasta = this.#aparte.get(clave)
     if (hasta === undefined) return false
-    if (hasta > performance.now()) return true
+    if (hasta > this.#ahora()) return true
     this.#aparte.delete(clave)
     return false
   }
@@ -133,10 +137,11 @@ export class Groups<D extends GroupOwner, T, R> {
     await Promise.all(
       partes.map(async (parte) => {
         try {
-          // `solo` is false as if others waited, so that an owner whose data fails here is known to be at fault.
+          // `solo` is false although each owner is alone here. An owner whose data fails again is then known to be at
+          // fault.
           this.#repartir(parte, await this.#reglas.hacer(parte, false))
         } catch (error) {
-          if (this.#reglas.esDeUno(error)) this.#aparte.set(parte[0]!.dueno.clave, performance.now() + APARTE)
+          if (this.#reglas.esDeUno(error)) this.#aparte.set(parte[0]!.dueno.clave, this.#ahora() + APARTE)
           await this.#hacer(parte)
         }
       }),

@@ -23,14 +23,14 @@ export type JobKind<D> = {
    * dead worker wait until another worker claims them.
    */
   aLaVez?: number
-  /** pg-boss's rule for the number of jobs with one key. Default: any number. */
+  /** pg-boss's policy for jobs with the same key. Default: any number of them. */
   politica?: 'exclusive'
   /**
-   * Returns jobs for waiting rows, `cuantas` rows at most. The id of a job is the id of its row, or of the row's next
-   * step. Undefined if other code makes the jobs.
+   * Returns jobs for at most `cuantas` pending rows. A job has the id of its row, or of the row's next step. Undefined
+   * if other code makes the jobs of this kind.
    */
   pendientes?: (deps: D, cuantas: number) => Promise<JobInsert[]>
-  /** Brings forward rows whose due time was set by a clock that was ahead, after the clock stepped back. */
+  /** Makes rows due earlier whose due time was set by a clock that was ahead. Called after the clock stepped back. */
   adelantar?: (deps: D) => Promise<unknown>
   /**
    * Does the work of the rows; throws to be tried again. If this process is silent for too long, another worker may do
@@ -44,13 +44,13 @@ export type JobKind<D> = {
 export interface HeldJob {
   id: string
   data: object
-  /** Aborts when the worker has lost the job, which another worker may then hold. */
+  /** Aborts when the worker has lost the job. Another worker may then hold it. */
   signal?: AbortSignal
 }
 
-/** Work that runs every `cada` seconds, without a row that asks for it. */
+/** Work that runs every `cada` seconds, not because of a pending row. */
 export interface Cleanup<D> {
   cada: number
-  /** Does the work. Returns `true` if some is left, so that the next run comes sooner. */
+  /** Does the work. Returns `true` if some work is left; the next run then comes sooner. */
   hacer: (deps: D) => Promise<unknown>
 }

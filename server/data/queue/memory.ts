@@ -1,13 +1,13 @@
 /**
- * Ids of the jobs that were fed recently. Feeding a job twice does nothing but takes time, so these jobs are not fed
- * again for a while.
+ * Ids of the jobs that were added to the queue recently. Adding a job twice has no effect but takes time, so these jobs
+ * are skipped for a while.
  */
 export class RecentIds {
-  /** Times at which jobs were fed, in milliseconds; the oldest comes first. */
+  /** Times at which jobs were added to the queue, in milliseconds, oldest first. */
   readonly #alimentados = new Map<string, number>()
   readonly #plazo: number
 
-  /** @param plazo time for which a fed job is not fed again, in milliseconds */
+  /** @param plazo time for which an added job is not added again, in milliseconds */
   constructor(plazo: number) {
     this.#plazo = plazo
   }

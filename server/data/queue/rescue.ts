@@ -11,7 +11,7 @@ const SILENCIO_S = 3
 /** Delay before a job that failed, or whose worker died, may be claimed again, in seconds. */
 export const RETRY_DELAY_SECONDS = 1
 
-/** Held job whose heartbeat is old. */
+/** Job of a worker whose heartbeat is too old. */
 interface Callado {
   cola: string
   id: string

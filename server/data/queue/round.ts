@@ -4,7 +4,7 @@
  */
 const DESCANSO = 3
 
-/** Functions that {@link Rounds} waits and measures time with, so that a test can move its own time. */
+/** Clock and timer of {@link Rounds}, so that a test can replace them. */
 export interface Timers {
   setTimeout(hacer: () => void, ms: number): NodeJS.Timeout
   clearTimeout(temporizador: NodeJS.Timeout | undefined): void
@@ -15,8 +15,8 @@ export interface Timers {
 const DE_NODE: Timers = { setTimeout, clearTimeout, now: () => performance.now() }
 
 /**
- * Runs a function again and again, never twice at once. Runs follow each other at a fixed interval while there is work,
- * and more and more rarely while there is none.
+ * Runs a function repeatedly, never twice at once. While there is work, runs follow at a fixed interval; without work,
+ * the interval grows.
  */
 export class Rounds {
   readonly #hacer: () => Promise<unknown>
@@ -60,7 +60,7 @@ export class Rounds {
     if (!this.#enMarcha && this.#cita > this.#timers.now() + this.#prisa) this.#citar()
   }
 
-  /** Waits for the run under way; no run starts afterwards. */
+  /** Waits for the current run. No run starts afterwards. */
   async stop(): Promise<void> {
     this.#detenida = true
     this.#timers.clearTimeout(this.#temporizador)

@@ -2,10 +2,10 @@ import pg from 'pg'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import type { Log } from '../../platform/log.ts'
 
-// Signals that one process sends to the others after a commit, so that they need not poll all the time. A signal may be
-// lost: processes find due rows without it, only later.
+// Signals that one process sends to the others after a commit, so that they need not poll constantly. A signal may be
+// lost: then processes find the due rows later, by polling.
 
-/** Key of the row for which a signal announces work. */
+/** Key of a row with pending work, sent in a signal. */
 export interface SignalKey {
   comercio_id: string
   modo: Modo
@@ -18,13 +18,13 @@ const POR_SENAL = 80
 /** Pause before a listener that lost its connection opens another one, in milliseconds. */
 const REPOSO = 1_000
 
-/** Signal that there may be pending rows of any kind. */
+/** Signal without keys: there may be pending rows of any kind. */
 const CUALQUIERA = ''
 
 /**
- * Tells other processes that rows of pending work were committed. Signals that arrive while one is on its way go
- * together in the next one. A signal has a transaction of its own: inside the writing transactions, NOTIFY would hold
- * up all commits.
+ * Tells other processes that rows of pending work were committed. While a signal is being sent, further signals are
+ * collected and sent together. Each signal has a transaction of its own, because NOTIFY inside the writing transactions
+ * would serialise all commits.
  */
 export class SignalSender {
   readonly #pool: pg.Pool
@@ -32,7 +32,7 @@ export class SignalSender {
   readonly #porDecir = new Set<string>()
   #diciendo = false
 
-  /** @param pool sessions whose commits do not wait for the disk */
+  /** @param pool pool of sessions whose commits do not wait for the disk */
   constructor(pool: pg.Pool, log: Log) {
     this.#pool = pool
     this.#log = log
@@ -40,7 +40,7 @@ export class SignalSender {
 
   /**
    * Sends a signal.
-   * @param claves endpoints that may have due deliveries; undefined: there may be any kind of work
+   * @param claves webhook endpoints that may have due deliveries; undefined: there may be any kind of work
    */
   readonly send = (claves?: readonly SignalKey[]): void => {
     if (!claves) this.#porDecir.add(CUALQUIERA)
@@ -61,7 +61,7 @@ export class SignalSender {
   }
 }
 
-/** Receives the signals of other processes, on a connection of its own that is opened again when it is lost. */
+/** Receives the signals of other processes. It has a connection of its own, which is opened again when it is lost. */
 export class SignalListener {
   readonly #url: string
   readonly #log: Log
@@ -71,7 +71,8 @@ export class SignalListener {
   #cerrado = false
 
   /**
-   * @param alOir called with the endpoints that may have due deliveries; without them, there may be any kind of work
+   * @param alOir called with the webhook endpoints that may have due deliveries, or without argument if there may be
+   *   any kind of work
    */
   constructor(url: string, log: Log, alOir: (claves?: readonly SignalKey[]) => void) {
     this.#url = url
@@ -100,10 +101,10 @@ export class SignalListener {
     try {
       await cliente.connect()
       await cliente.query(`listen ${CANAL}`)
-      // Signals from before `listen` did not arrive, so there may be any kind of work.
+      // Signals sent before `listen` are lost, so there may be any kind of work.
       this.#alOir()
     } catch (err) {
-      // An interruption by `close` is no fault.
+      // A connection that `close` ends is not a fault.
       if (!this.#cerrado) this.#log.warn({ err }, 'LISTEN connection failed')
       await cliente.end().catch(() => {})
       this.#repetir()

@@ -49,9 +49,10 @@ const REGISTRAR = statement<
 )
 
 /**
- * Maximum number of pictures per delivery attempt and per guide. An attempt allows about twice what a proof names (10
- * photos and a signature), because pictures get lost or are taken again. A guide allows three such attempts.
- * Courier and operator uploads may need only the guide's code, so this limit keeps a client from filling the storage.
+ * Maximum number of pictures per delivery attempt and per guide. The maximum per attempt is about twice what a proof
+ * can name (10 photos and a signature), because pictures get lost or are taken again. A guide allows three such
+ * attempts. Couriers and operators may upload with only the guide's code, so this limit keeps a client from filling the
+ * storage.
  */
 const IMAGENES = { por_intento: 20, por_guia: 60 }
 
@@ -168,14 +169,14 @@ export function presentarArchivo(
  */
 export async function recibirImagen(
   { db, reloj, almacen, recepcion }: Pick<Deps, 'db' | 'reloj' | 'almacen' | 'recepcion'>,
-  { autor, permitir }: { autor: string; permitir?: (guia: FilaGuia) => void },
+  { autor, permitir }: { autor: string; permitir?: (guia: FilaGuia) => Promise<void> },
   codigo: string,
   tipo: TipoDeSubida,
   contenido: Readable,
   tomada?: string,
 ): Promise<DeclaredResponse<'subirArchivo'>> {
   const guia = await buscarGuia(db, 'todos', codigo)
-  permitir?.(guia)
+  await permitir?.(guia)
   // Rejects a full guide before the body is read. `guardarArchivo` counts again under a lock.
   await exigirCupo(db.consultar, deGuia(guia), reloj())
   const fila = await recepcion.recibir(contenido, async (ruta, enTurno) => {

@@ -5,8 +5,8 @@ import type { Secrets } from '../../platform/secrets.ts'
 export type Disposition = 'inline' | 'attachment'
 
 /**
- * Query parameters of a signed link. The path carries the name of the linked content. `formato` is the form in which the
- * content is drawn; a link without it means the content's usual form.
+ * Query parameters of a signed link. The path carries the name of the linked content. `formato` selects the form in
+ * which the content is drawn; without it the content has its usual form.
  */
 export type LinkParameters = Partial<Record<'v' | 'exp' | 'kid' | 'disp' | 'formato' | 'firma', string>>
 
@@ -29,7 +29,7 @@ const firmar = (clave: Buffer, ruta: string, exp: string, kid: string, disp: str
     .update(['1', ruta, exp, kid, disp, ...(formato === undefined ? [] : [formato])].join('\n'))
     .digest('base64url')
 
-/** Creates the signer and verifier of links below one folder of paths. */
+/** Creates the object that signs and verifies links whose paths begin with one folder. */
 export function createSignedLinks({
   secretos,
   reloj,
@@ -60,8 +60,8 @@ export function createSignedLinks({
       const subclave = secretos.de('enlaces', kid)
       if (v !== '1' || !/^[1-9]\d{9}$/.test(exp) || !subclave || (disp !== 'inline' && disp !== 'attachment'))
         return undefined
-      // Compared as text, because the last base64 character has unused bits. A link that is altered in these bits must
-      // be invalid.
+      // Signatures are compared as text: the last base64 character has unused bits, and a link altered in these bits
+      // must be invalid.
       const [dada, suya] = [firma, firmar(subclave.clave, rutaDe(nombre), exp, kid, disp, formato)].map((texto) =>
         Buffer.from(texto),
       )

@@ -4,6 +4,7 @@ import { askAll, inEach } from '../../data/spread.ts'
 import type { FileStore } from '../../platform/files/store.ts'
 import type { Deps } from '../deps.ts'
 import { esCodigoDeArchivo } from './archivo.ts'
+import type { FileMetrics } from './metrics.ts'
 
 /** Maximum number of rows or keys per batch. */
 const LOTE = 500
@@ -55,9 +56,15 @@ const ABANDONAR = statement<{ antes_de: Date }>(
   { alcance: 'parte' },
 )
 
-const CONOCIDAS = statement<{ claves: readonly string[] }, { clave: string }>(
+const CONOCIDAS = statement<{ claves: readonly string[]; antes_de: Date }, { clave: string; completa: boolean }>(
   'archivos.conocidas',
-  'select archivo as clave from archivo_indice where archivo = any(:claves::text[])',
+  `select archivo as clave, estado = 'listo' and creado_en < :antes_de as completa from archivo_indice
+   where archivo = any(:claves::text[])`,
+  { alcance: 'parte' },
+)
+const COMPLETAS = statement<{ antes_de: Date }, { cuantas: number }>(
+  'archivos.completas',
+  `select count(*)::int as cuantas from archivo_indice where estado = 'listo' and creado_en < :antes_de`,
   { alcance: 'parte' },
 )
 
@@ -114,39 +121,58 @@ async function borrar(almacen: FileStore, archivos: readonly string[]) {
   return { borrados, fallos }
 }
 
-const leerConocidas = (db: Db, claves: readonly string[]) =>
-  askAll(db, ({ consultar }) => consultar(CONOCIDAS, { claves }))
+const leerConocidas = (db: Db, claves: readonly string[], antes_de: Date) =>
+  askAll(db, ({ consultar }) => consultar(CONOCIDAS, { claves, antes_de }))
+
+/** Counts the complete files that the database has had since before an instant. */
+const contarCompletas = async (db: Db, antes_de: Date) =>
+  (await askAll(db, ({ consultar }) => consultar(COMPLETAS, { antes_de }))).reduce((n, { cuantas }) => n + cuantas, 0)
 
 /**
  * Deletes stored files that the database does not know, because the database was restored to an earlier state.
  * Checks the keys in pages. If a page has more unknown than known keys, deletes nothing more: the database is the wrong
- * one (another environment's, or an empty one).
+ * one (another environment's, or an empty one). Reports how storage and rows differ.
  */
 export async function barrerDesconocidos({
   db,
   almacen,
   reloj,
   log,
-}: Pick<Deps, 'db' | 'almacen' | 'reloj' | 'log'>): Promise<void> {
-  const antes = reloj().getTime() - SIN_NOMBRE
-  let pagina: string[] = []
+  metricas,
+}: Pick<Deps, 'db' | 'almacen' | 'reloj' | 'log'> & { metricas: Pick<FileMetrics, 'diferencias'> }): Promise<void> {
+  const ahora = reloj().getTime()
+  const hechas = new Date(ahora - ABANDONADO)
+  let [vistas, sinFila] = [0, 0]
+  let pagina: { clave: string; hace: number }[] = []
   const barrerPagina = async () => {
-    const conocidas = new Set((await leerConocidas(db, pagina)).map(({ clave }) => clave))
-    const claves = pagina.filter((clave) => !conocidas.has(clave))
-    const ajeno = claves.length > pagina.length / 2
+    const conocidas = await leerConocidas(
+      db,
+      pagina.map(({ clave }) => clave),
+      hechas,
+    )
+    vistas += conocidas.filter(({ completa }) => completa).length
+    const conFila = new Set(conocidas.map(({ clave }) => clave))
+    const sinNombre = pagina.filter(({ clave }) => !conFila.has(clave))
+    const viejas = pagina.filter(({ hace }) => hace > SIN_NOMBRE)
+    const claves = sinNombre.filter(({ hace }) => hace > SIN_NOMBRE).map(({ clave }) => clave)
+    const ajeno = claves.length > viejas.length / 2
+    // A younger file may belong to an upload whose row is not committed yet.
+    sinFila += sinNombre.filter(({ hace }) => hace > ABANDONADO).length - (ajeno ? 0 : claves.length)
     if (claves.length > 0) {
       const que = ajeno
         ? 'most files of the storage are unknown to this database: nothing deleted'
         : 'unknown files swept'
-      log.warn({ archivos: claves.length, de: pagina.length }, que)
+      log.warn({ archivos: claves.length, de: viejas.length }, que)
     }
     if (!ajeno) for (const clave of claves) await almacen.borrar(clave)
     pagina = []
     return !ajeno
   }
   for await (const { clave, modificado_en } of almacen.listar()) {
-    if (esCodigoDeArchivo(clave) && modificado_en.getTime() < antes) pagina.push(clave)
-    if (pagina.length === LOTE && !(await barrerPagina())) return
+    if (esCodigoDeArchivo(clave)) pagina.push({ clave, hace: ahora - modificado_en.getTime() })
+    if (pagina.length === LOTE && !(await barrerPagina())) return metricas.diferencias({ sinFila })
   }
   await barrerPagina()
+  const sinArchivo = Math.max(0, (await contarCompletas(db, hechas)) - vistas)
+  metricas.diferencias({ sinFila, sinArchivo })
 }

@@ -3,6 +3,7 @@ import { wideNetwork } from '../../api/http/network.ts'
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { bitacora } from '../../generado/contrato/prisma/client.ts'
 import type { LineaDeBitacora, Modo } from '../../generado/contrato/tipos/index.ts'
+import { ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
@@ -28,20 +29,23 @@ export interface Anotacion {
   accion: string
   sobre?: readonly [tipo: NonNullable<FilaBitacora['sobre_tipo']>, identificador: string]
   /**
-   * Merchant and mode to which the line belongs. Default: the calling merchant; for any other caller, only operators
-   * see the line.
+   * Merchant and mode whose audit record contains the line. Default: the calling merchant. A line of any other caller
+   * is visible only to operators.
    */
   de?: { comercio_id: string; modo: Modo | null }
   /**
-   * Names of the changed or queried fields. Default: the keys of `antes` and `despues`; needed only for fields whose
-   * values may not be recorded.
+   * Names of the changed or queried fields. Default: the keys of `antes` and `despues`. Given explicitly only for
+   * fields whose values must not be recorded.
    */
   campos?: readonly string[]
   antes?: Valores
   despues?: Valores
 }
 
-type Autenticado = Identity | Pick<Identities['sesionDeRepartidor'], 'repartidor'>
+type Autenticado =
+  | Identity
+  | Pick<Identities['sesionDeRepartidor'], 'repartidor'>
+  | Pick<Identities['sesionDePersona'], 'persona'>
 
 /** Author of a request, with the fields that a handler receives. */
 export interface Quien {
@@ -53,16 +57,35 @@ export interface Quien {
 /** Value of `operador` for the console, whose user has direct access to the database. */
 export const CONSOLA = 'consola'
 
+/** The console as the author of a change: an operator with all scopes. */
+export const DE_CONSOLA = {
+  identidad: {
+    operadorId: '',
+    operador: CONSOLA,
+    llave: '',
+    alcances: ALCANCES_DE_OPERACION,
+    rangos: [],
+    demostracion: false,
+  },
+  idSolicitud: CONSOLA,
+  red: '',
+}
+
 type Autor = Pick<FilaBitacora, 'quien_tipo' | 'quien' | 'llave' | 'comercio_id' | 'modo'>
 
 function autorDe(identidad: Autenticado | null): Autor {
   const nadie = { quien: null, llave: null, comercio_id: null, modo: null }
   if (!identidad) return { ...nadie, quien_tipo: 'desconocido' }
+  if ('persona' in identidad && identidad.persona !== undefined) {
+    const suyo = 'comercio' in identidad ? { comercio_id: identidad.comercioId, modo: identidad.modo } : {}
+    return { ...nadie, ...suyo, quien_tipo: 'persona', quien: identidad.persona }
+  }
   if ('comercio' in identidad) {
     const { comercioId: comercio_id, modo, llave } = identidad
     return { quien_tipo: 'llave', quien: `llave_${llave}`, llave: null, comercio_id, modo }
   }
   if ('repartidor' in identidad) return { ...nadie, quien_tipo: 'repartidor', quien: identidad.repartidor }
+  if (!('operador' in identidad)) return { ...nadie, quien_tipo: 'persona', quien: identidad.persona }
   if (identidad.operador === CONSOLA) return { ...nadie, quien_tipo: 'consola' }
   return { ...nadie, quien_tipo: 'operador', quien: identidad.operador, llave: `llave_${identidad.llave}` }
 }
@@ -76,7 +99,7 @@ const INSERTAR = `insert into bitacora (id, linea, comercio_id, modo, accion, qu
      id_solicitud, red, creado_en
    from jsonb_populate_recordset(null::bitacora, :lineas::jsonb)`
 
-/** Inserts the line of a change in the same database as the change. */
+/** Inserts the audit line of a change, in the database in which the change is made. */
 const ANOTAR = statement<{ lineas: string }>('bitacora.anotar', INSERTAR, { alcance: 'donde_sea' })
 
 /** Inserts waiting lines. A retry skips the lines that a previous attempt has already inserted. */
@@ -87,7 +110,7 @@ const ESCRIBIR = statement<{ lineas: string }>('bitacora.escribir', `${INSERTAR}
  * lines of this time.
  */
 const ESPERA = 500
-/** Maximum number of waiting lines per process (`EN_ESPERA`) and of lines per insert (`LOTE`). */
+/** `EN_ESPERA`: maximum number of waiting lines per process. `LOTE`: maximum number of lines per insert. */
 const EN_ESPERA = 10_000
 const LOTE = 1_000
 /**
@@ -120,8 +143,13 @@ export class Bitacora {
    * changed.
    */
   async anotar(consultar: Query, quien: Quien, linea: Anotacion): Promise<void> {
-    if (linea.campos?.length === 0) return
-    await consultar(ANOTAR, { lineas: JSON.stringify([this.#lineaDe(quien, linea)]) })
+    if (linea.campos?.length !== 0) await this.anotarVarias(consultar, quien, [linea])
+  }
+
+  /** Writes the lines of several changes in their transaction, with one statement. */
+  async anotarVarias(consultar: Query, quien: Quien, lineas: readonly Anotacion[]): Promise<void> {
+    if (lineas.length === 0) return
+    await consultar(ANOTAR, { lineas: JSON.stringify(lineas.map((linea) => this.#lineaDe(quien, linea))) })
   }
 
   /**
@@ -192,7 +220,7 @@ export class Bitacora {
 /**
  * Compares two versions of a row.
  * @param antes the old version; empty for a new row, and then the result has no `antes`
- * @param decibles columns whose values may be recorded
+ * @param decibles columns whose values may appear in the audit record
  * @returns the names of all changed columns, and the old and new values of those in `decibles`
  */
 export function cambios(

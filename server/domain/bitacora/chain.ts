@@ -4,7 +4,7 @@ import { VISIBLE_TO_FEED } from '../../data/order.ts'
 import { askThoseThere, isDistributed } from '../../data/spread.ts'
 import type { eslabon } from '../../generado/contrato/prisma/client.ts'
 
-/** Record whose lines form hash chains. */
+/** Name of a record whose lines form hash chains: the audit record or the events. */
 export type ChainedTable = 'bitacora' | 'evento'
 
 /**
@@ -69,17 +69,16 @@ export async function readChains(db: Db, todas: boolean): Promise<readonly Chain
 
 /** Maximum number of lines per link. */
 const LOTE = 1_000
-/** Number of bytes that a link stores of a line's key (`KEY_BYTES`) and of its digest (`DIGEST_BYTES`). */
+/** Number of bytes that a link stores: `KEY_BYTES` for each line's key, `DIGEST_BYTES` for each line's digest. */
 export const KEY_BYTES = 20
 export const DIGEST_BYTES = 8
 
 /**
  * Properties of each record. `todas`: a condition true for all lines. `orden`: the order of lines within a transaction.
- * `clave`: the key of a line. `escrita`: the time of writing. `columnas`: the columns that the digest covers.
- * For an event the digest covers only columns that never change. It excludes texts of people, places and contact data,
- * because retention erases them later.
- * A digest of these values with a disposable salt would cost an additional column at each guide creation. It would
- * prove nothing more, because the proof already signs what was delivered.
+ * `clave`: the key of a line. `escrita`: the time of writing. `columnas`: the columns that the digest covers. For an
+ * event the digest covers only columns that never change. It excludes texts of people, places and contact data, because
+ * retention erases them later. Salted digests of these values would need one more column for each event. They would
+ * prove nothing more, because the proof of delivery already signs what was delivered.
  */
 const LINEAS = {
   bitacora: {
@@ -91,7 +90,7 @@ const LINEAS = {
       despues, id_solicitud, red, creado_en`,
   },
   evento: {
-    // True for every event. The condition lets PostgreSQL use the partial index `evento_cadena_idx`.
+    // The condition is true for every event. It only lets PostgreSQL use the partial index `evento_cadena_idx`.
     todas: 'secuencia > 0',
     orden: 'guia_id, secuencia',
     clave: 'uuid_send(guia_id) || int4send(secuencia)',
@@ -250,10 +249,10 @@ export async function readChainRows(db: Db, cadena: Chain, numero: number): Prom
   })
 }
 
-/** SQL condition: PostgreSQL has not assigned the line's transaction number yet. */
+/** SQL condition for a line with a transaction number that PostgreSQL has not assigned yet. */
 const FUTURA = 'xid >= flujo_fin()'
 
-/** Line without a link. `futura`: its transaction number has not been assigned yet. */
+/** Line that no link covers. `futura`: its transaction number has not been assigned yet. */
 interface LineaSuelta {
   clave: Buffer
   futura: boolean
@@ -275,8 +274,8 @@ const SUELTAS: Record<Tramo, Statement<Cual & AntesDe, LineaSuelta>> = {
 }
 
 /**
- * Reads up to 100 lines after the last link that are faults: lines that no link can include (`futura`), and lines
- * written before `antes_de` that still have no link.
+ * Reads up to 100 lines after the last link that are faults. `futura`: lines that no link can ever cover. The others
+ * were written before `antes_de` and should have a link by now.
  */
 export async function readUnchained(db: Db, cadena: Chain, antes_de: Date): Promise<LineaSuelta[]> {
   const { registro, comercio_id, modo } = cadena

@@ -4,9 +4,10 @@ import { addLink, readChains } from './chain.ts'
 import { seal } from './seal.ts'
 
 /**
- * Appends the next link to each chain, and seals the days that are over. Does nothing when there are no new lines.
+ * Appends the next link to each hash chain of the audit record and the events, and seals past days. Does nothing when
+ * there are no new lines.
  * @returns true if another link may be due. The job runner pauses before the next call, because hashing one merchant's
- * burst competes with the requests of other merchants.
+ *   burst competes with the requests of other merchants.
  */
 export async function linkChains(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<boolean> {
   const { db, reloj } = deps

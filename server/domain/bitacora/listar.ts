@@ -3,7 +3,7 @@ import type { Handler } from '../operation.ts'
 import type { FilaBitacora } from './bitacora.ts'
 import { paginarBitacora, presentarLinea } from './page.ts'
 
-/** Converts a line for a merchant. Hides the networks, keys and request ids of operators and couriers. */
+/** Converts an audit line for a merchant. Hides the networks, keys and request ids of operators and couriers. */
 const presentar = (fila: FilaBitacora): LineaDeBitacora =>
   presentarLinea(fila.quien_tipo === 'llave' ? fila : { ...fila, llave: null, id_solicitud: null, red: null })
 

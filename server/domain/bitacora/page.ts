@@ -9,7 +9,7 @@ import type { FilaBitacora } from './bitacora.ts'
 
 type FilaLeida = FilaBitacora & { comercio: string | null }
 
-/** Filters of a page of lines; null matches any value. */
+/** Filters for a page of audit lines; null matches any value. */
 interface Condiciones {
   comercio_id: string | null
   modo: Modo | null
@@ -24,8 +24,8 @@ const COLUMNAS = `b.id, b.linea, b.comercio_id, b.modo, b.accion, b.quien_tipo, 
   b.campos, b.antes, b.despues, b.id_solicitud, b.red, b.creado_en, c.comercio`
 
 /**
- * Returns the SQL of a page for one leading condition. Each condition has its own statement, because one plan for all
- * of them would scan every line.
+ * Returns the SQL of a page whose first condition is the given one. Each first condition has its own statement, because
+ * a single plan for all of them would scan every line.
  */
 const consulta = (de: string) => `select ${COLUMNAS} from (
    select * from bitacora where ${de} and (:modo::text is null or modo is null or modo = :modo)
@@ -93,7 +93,7 @@ export function paginarBitacora<Dato>(
   )
 }
 
-/** Converts a line for operators, without its merchant. */
+/** Converts an audit line for operators. Omits its merchant. */
 export const presentarLinea = (fila: FilaBitacora): LineaDeBitacora => ({
   linea: fila.linea,
   accion: fila.accion,

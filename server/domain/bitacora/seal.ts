@@ -18,7 +18,7 @@ export interface Seal {
   anterior: string | null
 }
 
-/** SHA-256 digest of a seal, with which the next seal refers to it. */
+/** Returns the SHA-256 digest of a seal. The next seal contains this digest. */
 export const sealDigest = (jws: string) => hash('sha256', jws)
 
 const ULTIMO = statement<object, { dia: string; jws: string }>(

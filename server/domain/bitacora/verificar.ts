@@ -62,7 +62,8 @@ interface Tiempo {
 }
 
 /**
- * Age in milliseconds at which a line without a link counts as a fault. Lines are normally chained every half minute.
+ * Age in milliseconds from which an audit line without a link counts as a fault. Lines are normally chained every half
+ * minute.
  */
 const SIN_ENCADENAR = 3_600_000
 
@@ -155,7 +156,7 @@ const partir = (bytes: Uint8Array, largo: number): string[] =>
   )
 
 /**
- * Returns the public identifier of a line. For a missing line, returns the identifier from the key that its link
+ * Returns the public identifier of an audit line. For a missing line, takes the identifier from the key that its link
  * stores.
  */
 async function nombreDe(db: Db, registro: Chain['de'], clave: string): Promise<string> {

@@ -1,11 +1,12 @@
-// Catalogue of departments and municipalities: finds them by name in any spelling, and gives their location.
-// Pure, except for one read of the data file at first use. README.md describes how the data file is generated.
+// Catalogue of departments and municipalities: finds them by name in any spelling, and gives their location. It has no
+// side effects, except that the first use reads the data file. README.md describes how the data file is generated.
 import { readFileSync } from 'node:fs'
 import type { NombresSugeridos, Pais } from '../../generado/contrato/tipos/index.ts'
 import { distanceKm, type Point } from '../../platform/maps/point.ts'
+import { remembering } from '../../platform/remember.ts'
 import { ROOT } from '../../platform/root.ts'
 import { cercanos, type Nombre } from './cercanos.ts'
-import { clavesDe } from './claves.ts'
+import { clavesDe, sinZona } from './claves.ts'
 
 export interface Departamento extends Point {
   /** ISO 3166-2 code. */
@@ -75,7 +76,7 @@ interface Catalogo {
   nombres: readonly Nombre[]
 }
 
-// --- Reading ---
+// --- Reading the data file ---
 
 let leido: Catalogo | undefined
 const catalogo = () => {
@@ -158,7 +159,7 @@ function indizar(municipios: readonly Municipio[], guardados: readonly Municipio
   return { porClave, nombres: municipios.map(({ nombre }, i) => ({ nombre, clave: claves[i]![0]![2]! })) }
 }
 
-// --- Finding ---
+// --- Finding names and places ---
 
 const hallarFicheros = (texto: string): readonly Fichero[] => {
   const { porClave } = catalogo()
@@ -198,21 +199,9 @@ const CUANTAS = 3
 
 /**
  * Finds the department and the municipality that two names mean. If several countries have the department, returns the
- * first that has the municipality. Caches the result.
+ * first that has the municipality. Most orders name one of a few places, so recent results are remembered.
  */
-export function buscarDestino(departamento: string, municipio: string): Destino | Desconocido {
-  const clave = `${departamento}\n${municipio}`
-  const recordado = RECIENTES.get(clave)
-  if (recordado) return recordado
-  const hallado = hallar(departamento, municipio)
-  if (RECIENTES.size >= MAXIMO_DE_RECIENTES) RECIENTES.delete(RECIENTES.keys().next().value!)
-  RECIENTES.set(clave, hallado)
-  return hallado
-}
-
-/** Cache of recent searches, keyed by both names as written. Most orders name one of a few places. */
-const RECIENTES = new Map<string, Destino | Desconocido>()
-const MAXIMO_DE_RECIENTES = 2_000
+export const buscarDestino = remembering(2_000, hallar)
 
 function hallar(departamento: string, municipio: string): Destino | Desconocido {
   const ficheros = hallarFicheros(departamento)
@@ -229,7 +218,8 @@ function hallar(departamento: string, municipio: string): Destino | Desconocido 
  * Suggests names similar to an unknown destination.
  * Departments: if the department is unknown, the most similar names, then any that have the municipality. If it is
  * known, those of the same country that have the municipality.
- * Municipalities: the most similar names in the known department, or else in the suggested departments.
+ * Municipalities: the most similar names in the known department, or else in the suggested departments. Text that names
+ * a zone gets the zone's municipality first, which is the capital if the text names no other.
  */
 function sugerir(departamento: string, ficheros: readonly Fichero[], municipio: string, claves: readonly string[]) {
   const { ficheros: todos, nombres } = catalogo()
@@ -241,8 +231,24 @@ function sugerir(departamento: string, ficheros: readonly Fichero[], municipio: 
   const departamentos = [...new Set([...parecidos, ...conEl.map(({ nombre }) => nombre)])].slice(0, CUANTAS)
   const donde = ficheros.length > 0 ? ficheros : todos.filter(({ nombre }) => departamentos.includes(nombre))
   const candidatos = donde.flatMap((fichero) => fichero.indice().nombres)
-  return { departamentos, municipios: cercanos(municipio, candidatos, CUANTAS) }
+  const municipios = [...deZona(municipio, donde), ...cercanos(municipio, candidatos, CUANTAS)]
+  return { departamentos, municipios: [...new Set(municipios)].slice(0, CUANTAS) }
 }
+
+/** Names that a text with a zone means: the municipality beside the zone, or the capitals if the text names no other. */
+function deZona(texto: string, donde: readonly Fichero[]): string[] {
+  const resto = sinZona(texto)
+  if (resto === undefined) return []
+  if (resto === '') return donde.map((fichero) => capitalDe(fichero).nombre)
+  const claves = clavesDe(resto)
+  return donde.flatMap((fichero) => hallarMunicipio(fichero, claves)?.nombre ?? [])
+}
+
+/** Capital of a department: the municipality nearest to the department's own centre. */
+const capitalDe = (fichero: Fichero): Municipio =>
+  fichero.municipios
+    .filter(({ aproximado }) => !aproximado)
+    .toSorted((uno, otro) => distanceKm(fichero, uno) - distanceKm(fichero, otro))[0] ?? fichero.municipios[0]!
 
 /** Finds the departments with a code or a name. Returns several if several countries use the name. */
 export const buscarDepartamentos = (texto: string): Departamento[] => hallarFicheros(texto).map(presentarDepartamento)
@@ -260,7 +266,8 @@ const kmA = ({ municipios }: Fichero, punto: Point) =>
 function admite(fichero: Fichero, punto: Point): boolean {
   const radio = fichero.radio()
   const cerca = Math.max(LEJOS, radio)
-  // A place this far from the capital cannot be near any municipality. This cheap test rejects most wrong coordinates.
+  // A place further from the capital than this limit cannot be near any municipality. This cheap test rejects most
+  // wrong coordinates.
   return distanceKm(punto, fichero) <= radio + cerca && kmA(fichero, punto) <= cerca
 }
 

@@ -55,6 +55,30 @@ function sinGenericos(lista: readonly string[]): readonly string[] {
   }
 }
 
+/** Words for the capital itself, and for a part of it, that people write in place of its name. */
+const DE_LA_CAPITAL = new Set([
+  'capital',
+  'capitalino',
+  'capitalina',
+  'metropolitana',
+  'cabecera',
+  'centro',
+  'casco',
+  'urbano',
+  'historico',
+])
+
+/**
+ * Returns what is left of a text without the words for a zone («zona 10», «Z.10») and for the capital («la capital»).
+ * Undefined if the text has none of these words.
+ */
+export function sinZona(texto: string): string | undefined {
+  const todas = palabras(texto.slice(0, LARGO))
+  const resto = todas.filter((palabra) => !/^(?:zona|z?\d{1,2}|z)$/.test(palabra) && !DE_LA_CAPITAL.has(palabra))
+  if (resto.length === todas.length) return undefined
+  return resto.filter((palabra) => !ARTICULOS.has(palabra) && !GENERICOS.has(palabra)).join(' ')
+}
+
 /**
  * Returns the keys of a name, from the most exact to the loosest: all words, without articles, without generic words.
  * Spaces do not count.

@@ -34,7 +34,7 @@ export const presentarRitmos = (fila: Pick<comercio, 'ritmo_solicitudes' | 'ritm
 /** Columns of a merchant that say which evidence its deliveries need. */
 export type ColumnasDePolitica = Pick<comercio, 'evidencia_fotos' | 'evidencia_firma' | 'evidencia_documento'>
 
-/** SQL select list for {@link ColumnasDePolitica}, from the table `comercio` with the alias `c`. */
+/** SQL select list for {@link ColumnasDePolitica}; `c` is the alias of the table `comercio`. */
 export const POLITICA_EN_SQL = 'c.evidencia_fotos, c.evidencia_firma, c.evidencia_documento'
 
 /** Converts the columns of a merchant's evidence policy to the contract's form. */
@@ -44,7 +44,8 @@ export const presentarPolitica = (fila: ColumnasDePolitica): PoliticaDeEvidencia
   documento: fila.evidencia_documento as PoliticaDeEvidencia['documento'],
 })
 
-// The parameter's name lets both policies be read on the merchant's part of a cluster, also in a transaction there.
+// The parameter is named `comercio_id`, so that on Citus both policies are read in the merchant's own part, also within
+// a transaction there.
 
 const POLITICA = statement<{ comercio_id: string }, ColumnasDePolitica>(
   'comercios.politica',
@@ -57,7 +58,7 @@ export async function leerPolitica(db: Db, id: string): Promise<PoliticaDeEviden
   return presentarPolitica(fila!)
 }
 
-/** Columns of a merchant that say what follows a failed attempt. */
+/** Columns of a merchant that say what happens after a failed delivery attempt. */
 export type ColumnasDeIntentos = Pick<
   comercio,
   | 'intentos_maximos'
@@ -67,7 +68,7 @@ export type ColumnasDeIntentos = Pick<
   | 'intentos_destinatario_decide'
 >
 
-/** Converts the columns of a merchant about failed attempts to the contract's form. */
+/** Converts the columns of a merchant about failed delivery attempts to the contract's form. */
 export const presentarIntentos = (fila: ColumnasDeIntentos): PoliticaDeIntentos => ({
   maximos: fila.intentos_maximos,
   dias_entre: fila.intentos_dias_entre,
@@ -82,13 +83,13 @@ const INTENTOS = statement<{ comercio_id: string }, ColumnasDeIntentos>(
      intentos_destinatario_decide from comercio where id = :comercio_id`,
 )
 
-/** Reads what follows a failed attempt of a merchant's guides now. */
+/** Reads the merchant's present policy about failed delivery attempts. */
 export async function leerIntentos(db: Pick<Db, 'consultar'>, id: string): Promise<PoliticaDeIntentos> {
   const [fila] = await db.consultar(INTENTOS, { comercio_id: id })
   return presentarIntentos(fila!)
 }
 
-/** Settings of a merchant as requests name them. */
+/** Settings of a merchant, named as in requests. */
 interface AjustesPedidos {
   ritmos?: RitmosDeComercio
   evidencia?: PoliticaDeEvidenciaParaCambiar

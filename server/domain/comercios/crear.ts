@@ -13,7 +13,7 @@ const CREAR = statement<comercio, comercio>(
      :intentos_al_vencer, :intentos_destinatario_decide, :creado_en) returning *`,
 )
 
-/** Settings of a merchant whose creation names none. Schema defaults say the same. */
+/** Settings of a new merchant if the request omits them. The database schema has the same defaults. */
 const SIN_AJUSTES = {
   ...{ pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null },
   ...{ evidencia_fotos: 1, evidencia_firma: 'obligatoria', evidencia_documento: 'opcional' },

@@ -14,7 +14,10 @@ import { type CamposCorregidos, type Corregida, corregida, exigirCampos, exigirC
 
 export { admiteCorreccion } from './corregida.ts'
 
-/** Maximum corrections of a guide. Bodies of its earlier events are built by undoing each of them. */
+/**
+ * Maximum corrections of a guide. The webhook body of an earlier event is rebuilt by undoing each later correction, so
+ * their number must be bounded.
+ */
 const MAXIMO = 30
 
 /** Person or system that corrects a guide. */
@@ -22,17 +25,20 @@ export interface QuienCorrige {
   ambito: AmbitoDeGuias
   /** Code of the merchant or operator, stored with the event; null for the recipient. */
   autor: string | null
-  /** Origin of a location that the correction confirms. */
+  /** Origin of a location that this correction confirms. */
   origen: 'comercio' | 'operador' | 'destinatario'
-  /** Country of telephones without `+`. */
+  /** Default country of telephones without `+`. */
   pais: string | null
-  /** True if an implausible location is a fault instead of a warning. */
+  /** True to reject an implausible location. Otherwise it only causes a warning. */
   estricto?: boolean
-  /** Reason, which the event shows. */
+  /** Reason for the correction, shown in its event. */
   descripcion?: string
 }
 
-/** Keeps the telephone that a correction replaced, and drops the messages to it that were not sent yet. */
+/**
+ * Stores the telephone that a correction replaces in `telefono_anterior`, and drops the messages to it that were not
+ * sent yet.
+ */
 const CAMBIAR_TELEFONO = statement<ReturnType<typeof deGuia> & { secuencia: number; telefono: string }>(
   'correcciones.cambiarTelefono',
   `with a as (
@@ -43,7 +49,7 @@ const CAMBIAR_TELEFONO = statement<ReturnType<typeof deGuia> & { secuencia: numb
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and estado = 'pendiente'`,
 )
 
-/** Queues the message that asks the new telephone for the location. */
+/** Queues a message that asks the new telephone for the delivery location. */
 const PEDIR_AL_NUEVO = statement<ReturnType<typeof deGuia> & { id: string; canal: string; ahora: Date }>(
   'correcciones.pedirAlNuevo',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
@@ -54,14 +60,14 @@ const PEDIR_AL_NUEVO = statement<ReturnType<typeof deGuia> & { id: string; canal
 )
 
 /**
- * Corrects fields of a guide in one transaction: the guide, its event, the confirmation of a corrected destination, and
- * the message to a corrected telephone. Fields that already have these values change nothing; without any change,
+ * Corrects fields of a guide. One transaction writes the guide, its event, the confirmation of a corrected destination,
+ * and the message to a corrected telephone. Fields that already have these values change nothing; without any change,
  * nothing is written.
- * @param secuencia sequence that the guide must have; undefined: any
+ * @param secuencia sequence number that the guide must have; undefined: any
  * @param recordar stores the request's key in the same transaction
  * @returns the guide's row afterwards, with the code of its merchant
- * @throws Problema 404; 409 `no_corregible`, `carrera_perdida` or `limite_de_correcciones`; 422 without a field to correct,
- * or if `estricto` and the location would be implausible
+ * @throws Problema 404; 409 `no_corregible`, `carrera_perdida` or `limite_de_correcciones`; 422 without a field to
+ *   correct, or if `estricto` is true and the location would be implausible
  */
 export const corregirGuiaDe = async (
   deps: DepsDeTomada,
@@ -93,14 +99,14 @@ export async function corregirTomada(
   return escribir(escritor, quien, leida, { ...decidida, solicitudes })
 }
 
-/** Correction that changes something, and the location that it confirms, if any. */
+/** Correction that changes at least one field, and the location that it confirms, if any. */
 interface Decidida {
   hecha: Corregida
   lugar: Propuesta | undefined
 }
 
 /**
- * Returns what a correction changes; undefined if the guide already is so.
+ * Returns the changes that a correction makes; undefined if the guide already has all its values.
  * @throws Problema 409 `no_corregible`; 422
  */
 function decidir(quien: QuienCorrige, leida: FilaGuia, campos: CamposCorregidos): Decidida | undefined {
@@ -129,7 +135,10 @@ function lugarPropuesto({ origen }: QuienCorrige, { lat, lng, maps_url }: Campos
   }
 }
 
-/** @throws Problema 422 if the correction is strict and makes the location implausible */
+/**
+ * Rejects an implausible location if the correction is strict.
+ * @throws Problema 422
+ */
 function exigirVerosimil({ estricto = false }: QuienCorrige, { guia, cambios }: Corregida, lugar?: Propuesta): void {
   if (!estricto) return
   const deDestino = 'departamento' in cambios ? '/departamento' : 'municipio' in cambios ? '/municipio' : undefined
@@ -143,7 +152,7 @@ function exigirVerosimil({ estricto = false }: QuienCorrige, { guia, cambios }: 
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
 }
 
-/** Writes a correction of a locked guide, and what follows from it. */
+/** Writes a correction of a locked guide, with its event and messages. */
 async function escribir(
   { consultar, avisarTrabajo, reloj, nuevoId, secretos, canalDe }: Escritor,
   { autor, descripcion }: QuienCorrige,
@@ -190,7 +199,7 @@ async function escribir(
   return paso!.guia
 }
 
-/** Returns the location data of a guide with a new request, which was not sent yet. */
+/** Returns the guide's location data with a new location request that was not sent yet. */
 const conSolicitud = (
   { modo, ubicacion_extra }: FilaGuia,
   numero: number,

@@ -1,4 +1,4 @@
-// A guide as it would become by a correction. Pure functions.
+// Computes the guide that a correction would produce. Pure functions.
 
 import type { CorreccionDeGuia, Estado } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
@@ -8,28 +8,31 @@ import { CORREGIBLES, type FilaGuia, pickCorregibles, type RecogidaGuardada } fr
 import type { Cambios, Corregible } from '../guias/correcciones.ts'
 import { advertenciasDelTelefono } from '../guias/datos.ts'
 
-/** Fields of a guide that a correction changes, as the contract names them. */
+/** Fields of a guide that a correction can change, named as in the contract. */
 export type CamposCorregidos = Omit<CorreccionDeGuia, 'estricto' | 'secuencia'>
 
-/** Account of a guide's merchant. */
+/** Settings of the guide's merchant. */
 interface Cuenta {
-  /** Country of telephones without `+`. */
+  /** Default country of telephones without `+`. */
   pais: string | null
 }
 
 /** States in which the recipient's data, the contents and the destination may be corrected. */
 const DE_ENTREGA: readonly Estado[] = ['aceptado', 'recolectado', 'en_bodega', 'en_transito', 'intento_fallido']
-/** States in which the pickup may be corrected: nobody has collected the parcel. */
+/** States in which the pickup may be corrected: those before the parcel is collected. */
 const DE_RECOGIDA: readonly Estado[] = ['aceptado']
 
 /** Reports whether the recipient's data, the contents and the destination may be corrected in this state. */
 export const admiteCorreccion = (estado: Estado): boolean => DE_ENTREGA.includes(estado)
 
-/** Reports whether a correction has a field of the guide; `pais` alone only tells how to read a telephone. */
+/**
+ * Reports whether a correction contains a field of the guide. `pais` alone does not count, because it only tells how to
+ * read a telephone.
+ */
 const corrigeAlgo = (campos: CamposCorregidos) => Object.keys(campos).some((campo) => campo !== 'pais')
 
 /**
- * Rejects a correction without a field to correct, as the contract rejects an empty body.
+ * Rejects a correction that contains no field of the guide, as the contract rejects an empty body.
  * @throws Problema 422
  */
 export function exigirCampos(campos: CamposCorregidos): void {
@@ -53,22 +56,22 @@ const remedioDeRecogida = (estado: Estado, demas: CamposCorregidos) =>
   ` y la recogida ya no se corrige.${admiteCorreccion(estado) && corrigeAlgo(demas) ? ' Envíe los demás campos sin recogida.' : ''}`
 
 const FIN = ' y ya no se corrige.'
-/** Ends of the message, for states after which something can be done. */
+/** Ends of the error message for states in which the user can still do something. */
 const REMEDIOS: Readonly<Partial<Record<Estado, string>>> = {
   en_ruta: '. Esa corrección se admite otra vez tras un intento fallido.',
   extraviado: '. Esa corrección se admite otra vez cuando el paquete aparezca.',
   en_devolucion: `${FIN} Si hace falta, hable con el servicio de mensajería.`,
 }
 
-/** Result of a correction: the columns that it changes, and what follows for the guide. */
+/** Result of a correction: changed columns, and consequences for the guide. */
 export interface Corregida {
   /** All columns that a correction may change, with their new values. */
   valores: Pick<FilaGuia, Corregible>
   /** Old and new values of the columns that change. */
   cambios: Cambios
-  /** JSON Pointers to the members of the guide that change, in the order of the contract's `Guia`. */
+  /** JSON Pointers to the changed members of the guide, in the order of the contract's `Guia`. */
   campos: string[]
-  /** Guide after the correction; its location is not yet confirmed again. */
+  /** Guide after the correction. A new location is not confirmed in it yet. */
   guia: FilaGuia
 }
 
@@ -105,7 +108,10 @@ function valoresDe(leida: FilaGuia, campos: CamposCorregidos, cuenta: Cuenta): C
   }
 }
 
-/** Returns the three columns of a place, if a correction names one. They are one value. */
+/**
+ * Returns lat, lng and link of a place that a correction names; empty if it names none. The three columns change
+ * together.
+ */
 const lugarDe = ({ lat, lng, maps_url }: { [M in 'lat' | 'lng' | 'maps_url']?: CamposCorregidos[M] | undefined }) =>
   lat === undefined && maps_url === undefined ? {} : { lat: lat ?? null, lng: lng ?? null, maps_url: maps_url ?? null }
 
@@ -117,7 +123,7 @@ function recogidaCorregida(
   const leido = typeof telefono === 'string' ? leerTelefono(telefono, pais) : telefono
   const contacto = { ...textos, ...(leido === undefined ? {} : { telefono: leido }) }
   const corregida = { ...leida, ...lugarDe({ lat, lng, maps_url }), ...contacto }
-  // A member of the contact without a value is absent, as in a creation.
+  // Members of the contact that are null are left out, as in a new guide.
   for (const miembro of ['contacto', 'telefono', 'direccion', 'indicaciones'] as const)
     if (corregida[miembro] === null) delete corregida[miembro]
   return corregida
@@ -129,7 +135,7 @@ function leerTelefono(texto: string, pais: string | null | undefined): string {
   return telefono.e164
 }
 
-/** Compares values of a column; a pickup is the same if all its members are. */
+/** Compares two values of a column. Pickups are equal if all their members are equal. */
 const iguales = (uno: unknown, otro: unknown): boolean =>
   uno === otro ||
   (esObjeto(uno) &&
@@ -145,19 +151,19 @@ function punterosDe(columna: Corregible, leida: FilaGuia, valores: Corregida['va
   return miembros.filter((miembro) => antes[miembro] !== despues[miembro]).map((miembro) => `/recogida/${miembro}`)
 }
 
-/** Codes of warnings about how a place was given. They stay as long as the place does. */
+/** Codes of warnings about how the place was given (link or coordinates). They stay as long as the place does. */
 const DE_COMO_SE_DIO: readonly string[] = ['enlace_sin_coordenadas', 'lugar_descrito', 'lugar_por_revisar']
 
-/** Columns whose correction may mean another place than the confirmed one. */
+/** Columns whose correction may mean that the confirmed location is no longer the right one. */
 const DE_OTRO_LUGAR = ['direccion', 'departamento', 'municipio'] as const
 
-/** Columns that a label shows. */
+/** Columns that are printed on a label. */
 const EN_ETIQUETA = [
   ...(['telefono', 'destinatario', 'departamento', 'municipio', 'direccion', 'indicaciones', 'contenido'] as const),
   'recogida',
 ] as const satisfies readonly Corregible[]
 
-/** Judges the guide's present place by its corrected destination, and returns all warnings of the guide. */
+/** Checks the guide's location against its corrected destination, and returns all warnings of the guide. */
 function revisar(leida: FilaGuia, guia: FilaGuia, cambios: Cambios) {
   const { distancia_km, advertencias } = juzgarDestino(guia, leida)
   const tenia = (codigo: AdvertenciaGuardada['codigo']) => leida.advertencias.some((una) => una.codigo === codigo)

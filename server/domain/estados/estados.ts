@@ -24,8 +24,15 @@ export const reportables = (estado: Estado): readonly Estado[] =>
  */
 export const exigeUbicacion = (estado: Estado) => estado === 'en_ruta'
 
+/** Reports whether the office may undo this state. */
+export const esRectificable = (estado: Estado) =>
+  (MAQUINA_DE_ESTADOS.rectificables as readonly Estado[]).includes(estado)
+
 /** Reports whether no state can follow this state. */
 export const esFinal = (estado: Estado) => siguientes(estado).length === 0
+
+/** States of guides that are not over. */
+export const EN_CURSO = (Object.keys(transiciones) as Estado[]).filter((estado) => !esFinal(estado))
 
 /** Returns the states that the location of a guide may enter next. */
 export const siguientesDeUbicacion = (estado: EstadoDeUbicacion): readonly EstadoDeUbicacion[] => deUbicacion[estado]
@@ -80,7 +87,9 @@ export const PALABRAS: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelado',
 }
 
-/** Words of each type of event for the same person: those of its state, or the contract's. */
+/**
+ * Words of each type of event for the person who waits for a parcel: the words of its state, or else the contract's.
+ */
 export const EVENT_WORDS: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
   ...Object.fromEntries(Object.entries(PALABRAS).map(([estado, palabra]) => [`guia.${estado}`, palabra])),

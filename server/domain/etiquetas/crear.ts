@@ -1,6 +1,7 @@
 import type { Falla } from '../../generado/contrato/tipos/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
+import { explicarCodigo } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { leerEtiquetas, sinEtiqueta, unir } from './etiqueta.ts'
 
@@ -21,7 +22,11 @@ export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identida
       primeras.set(fila.guia, i)
       return [fila.guia]
     }
-    fallas.push({ campo: `/guias/${i}`, codigo: 'valor_no_admitido', mensaje: porQueNo(fila !== undefined, primera) })
+    fallas.push({
+      campo: `/guias/${i}`,
+      codigo: 'valor_no_admitido',
+      mensaje: porQueNo(body.guias[i]!, codigo, fila !== undefined, primera),
+    })
     return []
   })
   if (fallas.length > 0) throw problemOfFaults('validacion', fallas)
@@ -30,10 +35,11 @@ export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identida
 }
 
 /**
- * Explains why a guide gets no label. A repeated guide is rejected, because two equal labels would go on two parcels
- * and one would be wrong.
+ * Explains why a guide gets no label. A guide that is requested twice is rejected, because two equal labels would go on
+ * two parcels and one would be wrong.
  */
-function porQueNo(existe: boolean, primera: number | undefined): string {
+function porQueNo(escrito: string, codigo: string | undefined, existe: boolean, primera: number | undefined): string {
+  if (codigo === undefined) return explicarCodigo(escrito)
   if (!existe) return 'no es una guía suya del modo de esta llave; revise el identificador'
   return primera === undefined
     ? 'la guía está cancelada y nadie la recogería; quítela'

@@ -13,7 +13,7 @@ import { anotarEtiquetas, DIBUJO, datosDe, leerEtiquetas, separar, sinEtiqueta }
  * opened one link of 100 labels in a loop, and the labels were drawn once. The reads took all database connections, and
  * the creations of other clients waited for 1.2 s.
  */
-const POR_DIBUJO = 10
+const POR_DIBUJO = 5
 
 const huellaDe = (bytes: Uint8Array) => hash('sha256', bytes)
 
@@ -36,10 +36,10 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   const filas = disp ? await turnosDeEnlaces(red, leer) : []
   if (!disp || filas.length !== codigos.length || filas.some(sinEtiqueta)) throw uniformProblem('enlace_invalido')
   const datos = filas.map((fila) => datosDe(fila, ajustes))
-  // The same data gives the same bytes. Nothing is drawn for a client that already has them or that requests only the
+  // The same data gives the same bytes, so nothing is drawn for a client that already has them or requests only
   // headers.
   const marca = forDocuments(ajustes.marca)
-  // The signature covers the format, so it is one that the service wrote.
+  // The link's signature covers the format, so the format is one that the service supports.
   const formato = query.formato === 'carta' ? 'carta' : '10x15'
   const deMarca = [marca.nombre, marca.logo && huellaDe(marca.logo.negro.png)]
   const ETag = etagOf(JSON.stringify([DIBUJO, formato, ...deMarca, datos]))

@@ -10,7 +10,7 @@ import type { DatosDeEtiqueta } from './pdf.ts'
  */
 export const DIBUJO = 5
 
-/** Guide's row with its merchant's name. */
+/** Row of a guide with its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
 
 const LEER = statement<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiqueta>(
@@ -36,8 +36,9 @@ export async function leerEtiquetas(
 }
 
 /**
- * Records that labels of guides were made. A label with the guide's present data removes the warning about older labels.
- * If a correction came while the label was made, the guide gets the warning.
+ * Records that labels of guides were made. A label with the guide's present data removes the warning about older
+ * labels. If a correction came while the label was made, the guide gets the warning. Does nothing if the same link was
+ * opened just before.
  */
 const ANOTAR = statement<Pick<FilaGuia, 'comercio_id' | 'modo'> & { impresas: string; ahora: Date }>(
   'etiquetas.anotar',
@@ -47,12 +48,14 @@ const ANOTAR = statement<Pick<FilaGuia, 'comercio_id' | 'modo'> & { impresas: st
      || case when x.ultima_correccion is distinct from g.ultima_correccion
        then '[{"codigo": "etiqueta_desactualizada", "campo": "/guia"}]' else '[]'::jsonb end
    from json_to_recordset(:impresas::json) x(id uuid, ultima_correccion int)
-   where g.comercio_id = :comercio_id and g.modo = :modo and g.id = x.id`,
+   where g.comercio_id = :comercio_id and g.modo = :modo and g.id = x.id
+     and (g.etiqueta_en is null or x.ultima_correccion is distinct from g.ultima_correccion
+       or g.advertencias @> '[{"codigo": "etiqueta_desactualizada"}]')`,
 )
 
 /**
- * Records that labels with the data of these rows were made. Only a guide's first label, and the first after a correction
- * of what it shows, cost a write.
+ * Records that labels with the data of these rows were made. Writes only for a guide's first label, and for the first
+ * label after a correction of what labels show.
  */
 export async function anotarEtiquetas(db: Db, filas: readonly FilaEtiqueta[], ahora: Date): Promise<void> {
   const impresas = filas.filter(

@@ -14,7 +14,7 @@ export interface DatosDeEtiqueta {
   modo: 'live' | 'test'
   guia: string
   external_ref: string | null
-  /** RFC 3339. The latest value of all labels becomes the document's date. */
+  /** Instant in RFC 3339. The latest of all labels becomes the document's date. */
   creado_en: string
   url_rastreo: string
   recogida: {
@@ -57,8 +57,8 @@ const MODULO = (4 / 203) * 72
  */
 const LARGO_128 = 24
 /**
- * Letter sheet of four labels, in points. Places are those of sheets with four adhesives of 3½ × 5 in, which shops sell
- * for office printers.
+ * Letter sheet with places for four labels, in points. The places fit sheets with four adhesive labels of 3½ × 5 in,
+ * which shops sell for office printers.
  */
 const CARTA = {
   ancho: 612,
@@ -70,7 +70,9 @@ const CARTA = {
     [36, 396],
     [324, 396],
   ],
-  /** Makes a bar module ten dots of a 600 dpi printer (0.42 mm), so that bars fall on whole dots there too. */
+  /**
+   * Factor that makes a bar module ten dots of a 600 dpi printer (0.42 mm), so that bars fall on whole dots there, too.
+   */
   escala: ((10 / 600) * 72) / MODULO,
 } as const
 const ROTULO: TextStyle = { cuerpo: 6.2, peso: 'fuerte', espaciado: 0.5 }

@@ -4,6 +4,7 @@ import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '.
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
+import { currentTrace, inSpan } from '../../platform/tracing.ts'
 import { CAMPOS, CORREGIBLES, type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
 import type { Corregible } from '../guias/correcciones.ts'
 import { presentarResolucion, type ResolucionDeGuia } from '../resoluciones/resolucion.ts'
@@ -31,8 +32,11 @@ export type FilaEvento = RowOf<
     estado: Estado
     estado_anterior: Estado | null
     motivo: Motivo | null
-    /** Fields that only some event types have. */
-    datos: Partial<DatosDeEvento> | null
+    /**
+     * Fields that only some event types have. Merchants do not see two of them: `rectifica`, the sequence of the event
+     * that a `guia.rectificada` undoes, and `asignado_por`, who had assigned the guide to the courier who takes it.
+     */
+    datos: (Partial<DatosDeEvento> & { rectifica?: number; asignado_por?: string }) | null
     foto: Foto
   }
 >
@@ -51,8 +55,8 @@ export interface EventoRecien {
   desde: number
 }
 
-/** Event without what only webhook bodies need. Contains everything that the contract shows of an event. */
-export type EventoSinFoto = Omit<FilaEvento, 'foto' | 'forma' | 'cambios'>
+/** Event with everything that the contract shows of it, without what only webhook bodies need. */
+export type EventoSinFoto = Omit<FilaEvento, 'foto' | 'forma' | 'cambios' | 'traza'>
 
 /** Columns of `evento` that the contract shows. */
 export const MOSTRADAS_DE_EVENTO = [
@@ -92,6 +96,10 @@ const venceLaEntrega = (e: string, ahora: string) =>
 /** SQL condition that the types of the endpoint `w` include the type of the event `e`, by name or by wildcard. */
 export const quiere = (w: string, e: string) =>
   `${w}.tipos && array['*', split_part(${e}.tipo, '.', 1) || '.*', ${e}.tipo]`
+
+/** SQL condition that the event `e` has not been undone by a later event. */
+export const IS_NOT_UNDONE = `not exists (select 1 from evento r where r.comercio_id = e.comercio_id
+       and r.modo = e.modo and r.guia_id = e.guia_id and (r.datos ->> 'rectifica')::int = e.secuencia)`
 
 /** Returns the guide as it was right after the event, without later changes. */
 export const trasEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
@@ -137,8 +145,11 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
   }
 }
 
-/** Returns the first event of a guide, with the values that the statement that creates the guide inserts. */
-export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
+/**
+ * Returns the first event of a guide, with the values that the statement that creates the guide inserts.
+ * @param traza `traceparent` of the span that creates the guide
+ */
+export function eventoDeCreacion(guia: FilaGuia, traza: string | null): FilaEvento {
   const { creado_en } = guia
   return {
     ...{ ...deGuia(guia), secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
@@ -154,7 +165,7 @@ export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
       custodio: null,
     },
     ...{ idempotencia: null, huella: null, foto: fotoDe(guia), forma: FORMA_GUARDADA, cambios: null },
-    ...{ ocurrido_en: creado_en, registrado_en: creado_en },
+    ...{ ocurrido_en: creado_en, registrado_en: creado_en, traza },
   }
 }
 
@@ -202,27 +213,32 @@ export interface PasoDeGuia {
   /** Number of failed attempts after the event; undefined if the event does not change the number. */
   intentos?: number
   /**
-   * Location after the event; undefined if the event does not change the location. A new location closes the guide's
-   * open messages, which ask the recipient for the location.
+   * Location after the event; undefined if the event does not change the location. A confirmed location closes the
+   * guide's open messages, which ask the recipient for the location. A corrected telephone closes those to the former one.
    */
   ubicacion?: LugarDeGuia
   /** Short link from which a job looks up the location. */
   enlaceCorto?: { id: string; maps_url: string } | undefined
-  /** Correction of the guide; undefined if the event corrects nothing. */
+  /** Corrected values of the guide; undefined if the event corrects nothing. */
   correccion?: CorreccionDeGuia
-  /** Decision after the event; undefined if the event does not change it. */
+  /** Decision about the parcel after the event; undefined if the event does not change it. */
   resolucion?: ResolucionDeGuia | undefined
+  /** Values that the guide's columns had before the undone event; undefined unless this event undoes another one. */
+  vuelta?: VueltaDeGuia
 }
+
+/** Columns of a guide that undoing an event restores. */
+export type VueltaDeGuia = Pick<FilaGuia, 'custodio' | 'estado_en'>
 
 /** Event, and events that follow from it in the same transaction. */
 export interface PasoConConsecuencias extends PasoDeGuia {
   luego?: readonly (PasoDeGuia & {
-    /** Writes work for a job, right after the event. */
+    /** Queues background work, right after the event was written. */
     escribir?: ((consultar: Query, guia: FilaGuia) => Promise<unknown>) | undefined
   })[]
 }
 
-/** Correction that an event makes to its guide. */
+/** Correction that an event applies to its guide. */
 export interface CorreccionDeGuia {
   /** Values of all columns that a correction may change, changed or not. */
   valores: Pick<FilaGuia, Corregible>
@@ -249,29 +265,39 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   ubicacion_lat: number | null
   ubicacion_lng: number | null
   ubicacion_extra: LugarDeGuia['ubicacion_extra']
-  /** Null: the decision does not change. */
+  /** Null: the decision about the parcel does not change. */
   resolucion: FilaGuia['resolucion']
   resolucion_vence: Date | null
   /** Warnings as JSON text, because node-postgres converts a JavaScript array to a PostgreSQL array. */
   advertencias: string | null
   enlace_corto_id: string | null
-  /** Short link to follow. */
+  /** Short link whose location a job looks up. */
   enlace_corto: string | null
   ahora: Date
+  datos_borrados_en: Date | null
+  traza: FilaEvento['traza']
 }
 
 type GuiaAvisada = FilaGuia & { webhooks: string[] | null }
 
 /**
- * SQL that writes a new event and its changes to the guide. If the guide still has the sequence that was read,
- * increments the sequence and inserts the event. Otherwise writes nothing.
+ * SQL that writes a new event and its changes to the guide. If the guide still has the sequence that was read, and its
+ * personal data were not erased meanwhile, increments the sequence and inserts the event. Otherwise writes nothing.
  * @param asignaciones more assignments to the guide's row, each with a comma before it
+ * @param estado_en SQL of the time at which the guide's state began
+ * @param custodio SQL of the courier who has the parcel
  * @param lugar SQL of the place where the event happened, latitude and longitude
  * @param cambios SQL of the event's encrypted values of a correction
  */
-const escribirPaso = (asignaciones: string, lugar: string, cambios: string) => `with g as (
+const escribirPaso = ({
+  asignaciones = '',
+  estado_en = 'case when estado = :estado then estado_en else :ocurrido_en::timestamptz end',
+  custodio = 'coalesce(:custodio, custodio)',
+  lugar = ':lat::float8, :lng::float8',
+  cambios = 'null::bytea',
+}) => `with g as (
      update guia set secuencia = secuencia + 1, actualizado_en = :registrado_en::timestamptz, intentos = :intentos,
-       estado = :estado, estado_en = case when estado = :estado then estado_en else :ocurrido_en::timestamptz end,
+       estado = :estado, estado_en = ${estado_en},
        ubicacion_estado = coalesce(:ubicacion_estado::text, ubicacion_estado),
        ubicacion_origen = case when :ubicacion_estado::text is null then ubicacion_origen else :ubicacion_origen end,
        ubicacion_lat = case when :ubicacion_estado::text is null then ubicacion_lat else :ubicacion_lat::float8 end,
@@ -279,20 +305,22 @@ const escribirPaso = (asignaciones: string, lugar: string, cambios: string) => `
        ubicacion_extra = case when :ubicacion_estado::text is null then ubicacion_extra else :ubicacion_extra::jsonb end,
        resolucion = coalesce(:resolucion::jsonb, resolucion),
        resolucion_vence = case when :resolucion::jsonb is null then resolucion_vence else :resolucion_vence::timestamptz end,
-       advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = coalesce(:custodio, custodio)${asignaciones}
+       advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = ${custodio}${asignaciones}
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
+       and datos_borrados_en is not distinct from :datos_borrados_en::timestamptz
      returning *
    ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
        descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, forma, cambios, ocurrido_en,
-       registrado_en)
+       registrado_en, traza)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
        ${lugar}, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${fotoEnSql('g')},
-       ${FORMA_EN_SQL}, ${cambios}, :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
+       ${FORMA_EN_SQL}, ${cambios}, :ocurrido_en::timestamptz, :registrado_en::timestamptz, :traza from g
      returning n.*
    ), m as (
      update mensaje set abierta = false from g where :ubicacion_estado::text is not null
        and mensaje.comercio_id = g.comercio_id and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta
+       and (g.ubicacion_estado = 'confirmada' or mensaje.telefono is distinct from g.telefono)
    ), k as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
      select comercio_id, modo, id, :enlace_corto_id::uuid, :enlace_corto, :ahora::timestamptz
@@ -302,22 +330,24 @@ const escribirPaso = (asignaciones: string, lugar: string, cambios: string) => `
    ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
-const PASO = statement<ParametrosDePaso, GuiaAvisada>(
-  'eventos.paso',
-  escribirPaso('', ':lat::float8, :lng::float8', 'null::bytea'),
-)
+const PASO = statement<ParametrosDePaso, GuiaAvisada>('eventos.paso', escribirPaso({}))
+
+const RECTIFICAR = statement<
+  ParametrosDePaso & { custodio_de_antes: FilaGuia['custodio']; estado_desde: Date },
+  GuiaAvisada
+>('eventos.rectificar', escribirPaso({ estado_en: ':estado_desde::timestamptz', custodio: ':custodio_de_antes' }))
 
 const CORREGIR = statement<
   ParametrosDePaso & Omit<CorreccionDeGuia['valores'], 'recogida'> & { recogida: string; cambios: Buffer },
   GuiaAvisada
 >(
   'eventos.corregir',
-  escribirPaso(
-    `, ultima_correccion = secuencia + 1${CORREGIBLES.map((columna) => `, ${columna} = :${columna}::${CAMPOS[columna].tipo}`).join('')}`,
+  escribirPaso({
+    asignaciones: `, ultima_correccion = secuencia + 1${CORREGIBLES.map((columna) => `, ${columna} = :${columna}::${CAMPOS[columna].tipo}`).join('')}`,
     // `:lat` and `:lng` are the guide's corrected destination.
-    'null, null',
-    ':cambios::bytea',
-  ),
+    lugar: 'null, null',
+    cambios: ':cambios::bytea',
+  }),
 )
 
 /**
@@ -325,17 +355,34 @@ const CORREGIR = statement<
  * @returns the guide and the event; undefined, with nothing written, if another transaction changed the guide since the
  * read
  */
-export async function darPaso(
-  { db, avisarTrabajo }: { db: Pick<Db, 'consultar'>; avisarTrabajo: AvisarTrabajo },
+export const darPaso = (deps: DepsDePaso, guia: FilaGuia, paso: PasoDeGuia): Promise<PasoDado | undefined> =>
+  inSpan('event', { attributes: { 'guias.guia': guia.guia, 'guias.tipo': paso.tipo } }, () =>
+    escribirEvento(deps, guia, paso),
+  )
+
+interface DepsDePaso {
+  db: Pick<Db, 'consultar'>
+  avisarTrabajo: AvisarTrabajo
+}
+
+/** Guide right after an event, and the event. */
+interface PasoDado {
+  guia: FilaGuia
+  evento: EventoSinFoto
+}
+
+async function escribirEvento(
+  { db, avisarTrabajo }: DepsDePaso,
   guia: FilaGuia,
   paso: PasoDeGuia,
-): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {
+): Promise<PasoDado | undefined> {
   const evento = eventoDe(guia, paso)
-  const { ubicacion, enlaceCorto, correccion, resolucion } = paso
+  const { ubicacion, enlaceCorto, correccion, resolucion, vuelta } = paso
   const advertencias = correccion?.advertencias ?? ubicacion?.advertencias
   const parametros: ParametrosDePaso = {
     ...evento,
     ahora: paso.registrado_en,
+    datos_borrados_en: guia.datos_borrados_en,
     intentos: paso.intentos ?? guia.intentos,
     ubicacion_estado: ubicacion?.ubicacion_estado ?? null,
     ubicacion_origen: ubicacion?.ubicacion_origen ?? null,
@@ -347,6 +394,7 @@ export async function darPaso(
     advertencias: advertencias ? JSON.stringify(advertencias) : null,
     enlace_corto_id: enlaceCorto?.id ?? null,
     enlace_corto: enlaceCorto?.maps_url ?? null,
+    traza: currentTrace(),
   }
   const [movida] = correccion
     ? await db.consultar(CORREGIR, {
@@ -355,7 +403,13 @@ export async function darPaso(
         recogida: JSON.stringify(correccion.valores.recogida),
         cambios: correccion.cambios,
       })
-    : await db.consultar(PASO, parametros)
+    : vuelta
+      ? await db.consultar(RECTIFICAR, {
+          ...parametros,
+          custodio_de_antes: vuelta.custodio,
+          estado_desde: vuelta.estado_en,
+        })
+      : await db.consultar(PASO, parametros)
   if (!movida) return undefined
   if (enlaceCorto) avisarTrabajo()
   const { comercio_id, modo } = guia
@@ -386,7 +440,7 @@ export async function darPasoCon(
     const dado = await darPaso(partes, guia, paso)
     if (!dado) return undefined
     let presente = dado.guia
-    // This transaction has the guide's row, so no other one can have changed it.
+    // This transaction holds the lock on the guide's row, so no other transaction can have changed it.
     for (const { escribir: escribirTrabajo, ...otro } of luego) {
       presente = (await darPaso(partes, presente, otro))!.guia
       if (!escribirTrabajo) continue

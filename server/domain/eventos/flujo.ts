@@ -1,4 +1,4 @@
-import { type Db, isDistributed, statement } from '../../data/db.ts'
+import { type Db, statement } from '../../data/db.ts'
 import { VISIBLE_TO_FEED } from '../../data/order.ts'
 import type { Modo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.ts'
@@ -166,30 +166,4 @@ export function leerFlujo(
   }
   if (guia !== undefined) return db.consultar(DE_GUIA, { ...parametros, guia, tipos: tipos ?? null })
   return tipos ? db.consultar(DE_TIPOS, { ...parametros, tipos }) : db.consultar(FLUJO, parametros)
-}
-
-/** Error if the feed cannot be served from this database. Its message tells the operator the reason. */
-export class ErrorDeFlujo extends Error {
-  override readonly name = 'ErrorDeFlujo'
-}
-
-const ADELANTADO = statement<object, { si: boolean }>(
-  'eventos.adelantado',
-  'select exists (select from evento where secuencia > 0 and xid >= pg_snapshot_xmax(pg_current_snapshot())) as si',
-)
-
-/**
- * Rejects a database that was restored from a logical copy (pg_dump). Transactions of another cluster wrote its events,
- * and their numbers are still in the future here. The feed would hide these events and skip events written now.
- * @throws ErrorDeFlujo
- */
-export async function exigirFlujoVigente(db: Db): Promise<void> {
-  // On Citus each stored number begins with the era of its part (`server/data/order.ts`). It cannot be compared with
-  // the server's own transaction numbers.
-  if (isDistributed(db)) return
-  const [fila] = await db.consultar(ADELANTADO)
-  if (!fila?.si) return
-  throw new ErrorDeFlujo(
-    'La base es una copia lógica de otro servidor de PostgreSQL y su contador de transacciones va por detrás de los eventos: el flujo perdería eventos. Detenga ese PostgreSQL, adelante su contador con «pg_resetwal --epoch=N» (N mayor que el del servidor de origen; 1 si nunca se cambió) y vuelva a empezar. Una copia física no lo necesita.',
-  )
 }

@@ -1,19 +1,19 @@
-// Versions of the webhook bodies. A body is built again whenever it is sent, and stays the same for ever. Each event
-// therefore stores the version of its time, and its body has only the members of that version.
+// Versions of webhook bodies. A body is built again for each attempt, and must always be the same. Each event therefore
+// stores the version that was current when it happened, and its body has only the members of that version.
 
-/** Members of a decision in its first version. */
+/** Members that a decision had in the first version of webhook bodies that contained decisions. */
 const DE_RESOLUCION = [
   ...['estado', 'opciones', 'fecha_desde', 'vence_en', 'accion', 'fecha', 'franja', 'franja.desde', 'franja.hasta'],
   'por',
 ]
 
-/** Returns entries of {@link DESDE} for an object that is new as a whole, and for each of its members. */
+/** Returns entries of {@link DESDE} for a new object and each of its members. */
 const since = (version: number, ruta: string, miembros: readonly string[]) =>
   Object.fromEntries([ruta, ...miembros.map((miembro) => `${ruta}.${miembro}`)].map((una) => [una, version]))
 
 /**
  * Members that bodies have since a later version than the first, by their path in `datos`. A list counts as its
- * elements: `guia.advertencias.codigo`. A new member of a guide or an event enters here with the next version.
+ * elements: `guia.advertencias.codigo`. Add each new member of a guide or an event here, with the next version.
  */
 export const DESDE: Readonly<Record<string, number>> = {
   'guia.recogida.contacto': 2,
@@ -26,7 +26,7 @@ export const DESDE: Readonly<Record<string, number>> = {
   'guia.metadatos': 4,
 }
 
-/** Returns the version with the members of a table like {@link DESDE}. */
+/** Returns the newest version in a table like {@link DESDE}. */
 export const formaCon = (desde: Readonly<Record<string, number>>): number => Math.max(1, ...Object.values(desde))
 
 /** Version of the webhook bodies of new events. */

@@ -19,14 +19,14 @@ export interface Lectura {
 
 /** Properties of the reporter (courier, operator or merchant) that affect the outcome of a report. */
 export interface QuienLee {
-  /** Text for the reporter that says what to do about an unconfirmed location. */
+  /** Sentence for the reporter about what to do if the location is not confirmed. */
   remedio: string
   /**
-   * Courier who has the parcel after a report that a courier took it: the reporting courier, or the courier named in
-   * the report.
+   * Courier who has the parcel after the report, if the report says that a courier took it: the reporting courier, or
+   * the courier named in it.
    */
   toma?: string | undefined
-  /** True if a delivery that the reporter registers gets its proof in the same transaction. */
+  /** True if a reported delivery stores its proof in the same transaction. */
   conPrueba?: boolean
 }
 

@@ -14,7 +14,7 @@ type Consulta = NonNullable<ListarEventosData['query']>
 export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, identidad }, { db, cursores }) => {
   const { comercioId, modo } = identidad
   const { cursor, desde, tipo, guia, limite = DEFAULT_PAGE_SIZE } = query
-  // The cursor is not bound to the filters, because a position in the feed is valid with any filter.
+  // The cursor does not contain the filters, because a position in the feed is valid with any filter.
   const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
   const despues =
     cursor === undefined

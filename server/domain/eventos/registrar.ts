@@ -1,17 +1,20 @@
 import type { DeclaredResponse } from '../../api/contract/handler.ts'
 import { type Db, statement } from '../../data/db.ts'
-import type { Estado, Falla, QuienReparte } from '../../generado/contrato/tipos/index.ts'
+import type { Estado, Falla, Motivo, QuienReparte } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import { buscarAsignacion } from '../asignaciones/asignacion.ts'
 import type { Deps } from '../deps.ts'
-import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { exigirCancelable } from '../estados/estados.ts'
+import { type AmbitoDeGuias, buscarGuia, datosBorrados, type FilaGuia } from '../guias/guia.ts'
 import { contenidoDe, esElMismo, huellaDeContenido } from '../idempotencia/idempotencia.ts'
 import { conConsecuencias } from '../resoluciones/consecuencias.ts'
 import {
-  type darPaso,
+  darPaso,
   deGuia,
   type EventoSinFoto,
   type FilaEvento,
+  IS_NOT_UNDONE,
   type PasoConConsecuencias,
   type PasoDeGuia,
   presentarEvento,
@@ -32,7 +35,7 @@ export interface Informante {
    * is a note.
    * @throws Problema 403
    */
-  permitir?: (guia: FilaGuia, estado?: Estado) => void
+  permitir?: (guia: FilaGuia, estado?: Estado) => Promise<void>
 }
 
 /** Fields that every report may have. */
@@ -92,7 +95,7 @@ export async function registrarUnaVez<T extends Dado>(
     const anterior =
       (await buscarPorClave({ db, secretos }, guia, informe, contenido)) ?? (await buscarAnterior?.(guia))
     if (anterior && esElMismo(secretos, anterior.huella, contenido)) return { guia, evento: anterior, repetido: true }
-    permitir?.(guia, estado)
+    await permitir?.(guia, estado)
     const registrado_en = reloj()
     // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
     // same sequence, only one can write its event.
@@ -114,8 +117,8 @@ export async function registrarUnaVez<T extends Dado>(
 
 const TOMAS = statement<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>, { ultima: Date | null }>(
   'eventos.ultimaToma',
-  `select max(ocurrido_en) as ultima from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
-     and custodio is not null`,
+  `select max(ocurrido_en) as ultima from evento e where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and custodio is not null and ${IS_NOT_UNDONE}`,
 )
 
 /**
@@ -127,9 +130,13 @@ async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Dat
   return tomas?.ultima ?? guia.creado_en
 }
 
+/** Nulls in place of a late report's text and place, which nothing would ever erase after the guide's personal data. */
+const SIN_DATOS = { descripcion: null, lat: null, lng: null }
+
 /**
  * Registers a change of state or a note.
  * @param dar writes the event, together with the proof that belongs to the report
+ * @throws Problema 409 `datos_borrados` for a note if the guide's personal data were erased
  */
 export const registrarLectura = (
   deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'ajustes' | 'nuevoId' | 'canalDe'>,
@@ -143,10 +150,52 @@ export const registrarLectura = (
     fallas: revisarLectura(lectura),
     async dar(guia, informado) {
       const { ocurrido_en } = informado
+      if (guia.datos_borrados_en && lectura.estado === undefined) throw datosBorrados()
       const esUltima = !esTardia(guia, ocurrido_en) || ocurrido_en > (await llevadaEn(deps.db, guia))
-      const paso = { ...informado, ...decidirLectura(guia, lectura, ocurrido_en, esUltima, quien) }
+      const decidido = decidirLectura(guia, lectura, ocurrido_en, esUltima, quien)
+      const textos = guia.datos_borrados_en ? SIN_DATOS : {}
+      const paso = { ...informado, ...textos, ...decidido, ...(await conAsignacion(deps.db, guia, decidido)) }
       return dar(guia, await conConsecuencias(deps, guia, paso, lectura.fecha))
     },
+  })
+
+/** Adds who assigned the guide, if the event gives the parcel to the assigned courier. */
+async function conAsignacion(
+  db: Pick<Db, 'consultar'>,
+  guia: FilaGuia,
+  { custodio, datos }: Pick<PasoDeGuia, 'custodio' | 'datos'>,
+): Promise<Pick<PasoDeGuia, 'datos'>> {
+  if (custodio === undefined) return {}
+  const asignacion = await buscarAsignacion(db, guia)
+  return asignacion?.repartidor === custodio ? { datos: { ...datos, asignado_por: asignacion.autor } } : {}
+}
+
+/**
+ * Cancels a guide that no courier took. A cancelled guide stays as it is.
+ * @returns the guide's row afterwards, with the code of its merchant
+ * @throws Problema 404; 409 `transicion_invalida` or `carrera_perdida`
+ */
+export const cancelarGuiaDe = (
+  { db, reloj, avisarTrabajo }: Pick<Deps, 'db' | 'reloj' | 'avisarTrabajo'>,
+  { ambito, autor }: Pick<Informante, 'ambito' | 'autor'>,
+  codigo: string,
+  { motivo = null, descripcion = null }: { motivo?: Motivo | null; descripcion?: string | null | undefined },
+): Promise<FilaGuia & { comercio: string }> =>
+  sinCarrera(async () => {
+    const leida = await buscarGuia(db, ambito, codigo)
+    if (leida.estado === 'cancelado') return leida
+    exigirCancelable(leida.estado)
+    const ahora = reloj()
+    const paso = await darPaso({ db, avisarTrabajo }, leida, {
+      tipo: 'guia.cancelado',
+      estado: 'cancelado',
+      motivo,
+      descripcion,
+      autor,
+      ocurrido_en: ahora,
+      registrado_en: ahora,
+    })
+    return paso && { ...paso.guia, comercio: leida.comercio }
   })
 
 /** Returns the event of a report of a state or a note, in the contract's form. */

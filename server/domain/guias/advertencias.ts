@@ -86,6 +86,7 @@ export const explicarInverosimil = (guia: Advertida, deEnlace: boolean): Falla[]
         campo: deEnlace ? '/maps_url' : corregido?.lat === guia.ubicacion_lat ? '/lng' : '/lat',
         codigo: 'lugar_inverosimil',
         mensaje: corregido ? `${mensaje} Quizá quiso decir ${corregido.lat}, ${corregido.lng}.` : mensaje,
+        ...(corregido && { sugerencia: corregido }),
       }
     })
 

@@ -15,7 +15,7 @@ import type { AdvertenciaGuardada } from './advertencias.ts'
 // One table of a guide's columns. Column lists, the statement that creates guides, digests, events' pictures, webhook
 // bodies and the erasure of a person derive from it. A column of `guia` that the table lacks does not compile.
 
-/** Status of the location request to the recipient; instants are texts, as JSON stores them. */
+/** Status of the location request to the recipient. Instants are texts, because the status is stored as JSON. */
 export interface SolicitudGuardada {
   numero: number
   canal: CanalDeMensaje
@@ -28,9 +28,9 @@ export interface SolicitudGuardada {
   motivo?: string
 }
 
-/** Facts about a location besides its coordinates: `guia.ubicacion_extra`. */
+/** Additional data of a location, stored as JSON in `guia.ubicacion_extra`. */
 export interface UbicacionExtra {
-  /** Link with which the location was confirmed, unless it is the guide's own `maps_url`. */
+  /** Link with which the location was confirmed, unless it equals the guide's `maps_url`. */
   enlace?: string
   precision_m?: number
   referencia?: string
@@ -39,7 +39,7 @@ export interface UbicacionExtra {
   solicitud?: SolicitudGuardada
 }
 
-/** Place that every stored pickup has; null without a value. */
+/** Members of a place that every stored pickup has; null if unknown. */
 type LugarDeRecogida = 'nombre' | 'lat' | 'lng' | 'maps_url'
 
 /** Stored pickup. A member of the contact without a value is absent, as in pickups of versions that had no contact. */
@@ -62,28 +62,33 @@ export type FilaGuia = RowOf<
   }
 >
 
-/** Properties of one column of `guia`. */
+/** Properties of one column of `guia`, on which lists of columns depend. */
 export interface Campo {
   /** PostgreSQL type. */
   readonly tipo: 'uuid' | 'text' | 'float8' | 'jsonb' | 'timestamptz' | 'int4'
-  /** Source of its value: the creation alone, the creation and later corrections, or the service. */
+  /** Source of the column's value: the creation alone, the creation and later corrections, or the service. */
   readonly escribe: 'creacion' | 'correccion' | 'servicio'
   /** True if each new guide has a value of its own. Otherwise all new guides have the same value. */
   readonly nuevo?: true
-  /** True if the request's digest contains it: a repeated creation with another value is a conflict. */
+  /**
+   * True if the digest of a creation request contains the column: a repeated creation with another value is a conflict.
+   */
   readonly digerido?: true
-  /** True if answers need it. */
+  /** True if answers contain the column. */
   readonly mostrado?: true
   /**
-   * Source of its value for the webhook body of an earlier event: the event's stored picture of the guide, or the
-   * event's own columns. Undefined: the guide's row.
+   * Source of the column's value for the webhook body of an earlier event: the snapshot of the guide that the event
+   * stores (`foto`), or a column of the event (`propio`). Undefined: the guide's row.
    */
   readonly enEvento?: 'foto' | 'propio'
-  /** True if the erasure of a person sets it to null. `BORRAR` in personas/persona.ts writes `ubicacion_extra` itself. */
+  /**
+   * True if erasing a person's data sets the column to null. `ubicacion_extra` is an exception that `BORRAR` in
+   * personas/persona.ts handles.
+   */
   readonly personal?: true
 }
 
-/** Columns by name. Those that answers need are in the order of the contract's `Guia`. */
+/** Columns by name. The columns that answers contain are in the order of the contract's `Guia`. */
 export type Campos = Readonly<Record<string, Campo>>
 
 /** Columns of `guia`. */
@@ -135,23 +140,23 @@ export const CAMPOS = {
 /** Names of the columns whose properties include `P`. */
 type ConPropiedad<P extends Partial<Campo>> = ColumnWith<typeof CAMPOS, P>
 
-/** Lists that derive from a table of columns. Tests derive them from a table with one more column. */
+/** Lists of columns that derive from a table of columns. A test derives them from a table with an additional column. */
 export function derivar(campos: Campos) {
   const nuevos = columnsWith(campos, { nuevo: true })
   const mostrados = columnsWith(campos, { mostrado: true })
   const enFoto = columnsWith(campos, { enEvento: 'foto' })
   return {
-    /** Columns of which each new guide has its own value. */
+    /** Columns to which the insertion of a guide gives a value of its own. All others start with the same value. */
     nuevos,
-    /** SQL of these columns with their types, for `json_to_recordset`. */
+    /** SQL of the columns in `nuevos` with their types, for `json_to_recordset`. */
     recordset: nuevos.map((nombre) => `${nombre} ${campos[nombre]!.tipo}`).join(', '),
     /** Columns that the request's digest contains. */
     digeridos: columnsWith(campos, { digerido: true }),
-    /** Columns that answers need. */
+    /** Columns that answers contain. */
     mostrados,
-    /** Columns of the row that webhook bodies need, besides those that the event has. */
+    /** Columns of the guide's row that webhook bodies need and the event does not store. */
     deCuerpo: mostrados.filter((nombre) => campos[nombre]!.enEvento === undefined),
-    /** Columns that an event's picture has. */
+    /** Columns in the snapshot that each event stores. */
     enFoto,
     /** SQL assignments that erase a person's data. */
     borrados: columnsWith(campos, { personal: true })
@@ -164,7 +169,7 @@ export function derivar(campos: Campos) {
 
 const DERIVADO = derivar(CAMPOS)
 
-/** Columns of which each new guide has its own value. */
+/** Columns whose values differ between new guides. */
 export const NUEVOS = DERIVADO.nuevos as readonly ConPropiedad<{ nuevo: true }>[]
 /** SQL of {@link NUEVOS} with their types, for `json_to_recordset`. */
 export const RECORDSET = DERIVADO.recordset
@@ -173,14 +178,14 @@ export const RECORDSET = DERIVADO.recordset
  * is the same.
  */
 export const DIGERIDOS = DERIVADO.digeridos as readonly ConPropiedad<{ digerido: true }>[]
-/** Columns that answers need. */
+/** Columns that answers contain. */
 export const MOSTRADOS = DERIVADO.mostrados as readonly ConPropiedad<{ mostrado: true }>[]
-/** Columns of a guide's row that webhook bodies need, besides those that the event has. */
+/** Columns of the guide's row that webhook bodies need and the event does not store. */
 export const DE_CUERPO = DERIVADO.deCuerpo as readonly Exclude<
   ConPropiedad<{ mostrado: true }>,
   ConPropiedad<{ enEvento: 'foto' | 'propio' }>
 >[]
-/** Columns that the picture of a guide after an event has. */
+/** Columns in the snapshot of a guide that each event stores. */
 export const EN_FOTO = DERIVADO.enFoto as readonly ConPropiedad<{ enEvento: 'foto' }>[]
 /** SQL assignments that erase a person's data in a guide's row. */
 export const BORRADOS = DERIVADO.borrados
@@ -190,13 +195,13 @@ export const CORREGIBLES = DERIVADO.corregibles as readonly ConPropiedad<{ escri
 /** Returns the columns of a guide that a correction may change. */
 export const pickCorregibles = (guia: FilaGuia) => pickColumns(guia, CORREGIBLES)
 
-/** Guide with the columns that answers need; instants are texts. */
+/** Guide with the columns that answers contain. Instants are texts. */
 export type GuiaLeida = InJson<Pick<FilaGuia, (typeof MOSTRADOS)[number]>>
 
 /** SQL of the columns of {@link GuiaLeida} of `g`. */
 export const COLUMNAS_DE_GUIA = withTexts(MOSTRADOS, 'g.')
 
-/** Picture of a guide after an event: the columns that change and that the event itself does not have. */
+/** Snapshot of a guide after an event: the changing columns that the event has no column of its own for. */
 export type Foto = Pick<FilaGuia, (typeof EN_FOTO)[number]>
 
 /**
@@ -207,7 +212,7 @@ export type Foto = Pick<FilaGuia, (typeof EN_FOTO)[number]>
 export const fotoEnSql = (guia: string, propios: Partial<Record<keyof Foto, string>> = {}) =>
   `jsonb_build_object(${EN_FOTO.map((nombre) => `'${nombre}', ${propios[nombre] ?? `${guia}.${nombre}`}`).join(', ')})`
 
-/** Returns the picture of a guide. */
+/** Returns the snapshot of a guide. */
 export const fotoDe = (guia: FilaGuia): Foto => pickColumns(guia, EN_FOTO)
 
 /** Returns the row of a new guide. */

@@ -11,7 +11,7 @@ export type Corregible = (typeof CORREGIBLES)[number]
 /** Old and new values of a correction, by column. */
 export type Cambios = { readonly [C in Corregible]?: { readonly antes: FilaGuia[C]; readonly despues: FilaGuia[C] } }
 
-/** Identifies the event of a correction, by guide and sequence. */
+/** Key of a correction's event: the guide, and the event's sequence in it. */
 export interface EventoDeCorreccion {
   guia_id: string
   secuencia: number

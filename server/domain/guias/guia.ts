@@ -14,6 +14,7 @@ import type {
   Modo,
   Ubicacion,
 } from '../../generado/contrato/tipos/index.ts'
+import { faultOfCode } from '../../platform/codes/codeFault.ts'
 import { normalizeGuideCode, smallestId } from '../../platform/codes/codes.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
@@ -83,6 +84,13 @@ export function presentarGuardada(fila: FilaGuia | GuiaLeida): GuiaDeAviso {
     datos_borrados_en: fila.datos_borrados_en && iso(fila.datos_borrados_en),
   }
 }
+
+/** Returns the 409 for a text about a guide whose personal data were erased. Nothing would ever erase the text. */
+export const datosBorrados = () =>
+  new Problema(
+    'datos_borrados',
+    'Los datos personales de la guía ya se borraron, y no admite notas nuevas. Anote lo que haga falta donde lleva al comercio.',
+  )
 
 /**
  * Reports whether a location request cannot be sent. The mailbox is for test guides, so a live request waits there
@@ -182,7 +190,7 @@ function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
 
 const instante = (texto: string | undefined) => (texto === undefined ? null : iso(texto))
 
-/** Guides that a caller may access: those of one merchant in one mode, or every guide (for example for operators). */
+/** Guides that a caller may access: those of one merchant in one mode, or all guides (for example for operators). */
 export type AmbitoDeGuias = { comercioId: string; modo: Modo } | 'todos'
 
 /** {@link AmbitoDeGuias} as statement parameters; null means every merchant and mode. */
@@ -204,8 +212,7 @@ const BUSCAR = statement<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio
 )
 
 /**
- * Throws the problem of an unknown guide. Unknown codes, malformed codes and codes of other merchants get the same
- * answer.
+ * Throws the problem of an unknown guide. Codes without a guide and codes of other merchants get the same answer.
  * @throws Problema 404
  */
 export function desconocida(ambito: AmbitoDeGuias): never {
@@ -217,8 +224,17 @@ export function desconocida(ambito: AmbitoDeGuias): never {
  * Returns the canonical form of a guide's code that a person typed.
  * @throws Problema 404 if the text cannot be a code
  */
-export const exigirCodigo = (ambito: AmbitoDeGuias, codigo: string): string =>
-  normalizeGuideCode(codigo) ?? desconocida(ambito)
+export function exigirCodigo(codigo: string): string {
+  const guia = normalizeGuideCode(codigo)
+  if (guia === undefined) throw new Problema('guia_desconocida', explicarCodigo(codigo))
+  return guia
+}
+
+/** Explains a text that cannot be a guide's code. */
+export const explicarCodigo = (codigo: string): string =>
+  `Ese identificador no puede ser de una guía. ${
+    faultOfCode(codigo) ?? 'Su carácter de verificación no cuadra: tiene una letra o un número cambiado.'
+  }`
 
 /**
  * Finds a guide and its merchant by the guide's code, as a person typed it.
@@ -229,7 +245,7 @@ export async function buscarGuia(
   ambito: AmbitoDeGuias,
   codigo: string,
 ): Promise<FilaGuia & { comercio: string }> {
-  const guia = exigirCodigo(ambito, codigo)
+  const guia = exigirCodigo(codigo)
   const donde = ambito === 'todos' ? await whereIs(db, guia) : db
   const [fila] = (await donde?.consultar(BUSCAR, { guia, ...enFilas(ambito) })) ?? []
   return fila ?? desconocida(ambito)
@@ -256,10 +272,10 @@ type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: s
 /**
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
  * serves the order, the cursor and both date filters, at the same cost at any depth. Each state and each mode of a
- * merchant is read from its own index range, and the ranges are merged. A rare state is therefore found without scanning
- * the others. A filter without an index selects from the next {@link MAX_LEIDAS} guides, so a page may be short. The
- * states do the same beside such a filter, a telephone or open decisions. States and modes of all merchants have no
- * index.
+ * merchant is read from its own index range, and the ranges are merged. A rare state is therefore found without
+ * scanning the others. A filter without an index selects from the next {@link MAX_LEIDAS} guides, so a page may be
+ * short. Together with such a filter, a telephone or open decisions, the filter by state works in this way, too. In a
+ * list of all merchants, so do the filters by state and by mode.
  */
 export function buscarPagina<Dato>(
   { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursors },
@@ -296,12 +312,15 @@ const sinRepetir = <T>(unos: readonly T[] | undefined) => unos && [...new Set(un
  */
 const FILTROS_COMUNES = 1
 
-/** States of a decision that an index of guides has (`guia_resolucion_idx`). */
+/** States of a decision that a partial index of guides covers (`guia_resolucion_idx`). */
 const ABIERTAS = ['pendiente', 'tomada'] as const satisfies readonly EstadoDeResolucion[]
 const estaAbierta = (estado: EstadoDeResolucion): estado is (typeof ABIERTAS)[number] =>
   (ABIERTAS as readonly EstadoDeResolucion[]).includes(estado)
 
-/** SQL condition for these states. They are literals, because the planner compares them with the condition of the index. */
+/**
+ * SQL condition that a decision is in one of these states. The states are literals, because the planner compares them
+ * with the condition of the partial index.
+ */
 const enResolucion = (estados: readonly EstadoDeResolucion[]) =>
   `resolucion ->> 'estado' in (${ABIERTAS.filter((uno) => estados.includes(uno))
     .map((uno) => `'${uno}'`)
@@ -320,7 +339,8 @@ async function leer(
 ): Promise<RowsUpTo<FilaDeLista>> {
   const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
   const { ubicacion, resolucion, metadatos = {}, actualizado_desde } = filtros
-  // Open decisions have an index, unless that of telephones serves. The others are filtered.
+  // Guides with open decisions have an index, unless the index by telephone is used. Other decision states are
+  // filtered.
   const abiertas = telefono === undefined && resolucion?.every(estaAbierta) ? resolucion : undefined
   const deTodos = comercioId === undefined
   const conIndice = filtrar({
@@ -333,10 +353,10 @@ async function leer(
     'id < :antes_de': antesDe,
   })
   if (abiertas) conIndice.condiciones.push(enResolucion(abiertas))
-  // With this order, only the index of telephones serves. The index of the merchant's guides would be read far if the
-  // telephone's guides are old.
+  // The order by telephone makes only the index by telephone usable. Otherwise PostgreSQL might read far into the index
+  // of the merchant's guides when the telephone's guides are old.
   const orden = telefono === undefined ? 'id desc' : 'telefono desc, id desc'
-  // The index of references is in another order, and finds few guides.
+  // The index of references has another order, but a reference matches few guides.
   const plan = external_ref === undefined ? 'ordered' : undefined
   // Each mode and each state of a merchant has its own range of an index.
   const modos = deTodos || modo || telefono !== undefined ? [''] : [" and modo = 'live'", " and modo = 'test'"]
@@ -414,7 +434,7 @@ async function leer(
     },
   )
   const { hasta } = filas[0]!
-  // A page without guides has one row, with the position alone.
+  // A page without guides still has one row, with the position.
   return { filas: filas.filter(({ id }) => id !== null), hasta: hasta === null ? undefined : [hasta] }
 }
 

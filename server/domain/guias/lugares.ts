@@ -1,5 +1,6 @@
 // Finds locations that look like a typing mistake, and the location that was probably meant. Pure functions.
 
+import { exchanged, withOtherSigns } from '../../platform/maps/exchanged.ts'
 import type { Point } from '../../platform/maps/point.ts'
 import { cercaDeAlguno, distanciaAlDepartamento, esDelDepartamento } from '../catalogo/catalogo.ts'
 
@@ -25,24 +26,13 @@ export interface Sospecha {
 /** Degrees (about one kilometre) around latitude 0, longitude 0 within which nobody lives. */
 const CERO = 0.01
 
-const SIGNOS = [
-  [1, -1],
-  [-1, 1],
-  [-1, -1],
-] as const
-
 /**
  * Yields the corrections to try, in the order of how common the mistake is: a lost sign, then latitude and longitude
  * exchanged.
  */
-function* correcciones({ lat, lng }: Point): Generator<Pick<Sospecha, 'codigo'> & { corregido: Point }> {
-  for (const [deLat, deLng] of SIGNOS) {
-    yield { codigo: 'coordenadas_sin_signo', corregido: { lat: lat * deLat, lng: lng * deLng } }
-  }
-  for (const [deLat, deLng] of [[1, 1], ...SIGNOS] as const) {
-    const corregido = { lat: lng * deLat, lng: lat * deLng }
-    if (Math.abs(corregido.lat) <= 90) yield { codigo: 'coordenadas_invertidas', corregido }
-  }
+function* correcciones(punto: Point): Generator<Pick<Sospecha, 'codigo'> & { corregido: Point }> {
+  for (const corregido of withOtherSigns(punto)) yield { codigo: 'coordenadas_sin_signo', corregido }
+  for (const corregido of exchanged(punto)) yield { codigo: 'coordenadas_invertidas', corregido }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Metadatos } from '../../generado/contrato/tipos/index.ts'
 
-// Merchant's own texts of a guide. They are written once, with the guide, and only the erasure of its data removes them.
-// The body of a webhook therefore has the same metadata at every attempt.
+// Texts that a merchant attaches to a guide. They are stored once, with the guide, and only the erasure of personal
+// data removes them. A webhook body therefore has the same metadata at every attempt.
 
 const porClave = ([una]: readonly [string, string], [otra]: readonly [string, string]) => (una < otra ? -1 : 1)
 

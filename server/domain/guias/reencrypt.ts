@@ -15,7 +15,7 @@ const CON_OTRA_CLAVE = statement<{ kid: Buffer }, ClaveDeCorreccion & Pick<FilaE
   { alcance: 'parte' },
 )
 
-/** The erasure of a person may have come between, so only an unchanged value is replaced. */
+/** A person's data may have been erased meanwhile, so the value is replaced only if it is unchanged. */
 const GUARDAR = statement<ClaveDeCorreccion & { antes: Uint8Array; despues: Uint8Array }>(
   'correcciones.recifrar',
   `update evento set cambios = :despues where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
@@ -45,6 +45,6 @@ async function reencryptPart({ db, log, secretos }: Partes): Promise<boolean> {
   if (hechas > 0) log.info({ correcciones: hechas }, 'corrections encrypted with the present master key')
   const perdidas = filas.length - hechas
   if (perdidas > 0) log.error({ correcciones: perdidas }, 'MASTER_KEYS lacks the key of corrections')
-  // A batch of unreadable corrections alone would be read again at once.
+  // Stops if no row of the batch was readable, because the next round would read the same rows again.
   return filas.length === LOTE && hechas > 0
 }

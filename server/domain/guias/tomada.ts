@@ -8,12 +8,12 @@ import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from './guia.ts'
 /** Dependencies of work on a locked guide. */
 export type DepsDeTomada = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo' | 'canalDe'>
 
-/** Parts for work in the transaction that has a guide's lock. `avisarTrabajo` notifies workers after the commit. */
+/** Dependencies of work in the transaction that locks a guide. `avisarTrabajo` takes effect after the commit. */
 export interface Escritor extends Omit<DepsDeTomada, 'db'> {
   consultar: Query
 }
 
-/** Locked guide, with the number of its corrections and of its messages that ask for the location. */
+/** Locked guide, with the number of its corrections and of the messages that asked for its location. */
 export type GuiaTomada = FilaGuia & { correcciones: number; solicitudes: number }
 
 /** Locks the guide, so that its corrections, decisions, scans and messages come one after another. */

@@ -6,6 +6,7 @@ import { constraintOf, Problema, translateError } from '../../platform/errors.ts
 import type { Log } from '../../platform/log.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
 import type { Secrets } from '../../platform/secrets.ts'
+import { inSpan } from '../../platform/tracing.ts'
 import { type EventoRecien, eventoDeCreacion, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import { FORMA_EN_SQL } from '../eventos/forma.ts'
 import type { AdvertenciaGuardada } from './advertencias.ts'
@@ -46,9 +47,10 @@ const MENSAJES_Y_ENLACES = `, m as (
  * together or not at all. With `tareas`, so do messages and short links to follow. `ON CONFLICT` names only the
  * reference: a collision of codes raises an error and is never taken for a replay. Rows are inserted in a fixed order,
  * so that two groups with common references wait for each other instead of deadlocking.
+ * @param traza SQL of the trace of the guide's event
  */
-const insertar = (tareas: string) => `with x as materialized (
-     select * from json_to_recordset(:guias::json) as x(${RECORDSET}, mensaje_id uuid, enlace_corto_id uuid)
+const insertar = (tareas: string, traza = 'null') => `with x as materialized (
+     select * from json_to_recordset(:guias::json) as x(${RECORDSET}, mensaje_id uuid, enlace_corto_id uuid, traza text)
    ), g as (
      insert into guia as n (${NUEVOS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
      select ${NUEVOS.join(', ')}, 'aceptado', creado_en, 1, creado_en
@@ -60,9 +62,9 @@ const insertar = (tareas: string) => `with x as materialized (
      insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
    ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, forma,
-       ocurrido_en, registrado_en)
+       ocurrido_en, registrado_en, traza)
      select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoEnSql('g', { intentos: '0', resolucion: 'null' })}, ${FORMA_EN_SQL},
-       creado_en, creado_en from g
+       creado_en, creado_en, ${traza} from g
      returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
    ), d as (${insertarEntregasDeWebhook('e')})${tareas}
    select g.id, d.webhooks from g
@@ -72,6 +74,17 @@ const INSERTAR = statement<{ guias: string }, Insertada>('guias.insertar', inser
 const INSERTAR_CON_TAREAS = statement<{ guias: string }, Insertada>(
   'guias.insertarConTareas',
   insertar(MENSAJES_Y_ENLACES),
+  { alcance: 'parte' },
+)
+
+// Separate statements for guides whose creation is traced. The statements for untraced creations are therefore cheaper.
+const TRAZA_DE_X = '(select x.traza from x where x.id = g.id)'
+const INSERTAR_TRAZADAS = statement<{ guias: string }, Insertada>('guias.insertarTrazadas', insertar('', TRAZA_DE_X), {
+  alcance: 'parte',
+})
+const INSERTAR_TRAZADAS_CON_TAREAS = statement<{ guias: string }, Insertada>(
+  'guias.insertarTrazadasConTareas',
+  insertar(MENSAJES_Y_ENLACES, TRAZA_DE_X),
   { alcance: 'parte' },
 )
 
@@ -95,10 +108,12 @@ interface Insertada {
 interface Ambito extends GroupOwner {
   comercioId: string
   modo: Modo
+  /** `traceparent` of the span that creates the guides; undefined if it is not traced. */
+  traza?: string | undefined
 }
 
 /** New guide, with the id of its message or of its short link, if any. */
-type Nueva = FilaGuia & { mensaje_id?: string; enlace_corto_id?: string }
+type Nueva = FilaGuia & { mensaje_id?: string; enlace_corto_id?: string; traza?: string | undefined }
 
 interface Partes {
   db: Db
@@ -131,7 +146,10 @@ export function createGuideWriter(partes: Partes): GuideWriter {
     esDeUno: (error) => esDeDatos(error) || esDeCerrojo(error),
   })
   return {
-    crear: (comercioId, modo, datos) => grupos.request({ clave: `${comercioId}:${modo}`, comercioId, modo }, datos),
+    crear: (comercioId, modo, datos) =>
+      inSpan('event', { attributes: { 'guias.tipo': 'guia.aceptado' } }, (span) =>
+        grupos.request({ clave: `${comercioId}:${modo}`, comercioId, modo, traza: span?.traceparent }, datos),
+      ),
     async leerRepetidas(comercio_id, modo, datos) {
       const referidas = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
       const existentes = await leerExistentes(partes.db.como('guias_api', [comercio_id]), referidas)
@@ -173,7 +191,7 @@ async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Pro
   if (creadas.some(tieneTareas)) partes.avisarTrabajo()
   const recientes = creadas.flatMap((guia): EventoRecien[] => {
     const webhooks = webhooksDe.get(guia.id)
-    return webhooks ? [{ guia, evento: eventoDeCreacion(guia), webhooks, desde }] : []
+    return webhooks ? [{ guia, evento: eventoDeCreacion(guia, guia.traza ?? null), webhooks, desde }] : []
   })
   if (recientes.length > 0) partes.despachar(recientes)
   const existentes =
@@ -192,7 +210,7 @@ const tieneTareas = ({ mensaje_id, enlace_corto_id }: Nueva) =>
 /** Returns a new guide with the id of the message that asks for its location, or of the short link to follow. */
 function nuevaDe(
   { secretos, nuevoId, canalDe }: Partes,
-  { comercioId, modo }: Ambito,
+  { comercioId, modo, traza }: Ambito,
   datos: DatosDeGuia,
   guia: string,
 ) {
@@ -209,6 +227,7 @@ function nuevaDe(
     nueva.ubicacion_extra = { solicitud }
     nueva.mensaje_id = nuevoId().id
   } else if (nueva.ubicacion_lat === null && esCorto(nueva.maps_url)) nueva.enlace_corto_id = nuevoId().id
+  nueva.traza = traza
   return nueva
 }
 
@@ -223,12 +242,19 @@ async function ejecutar(
   intento = 1,
 ): Promise<Insertada[]> {
   try {
-    return await db.consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, { guias: enJson(nuevas) })
+    return await db.consultar(sentenciaPara(nuevas), { guias: enJson(nuevas) })
   } catch (error) {
     if (!DE_CODIGO.includes(constraintOf(error) ?? '') || intento === 5) throw error
     for (const nueva of nuevas) nueva.guia = nuevoCodigo()
     return ejecutar(nuevoCodigo, nuevas, db, intento + 1)
   }
+}
+
+function sentenciaPara(nuevas: readonly Nueva[]) {
+  const conTareas = nuevas.some(tieneTareas)
+  if (nuevas.some(({ traza }) => traza !== undefined))
+    return conTareas ? INSERTAR_TRAZADAS_CON_TAREAS : INSERTAR_TRAZADAS
+  return conTareas ? INSERTAR_CON_TAREAS : INSERTAR
 }
 
 const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'guia_indice_guia_key']
@@ -272,7 +298,8 @@ const leida = (nueva: Nueva) =>
     creado_en: nueva.creado_en.toISOString(),
     mensaje_id: nueva.mensaje_id,
     enlace_corto_id: nueva.enlace_corto_id,
-  }) satisfies Record<(typeof NUEVOS)[number] | 'mensaje_id' | 'enlace_corto_id', unknown>
+    traza: nueva.traza,
+  }) satisfies Record<(typeof NUEVOS)[number] | 'mensaje_id' | 'enlace_corto_id' | 'traza', unknown>
 
 /** Key by which a merchant identifies a guide. */
 type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>

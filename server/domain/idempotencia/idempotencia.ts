@@ -124,7 +124,7 @@ export async function unaVez<T>(
     })
     return { hecho, headers: {} }
   } catch (error) {
-    // The effect of an equal request at the same time also shows as a conflict of the operation, such as a repeated
+    // If an equal request runs at the same time, the operation may fail with its own conflict, such as a repeated
     // address.
     const otra = error instanceof Problema || error instanceof ClaveTomada ? await repetir() : undefined
     if (otra) return otra

@@ -2,9 +2,11 @@ import type { Authenticators, Identities, LookUp } from '../../api/http/identity
 import { readRange } from '../../api/http/network.ts'
 import { isDistributed } from '../../data/db.ts'
 import { type GroupOwner, Groups } from '../../data/queue/groups.ts'
+import { isToken, tokenHashText } from '../../platform/codes/token.ts'
 import { presentarRitmos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { buscarSesiones, esToken, type FilaSesion, huellaDeToken } from '../repartidores/repartidor.ts'
+import { buscarSesionesDePersona, identidadDePersona } from '../equipo/sesion.ts'
+import { buscarSesiones, type FilaSesion } from '../repartidores/repartidor.ts'
 import { buscarLlaves, esLaPresentada, estaVigente, type FilaConDueno, leerLlave } from './llave.ts'
 import { Recordadas } from './recordadas.ts'
 
@@ -65,11 +67,20 @@ export function crearAutenticadores(
   )
   const leerSesion = juntando((huellas) => buscarSesiones(db, huellas))
   const sesiones = new Recordadas(ahoraMs, (token) => {
-    if (!esToken(token)) return undefined
+    if (!isToken(token)) return undefined
     return async () => {
-      const fila = await leerSesion(huellaDeToken(token))
+      const fila = await leerSesion(tokenHashText(token))
       const identidad = fila && identidadDeSesion(fila)
       return identidad && identidad.vence_en > reloj() ? identidad : undefined
+    }
+  })
+
+  const leerSesionDePersona = juntando((huellas) => buscarSesionesDePersona(db, huellas))
+  const sesionesDePersona = new Recordadas(ahoraMs, (token) => {
+    if (!isToken(token)) return undefined
+    return async () => {
+      const fila = await leerSesionDePersona(tokenHashText(token))
+      return fila && fila.vence_en > reloj() ? identidadDePersona(fila) : undefined
     }
   })
 
@@ -79,7 +90,11 @@ export function crearAutenticadores(
   }
 
   return {
-    conoce: (texto) => llaves.conoce(texto) || sesiones.conoce(texto),
+    conoce: (texto) => llaves.conoce(texto) || sesiones.conoce(texto) || sesionesDePersona.conoce(texto),
+    nombrar(texto) {
+      const partes = leerLlave(texto)
+      return partes && `llave_${partes.id}`
+    },
     async llaveDeComercio(texto, averiguar = sinMas) {
       const identidad = await verificar(texto, averiguar)
       return identidad && 'comercio' in identidad ? identidad : undefined
@@ -87,6 +102,10 @@ export function crearAutenticadores(
     async llaveDeOperacion(texto, averiguar = sinMas) {
       const identidad = await verificar(texto, averiguar)
       return identidad && 'operador' in identidad ? identidad : undefined
+    },
+    async sesionDePersona(token, averiguar = sinMas) {
+      const identidad = await sesionesDePersona.leer(token, averiguar)
+      return identidad && identidad.vence_en > reloj() ? identidad : undefined
     },
     async sesionDeRepartidor(token, averiguar = sinMas) {
       const identidad = await sesiones.leer(token, averiguar)

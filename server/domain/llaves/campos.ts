@@ -1,15 +1,15 @@
 import { type ColumnWith, columnsWith } from '../../data/columns.ts'
 import type { llave } from '../../generado/contrato/prisma/client.ts'
 
-/** Properties of one column of `llave`. */
+/** Properties of one column of `llave`, on which lists of columns depend. */
 interface CampoDeLlave {
-  /** True if the creation sets it. Other columns begin with their default. */
+  /** True if the creation of a key sets the column. Other columns start with their default. */
   readonly nuevo?: true
-  /** True if a rotated key passes it on to the new key. */
+  /** True if a rotated key passes the column's value on to the new key. */
   readonly heredado?: true
-  /** True if the audit record of a creation contains its value. */
+  /** True if the audit record of a creation contains the column's value. */
   readonly decible?: true
-  /** True if answers need it. */
+  /** True if answers contain the column. */
   readonly mostrado?: true
 }
 
@@ -41,5 +41,5 @@ export type HeredadoDeLlave = ColumnWith<Campos, { heredado: true }>
 export const HEREDADOS_DE_LLAVE = columnsWith(CAMPOS_DE_LLAVE, { heredado: true })
 /** Columns whose values the audit record of a creation contains. */
 export const DECIBLES_DE_LLAVE = columnsWith(CAMPOS_DE_LLAVE, { decible: true })
-/** Column that answers need. */
+/** Column that answers contain. */
 export type MostradoDeLlave = ColumnWith<Campos, { mostrado: true }>

@@ -4,14 +4,13 @@ import { Problema } from '../../platform/errors.ts'
 import { exigirOperador } from '../operadores/operador.ts'
 import type { Handler } from '../operation.ts'
 import { exigirAlcancesPropios, guardarLlaveDeOperador, leerRedes, leerVencimiento, loQuePuede } from './llave.ts'
+import { pedirLlave } from './pedirLlave.ts'
 
-export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async (
-  { path, body, ...quien },
-  { db, reloj, bitacora },
-) => {
+export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body, ...quien }, deps) => {
+  const { db, reloj, bitacora, avisarTrabajo } = deps
   const { alcances = ALCANCES_DE_OPERACION } = body
   exigirAlcancesPropios(quien.identidad, alcances, 'Pida en «alcances» solo los suyos, o use una llave que los tenga.')
-  const { id: operadorId, operador, revocado_en } = await exigirOperador(db, path.operador)
+  const { id: operadorId, operador, nombre, revocado_en } = await exigirOperador(db, path.operador)
   // If the operator is revoked after this check, the new key is invalid too: a revoked operator has no valid keys.
   if (revocado_en)
     throw new Problema(
@@ -21,11 +20,14 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async (
   const ahora = reloj()
   const vence_en = leerVencimiento(body.vence_en, ahora)
   const de = { operadorId, operador, alcances, vence_en, redes: leerRedes(body.redes) }
-  const creada = await inTransaction(db.central, async (consultar) => {
+  const hecha = await inTransaction(db.central, async (consultar) => {
+    const pedida = await pedirLlave(consultar, deps, quien, { ...de, operador: { operador, nombre } })
+    if (pedida) return { status: 202 as const, body: pedida }
     const llave = await guardarLlaveDeOperador({ consultar }, ahora, de)
     const despues = { operador, ...loQuePuede(llave) }
     await bitacora.anotar(consultar, quien, { accion: 'crearLlaveDeOperador', sobre: ['llave', llave.id], despues })
-    return llave
+    return { status: 201 as const, body: llave }
   })
-  return { status: 201, body: creada }
+  if (hecha.status === 202) avisarTrabajo()
+  return hecha
 }

@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Identities } from '../../api/http/identity.ts'
 import { normalizeRange, type RangeFault } from '../../api/http/network.ts'
 import { pickColumns } from '../../data/columns.ts'
-import { type Db, type RowOf, statement } from '../../data/db.ts'
+import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { llave } from '../../generado/contrato/prisma/client.ts'
 import type {
   Alcance,
@@ -33,7 +33,10 @@ import {
 /** Kind of a key: `oper` for an operator's key, else the mode of a merchant's key. */
 export type TipoDeLlave = Modo | 'oper'
 
-/** Columns of a key's row that depend on its owner: here of a merchant, in `DeOperador` of an operator. */
+/**
+ * Columns of a key's row that depend on the owner. `DeComercio`: the owner is a merchant. `DeOperador`: the owner is an
+ * operator.
+ */
 interface DeComercio {
   tipo: Modo
   comercio_id: string
@@ -76,11 +79,18 @@ export const suma = (texto: string) => randomBase32(SUMA, (bytes) => hash('sha25
 
 const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
 
+/** Id, hash and text of a new key. */
+interface LlaveNueva {
+  id: string
+  hash: Uint8Array<ArrayBuffer>
+  llave: string
+}
+
 /**
  * Creates a new key: `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6). Also returns the hash
  * of the secret; the secret itself is not stored.
  */
-export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<ArrayBuffer>; llave: string } {
+export function nuevaLlave(tipo: TipoDeLlave): LlaveNueva {
   const id = randomBase32(ID, randomBytes)
   const secreto = randomBase32(SECRETO, randomBytes)
   const cuerpo = `guia_${tipo}_${id}${secreto}`
@@ -134,7 +144,7 @@ const BUSCAR_VARIAS = statement<{ ids: readonly string[] }, FilaConDueno>(
 /**
  * Returns the key with that id and its owner, even if the key is no longer valid; undefined if the key does not exist.
  */
-export async function buscarLlave(db: Db, id: string): Promise<FilaConDueno | undefined> {
+export async function buscarLlave(db: Pick<Db, 'consultar'>, id: string): Promise<FilaConDueno | undefined> {
   const [fila] = await db.consultar(BUSCAR, { id })
   return fila
 }
@@ -172,7 +182,7 @@ export const vencePronto = (vence_en: Date | null, ahora: Date) =>
  * Returns the key, a merchant's or an operator's, that a public id (`llave_…`) names.
  * @throws Problema 404
  */
-export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave> {
+export async function exigirLlave(db: Pick<Db, 'consultar'>, publico: string): Promise<FilaConDueno> {
   const [, id] = PUBLICO.exec(publico) ?? []
   const fila = id ? await buscarLlave(db, id) : undefined
   if (!fila) throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
@@ -230,8 +240,8 @@ async function guardar<F extends FilaLlave>(
   { consultar }: Pick<Db, 'consultar'>,
   creado_en: Date,
   de: Pick<F, HeredadoDeLlave | 'dueno'>,
+  { llave, ...nueva }: LlaveNueva = nuevaLlave(de.tipo),
 ) {
-  const { llave, ...nueva } = nuevaLlave(de.tipo)
   const fila = { ...de, ...nueva, creado_en, revocado_en: null, usado_en: null, demostracion: false } as unknown as F
   await consultar(GUARDAR, fila)
   return { fila, llave }
@@ -255,21 +265,26 @@ export async function guardarLlave(
   return { ...presentarLlave(fila), llave }
 }
 
-/** Creates an operator's key. The whole key appears only in this result. */
+/**
+ * Creates an operator's key. The whole key appears only in this result.
+ * @param nueva key that was made before; by default a new one
+ */
 export async function guardarLlaveDeOperador(
   db: Pick<Db, 'consultar'>,
   ahora: Date,
   de: Opciones<AlcanceDeOperacion> & { operadorId: string; operador: string },
+  nueva?: LlaveNueva,
 ): Promise<LlaveDeOperadorCreada> {
-  const { fila, llave } = await guardar<FilaDeOperador>(db, ahora, {
-    tipo: 'oper',
+  const suya = {
+    tipo: 'oper' as const,
     comercio_id: null,
     operador_id: de.operadorId,
     dueno: de.operador,
     alcances: [...(de.alcances ?? ALCANCES_DE_OPERACION)],
     vence_en: de.vence_en ?? null,
     redes: de.redes ?? [],
-  })
+  }
+  const { fila, llave } = await guardar<FilaDeOperador>(db, ahora, suya, nueva)
   return { ...presentarLlaveDeOperador(fila), llave }
 }
 
@@ -283,6 +298,27 @@ export async function guardarOtra(
   const { fila, llave } = await guardar<FilaLlave>(db, ahora, de)
   return { ...presentarCualquiera(fila), llave }
 }
+
+const VENCER = statement<{ id: string; vence_en: Date }>(
+  'llaves.vencer',
+  'update llave set vence_en = :vence_en where id = :id and (vence_en is null or vence_en > :vence_en)',
+)
+
+/** Lets a rotated key end after the overlap, unless it ends before. */
+export async function vencerLlave(
+  consultar: Query,
+  { id, vence_en }: Pick<FilaLlave, 'id' | 'vence_en'>,
+  fin: Date,
+): Promise<{ vence_en: Date }> {
+  await consultar(VENCER, { id, vence_en: fin })
+  return { vence_en: vence_en && vence_en < fin ? vence_en : fin }
+}
+
+/** Returns the end of the overlap of a rotated key and its successor. */
+export const finDelSolapamiento = (ahora: Date, horas: number) => new Date(ahora.getTime() + horas * 3_600_000)
+
+/** Returns the public identifier of a key. */
+export const llavePublica = (id: string) => PREFIJO + id
 
 /** Returns the merchant and mode to which an audit line about a key belongs; empty for an operator's key. */
 export const enBitacora = ({ tipo, comercio_id }: Pick<FilaLlave, 'tipo' | 'comercio_id'>) =>

@@ -65,12 +65,12 @@ export class Recordadas<Fila> {
   readonly #otras = new Map<string, Leida<Fila>>()
   /** Texts with a row that the next round examines. */
   readonly #enUso = new Set<string>()
-  /** True while the next round is scheduled. */
+  /** True while a next round is scheduled. */
   #citada = false
 
   /**
    * @param ahora monotonic clock, in milliseconds
-   * @param gracia milliseconds for which the last row is believed while the database is unavailable
+   * @param gracia milliseconds for which the last row read stays valid while the database is unavailable
    * @param retrasar schedules the rounds
    */
   constructor(ahora: () => number, buscar: Buscar<Fila>, gracia = 0, retrasar = unreferencedTimeout) {

@@ -16,13 +16,16 @@ const POSTERGAR: ExtraChange = (extra) =>
   )
 
 /**
- * Claims due messages for two minutes. A message over its telephone's quota is postponed in its row instead: by an hour
- * for each five requests before it, and by a day for each twenty.
+ * Claims due messages for two minutes. A message beyond the quota of its telephone is postponed instead: by an hour for
+ * each five requests before it, and by a day for each twenty.
  */
 const RECLAMAR = statement<
   {
     reclamados: string
-    /** JSON of the counts ({@link CuentaDeTelefono}) of other parts' merchants for the same telephones. */
+    /**
+     * Counts ({@link CuentaDeTelefono}), as JSON, of messages to the same telephones that merchants in other parts of
+     * the data have.
+     */
     de_otros: string
     ahora: Date
     motivo: string

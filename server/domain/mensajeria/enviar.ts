@@ -1,25 +1,24 @@
-import { createClock } from '../../platform/time/clock.ts'
+import { HANDOVER_WAITS } from '../../platform/time/backoff.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { type Reclamado, reclamar } from './claim.ts'
 import { enviarAlBuzon } from './mailbox.ts'
 import { marcarEnviados } from './markSent.ts'
+import type { MessageMetrics } from './metrics.ts'
 import type { DepsDeMensajes } from './row.ts'
 import { aplazarMensaje, dudar, fallar } from './settle.ts'
+import { decisionDeadline, textoDe } from './texts.ts'
 import type { ClienteDeWhatsapp, WhatsappResult } from './whatsapp.ts'
 
 /** Dependencies for sending messages. */
-export type DepsDeEnvio = DepsDeMensajes & Pick<DepsDeTrabajo, 'log' | 'clienteDeWhatsapp'>
+export type DepsDeEnvio = DepsDeMensajes &
+  Pick<DepsDeTrabajo, 'log' | 'clienteDeWhatsapp'> & { metricas: MessageMetrics }
 
 /** Maximum messages in progress to the provider at a time. */
 const A_LA_VEZ = 8
-/**
- * Maximum attempts for a message that certainly was not sent, and the waits between them in milliseconds: about 18
- * hours in all.
- */
-const INTENTOS = 9
-const ESPERAS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000]
-const ESPERA_EN_TODO = ESPERAS.reduce((suma, espera) => suma + espera, 0)
+/** Maximum attempts for a message that certainly was not sent. */
+const INTENTOS = HANDOVER_WAITS.length + 1
+const ESPERA_EN_TODO = HANDOVER_WAITS.reduce((suma, espera) => suma + espera, 0)
 
 /**
  * Error codes of the service's own account, number, template or configuration. The message is not at fault, and an
@@ -54,6 +53,7 @@ export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { dat
 async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje: Reclamado): Promise<void> {
   const envio = await pedir(whatsapp, deps.ajustes, mensaje)
   const { guia, tipo, intentos } = mensaje
+  deps.metricas.mensaje(envio.resultado)
   const nivel = envio.resultado === 'aceptado' ? 'info' : 'warn'
   deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message attempt')
   switch (envio.resultado) {
@@ -70,9 +70,9 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
       return void (await aplazarMensaje(deps, mensaje, proximo_en, envio.codigo, envio.motivo))
     }
     case 'pasajero': {
-      const espera = Math.max(ESPERAS[intentos - 1] ?? ESPERA_DE_LA_CUENTA, (envio.esperar_s ?? 0) * 1_000)
-      // `intentos` also counts attempts that failed because of the account. A message that used nine attempts of its
-      // own is at least as old as the waits between them.
+      const espera = Math.max(HANDOVER_WAITS[intentos - 1] ?? ESPERA_DE_LA_CUENTA, (envio.esperar_s ?? 0) * 1_000)
+      // `intentos` also counts attempts that failed because of the service's account. A message is therefore given up
+      // only if it is also at least as old as the waits between nine attempts of its own.
       const edad = deps.reloj().getTime() - mensaje.creado_en.getTime()
       if (intentos >= INTENTOS && edad >= ESPERA_EN_TODO) return fallar(deps, mensaje, envio.codigo, envio.motivo)
       return void (await aplazarMensaje(
@@ -90,17 +90,6 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
 const sinDatos = (envio: WhatsappResult) =>
   'codigo' in envio ? { resultado: envio.resultado, codigo: envio.codigo } : { resultado: envio.resultado }
 
-/**
- * Texts of messages. Each text names the courier company and the merchant, because the recipient does not know the
- * sending number.
- */
-const TEXTOS = {
-  peticion_interactiva: (marca: string, comercio: string) =>
-    `Le escribe ${marca}. Para entregarle su paquete de ${comercio} necesitamos su ubicación. Toque el botón y envíela.`,
-  acuse: (marca: string, comercio: string) =>
-    `¡Gracias! En ${marca} ya sabemos dónde entregarle su paquete de ${comercio}.`,
-}
-
 function pedir(
   whatsapp: ClienteDeWhatsapp,
   ajustes: DepsDeEnvio['ajustes'],
@@ -113,12 +102,18 @@ function pedir(
       codigo: 'sin_telefono',
       motivo: 'El teléfono ya se borró por la retención de datos.',
     })
-  if (tipo === 'peticion_interactiva')
-    return whatsapp.pedirUbicacion({ id, telefono, texto: TEXTOS.peticion_interactiva(marca, comercio) })
-  if (tipo === 'acuse') return whatsapp.enviarTexto({ id, telefono, texto: TEXTOS.acuse(marca, comercio) })
-  if (tipo === 'solicitud_decision') {
-    const hasta = createClock(zonaDe({ departamento, municipio }, ajustes.zonaHoraria)).larga(vence_en!.toISOString())
-    return whatsapp.preguntarDecision({ id, telefono, marca, comercio, hasta, token })
-  }
+  const zona = zonaDe({ departamento, municipio }, ajustes.zonaHoraria)
+  const texto = textoDe({ tipo, marca, comercio, municipio, vence_en, zona })
+  if (tipo === 'peticion_interactiva') return whatsapp.pedirUbicacion({ id, telefono, texto })
+  if (tipo === 'acuse') return whatsapp.enviarTexto({ id, telefono, texto })
+  if (tipo === 'solicitud_decision')
+    return whatsapp.preguntarDecision({
+      id,
+      telefono,
+      marca,
+      comercio,
+      hasta: decisionDeadline(vence_en!, zona),
+      token,
+    })
   return whatsapp.enviarPlantilla({ id, telefono, marca, comercio, municipio, token })
 }

@@ -4,8 +4,10 @@ import { toJob } from '../../data/queue/jobRows.ts'
 import { askByMerchant, askThoseThere } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import { currentTrace } from '../../platform/tracing.ts'
 import { announceChange, isOfGuia, lockGuias, type NuevaEntrega } from './requestSql.ts'
 import { type ClaveDeMensaje, type DepsDeMensajes, idsDe } from './row.ts'
+import { inTracesOf } from './traces.ts'
 
 const VENCIDOS = statement<{ ahora: Date; cuantas: number }, ClaveDeMensaje>(
   'mensajes.vencidos',
@@ -20,7 +22,10 @@ export const solicitudesVencidas = async (
 ): Promise<JobInsert[]> =>
   (await askThoseThere(db, ({ consultar }) => consultar(VENCIDOS, { ahora: reloj(), cuantas }))).map(toJob)
 
-const VENCER = statement<{ ids: readonly string[]; ahora: Date; finales: readonly Estado[] }, NuevaEntrega>(
+const VENCER = statement<
+  { ids: readonly string[]; ahora: Date; finales: readonly Estado[]; traza: string | null },
+  NuevaEntrega
+>(
   'mensajes.vencer',
   `with p as (
      ${lockGuias('id = any(:ids::uuid[])')}
@@ -46,8 +51,10 @@ export async function vencerSolicitudes(
   mensajes: readonly ClaveDeMensaje[],
 ): Promise<void> {
   const ahora = reloj()
-  const entregas = await askByMerchant(db, mensajes, ({ consultar }, claves) =>
-    consultar(VENCER, { ids: idsDe(claves), ahora, finales: MAQUINA_DE_ESTADOS.finales }),
+  const entregas = await inTracesOf(db, 'ubicacion.vencida', mensajes, (suyos) =>
+    askByMerchant(db, suyos, ({ consultar }, claves) =>
+      consultar(VENCER, { ids: idsDe(claves), ahora, finales: MAQUINA_DE_ESTADOS.finales, traza: currentTrace() }),
+    ),
   )
   if (entregas.length > 0) avisarTrabajo(entregas)
 }

@@ -9,7 +9,7 @@ export const anotarEnlaces = (db: Db, filas: readonly { huella: string; comercio
     filas.map(({ huella, comercio_id }) => ({ key: huella, merchant: comercio_id })),
   )
 
-/** Returns the key with which links are made now, and the instant until which they are valid. */
+/** Returns the id of the key that signs new links, and the instant until which new links are valid. */
 export const enlaceDe = ({ secretos, ajustes }: DepsDeMensajes, ahora: Date) => ({
   kid: secretos.presente('ubicacion').kid,
   vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),

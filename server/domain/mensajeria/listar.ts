@@ -1,13 +1,20 @@
 import { paginate } from '../../api/lists/page.ts'
 import type { Mensaje } from '../../generado/contrato/tipos/index.ts'
+import { zonaDe } from '../catalogo/zona.ts'
+import { exigirComercio } from '../comercios/comercio.ts'
 import { buscarGuia, estadoDeSolicitud, type FilaGuia, sinSalida } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { esperaDecision } from '../resoluciones/resolucion.ts'
 import type { FilaMensaje } from './row.ts'
+import { textoDe } from './texts.ts'
 
-export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quien }, { db, cursores, bitacora }) => {
+export const listarMensajes: Handler<'listarMensajes'> = async (
+  { query, ...quien },
+  { db, cursores, bitacora, ajustes },
+) => {
   const leida = await buscarGuia(db, 'todos', query.guia)
   const { comercio_id, modo, id: guia_id, guia, comercio } = leida
+  const [{ nombre }, zona] = [await exigirComercio(db, comercio), zonaDe(leida, ajustes.zonaHoraria)]
   const pagina = await paginate(
     cursores,
     { operacion: 'listarMensajes', dueno: 'operador', filtros: { guia } },
@@ -28,6 +35,10 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quie
         canal: fila.canal as Mensaje['canal'],
         tipo: fila.tipo as Mensaje['tipo'],
         telefono: fila.telefono,
+        texto: textoDe({
+          ...{ tipo: fila.tipo as Mensaje['tipo'], vence_en: fila.vence_en },
+          ...{ marca: ajustes.marca.nombre, comercio: nombre, municipio: leida.municipio, zona },
+        }),
         estado: estadoVisible(leida, fila as FilaMensaje),
         intentos: fila.intentos,
         codigo: fila.codigo,

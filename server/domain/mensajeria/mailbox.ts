@@ -10,7 +10,7 @@ const EN_BUZON = statement<{ ids: readonly string[] }, ClaveDeMensaje & Pick<Fil
   { alcance: 'parte' },
 )
 
-/** Postpones live messages of the mailbox. Only a process of an earlier version writes them as due. */
+/** Postpones live messages of the mailbox that are due. Only a process of an earlier version writes such messages. */
 const RETENER = statement<{ ids: readonly string[] }>(
   'mensajes.retener',
   `update mensaje set proximo_en = ${venceAlCrear('modo', 'canal', 'proximo_en')}

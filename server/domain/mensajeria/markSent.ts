@@ -2,6 +2,7 @@ import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import { currentTrace } from '../../platform/tracing.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import { anotarEnlaces, enlaceDe } from './links.ts'
 import {
@@ -17,6 +18,7 @@ import {
   withSolicitud,
 } from './requestSql.ts'
 import type { ClaveDeMensaje, DepsDeMensajes, FilaMensaje } from './row.ts'
+import { inTracesOf } from './traces.ts'
 
 const DESCARTAR: ExtraChange = (extra) => withSolicitud(extra, `jsonb_build_object('estado', m.estado)`)
 const ENVIAR: ExtraChange = (extra) =>
@@ -29,6 +31,7 @@ const ENVIAR: ExtraChange = (extra) =>
  * Marks messages as sent, each once: only a message in one of the states `:desde` changes. The same statement activates
  * the link, increments the guide's sequence, and writes the event and its webhook deliveries. A second message of the
  * same guide waits for another call. A message that its guide no longer needs is dropped, unless it was already sent.
+ * If the telephone was erased, the provider's id is not stored, because WhatsApp makes that id from the telephone.
  */
 const MARCAR_ENVIADOS = statement<
   {
@@ -39,6 +42,7 @@ const MARCAR_ENVIADOS = statement<
     kid: string
     desde: readonly FilaMensaje['estado'][]
     canal: CanalDeMensaje
+    traza: string | null
   },
   NuevaEntrega
 >(
@@ -57,7 +61,8 @@ const MARCAR_ENVIADOS = statement<
        estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
        enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
        vence_en = case when ${conEnlace('tipo')} then ${venceEnlace('mensaje')} end, kid = :kid, codigo = null, motivo = null,
-       abierta = q.hace_falta and tipo not in ('acuse', 'solicitud_decision'), proveedor_id = coalesce(q.proveedor_id, mensaje.proveedor_id)
+       abierta = q.hace_falta and tipo not in ('acuse', 'solicitud_decision'),
+       proveedor_id = case when mensaje.telefono is not null then coalesce(q.proveedor_id, mensaje.proveedor_id) end
      from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
@@ -99,15 +104,18 @@ export async function marcarEnviados(
     return { id, comercio_id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
   })
   await anotarEnlaces(db, filas)
-  const entregas = await askByMerchant(db, filas, ({ consultar }, filas) =>
-    consultar(MARCAR_ENVIADOS, {
-      enviados: JSON.stringify(filas),
-      ahora,
-      finales: MAQUINA_DE_ESTADOS.finales,
-      ...enlaceDe(partes, ahora),
-      desde,
-      canal,
-    }),
+  const entregas = await inTracesOf(db, 'ubicacion.solicitada', filas, (suyas) =>
+    askByMerchant(db, suyas, ({ consultar }, filas) =>
+      consultar(MARCAR_ENVIADOS, {
+        enviados: JSON.stringify(filas),
+        ahora,
+        finales: MAQUINA_DE_ESTADOS.finales,
+        ...enlaceDe(partes, ahora),
+        desde,
+        canal,
+        traza: currentTrace(),
+      }),
+    ),
   )
   if (entregas.length > 0) avisarTrabajo(entregas)
 }

@@ -1,6 +1,7 @@
-// Exports of this slice to the other slices.
+// Public interface of this folder: the exports that other folders of `domain/` may import.
 
 export { vencerSolicitudes } from './expire.ts'
 export { enviarAlBuzon } from './mailbox.ts'
 export type { DepsDeMensajes, FilaMensaje } from './row.ts'
 export { fallar } from './settle.ts'
+export { textoDe } from './texts.ts'

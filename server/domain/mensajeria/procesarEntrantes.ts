@@ -82,7 +82,11 @@ async function anotarEstado(
     return hallado ? [hallado] : []
   })
   if (!mensaje) return
-  if (estado === 'fallido') return fallar(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
+  if (estado === 'fallido') {
+    // The provider may repeat a status.
+    if (mensaje.estado !== 'fallido') deps.metricas.mensaje('fallido')
+    return fallar(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
+  }
   // The status proves that the message was sent, even if our request got no answer.
   if (['enviando', 'dudoso'].includes(mensaje.estado))
     await marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: proveedorId }])
@@ -112,8 +116,8 @@ const ABIERTAS = statement<{ telefono: string }, FilaGuia & { pedida_en: Date }>
 )
 
 /**
- * Returns the guides with open requests that an answer may be meant for, newest request first. An answer that names one
- * of our messages is only meant for that message's guide, even if the guide does not ask any more.
+ * Returns the guides with open requests to which a recipient's answer may refer, newest request first. An answer to one
+ * of our messages refers only to that message's guide, even if the guide has no open request any more.
  */
 async function buscarAbiertas(
   { db }: DepsDeEntrantes,

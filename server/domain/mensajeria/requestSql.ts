@@ -9,13 +9,16 @@ import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 /** SQL condition that a message of this type contains a link, and counts towards the limits of its telephone. */
 export const conEnlace = (tipo: string) => `${tipo} in ('solicitud_ubicacion', 'solicitud_decision')`
 
-/** SQL of the instant until which the link of the message `m` is valid. A decision has its own deadline. */
+/**
+ * SQL of the instant until which the link of the message `m` is valid. A link for a decision is valid until the
+ * decision's own deadline.
+ */
 export const venceEnlace = (m: string) =>
   `case when ${m}.tipo = 'solicitud_decision' then ${m}.vence_en else :vence_en::timestamptz end`
 
 /**
  * SQL condition that the recipient may still answer the message `m` about a decision of the guide `g`. The decision is
- * open, no later one is, and the guide has the same telephone.
+ * still open, it is the guide's newest decision, and the guide has the same telephone.
  */
 const decisionAbierta = (g: string) => `(${g}.resolucion ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
      and m.vence_en > :ahora::timestamptz and not exists (select from evento v where v.comercio_id = m.comercio_id
@@ -23,9 +26,9 @@ const decisionAbierta = (g: string) => `(${g}.resolucion ->> 'estado' = 'pendien
        and v.tipo = 'guia.resolucion_pendiente'))`
 
 /**
- * SQL condition that the message `m` is still needed. An acknowledgement (`acuse`) always is. A question about a decision
- * is needed while the decision is open. Another request is needed until the guide `g` has a confirmed location, a state
- * of `:finales` or another telephone.
+ * SQL condition that the message `m` is still needed. An acknowledgement (`acuse`) always is. A question about a
+ * decision is needed while the decision is open. A location request is needed until the guide `g` has a confirmed
+ * location, a state of `:finales` or another telephone.
  */
 export const haceFalta = (g = 'g') =>
   `coalesce(case m.tipo when 'acuse' then true when 'solicitud_decision' then ${decisionAbierta(g)}
@@ -33,20 +36,20 @@ export const haceFalta = (g = 'g') =>
        and m.telefono = ${g}.telefono end, false)`
 
 /**
- * SQL of `extra` with members of its `solicitud` replaced. A guide from before the migration has no `solicitud`; then
- * the members of `m` are used.
+ * SQL of the JSON column `extra` with some members of its `solicitud` (location request) replaced. A guide from before
+ * this member existed takes them from the message `m`.
  */
 export const withSolicitud = (extra: string, miembros: string) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', coalesce(${extra} -> 'solicitud',
      jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${miembros})`
 
-/** Builds the SQL of the new value of `extra` after a change of the message `m`. */
+/** Function that builds the SQL of the new value of `extra` after a change of the message `m`. */
 export type ExtraChange = (extra: string) => string
 
 /**
  * SQL that locks the guides of messages in a fixed order, before their messages. A step of a guide (`darPaso`) closes
- * its messages in the same order. This statement therefore reads what a concurrent step has written, not the state
- * before that step.
+ * its messages in the same order. This statement then reads the result of a concurrent step, not the state before that
+ * step.
  */
 export const lockGuias = (
   condition: string,
@@ -61,18 +64,19 @@ export const lockGuias = (
 export const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
-/** Webhook delivery written by one of the statements below. */
+/** Webhook delivery that one of the statements below has written. */
 export type NuevaEntrega = ClaveDeWebhook & { guia_id: string }
 
 /**
- * SQL that ends a statement whose CTE `g` changed the requests of guides. Each guide writes this event and its webhook
- * deliveries, dated `:ahora` or, if later, the guide's last date.
+ * SQL that ends a statement whose CTE `g` changed the requests of guides. Each of these guides gets an event with its
+ * webhook deliveries. The event's time is `:ahora`, or the guide's last change if that is later. `:traza` is the
+ * event's trace.
  */
 export const announceChange = (tipo: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
-       forma, ocurrido_en, registrado_en)
+       forma, ocurrido_en, registrado_en, traza)
      select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoEnSql('g')},
-       ${FORMA_EN_SQL}, actualizado_en, actualizado_en from g
+       ${FORMA_EN_SQL}, actualizado_en, actualizado_en, :traza::text from g
      returning n.*
    ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
    select * from d`

@@ -14,7 +14,8 @@ const TARDE =
   'El servicio no tenía mensajería cuando se creó la guía y el mensaje ya no sale. Pídalo otra vez, o confirme usted el lugar.'
 
 /**
- * SQL condition that the request `m` was never sent: it waits, or an earlier version stored it in the mailbox as sent.
+ * SQL condition that the request `m` was never sent. It still waits, or an earlier version stored it in the mailbox and
+ * marked it as sent.
  */
 const noSalio = (m: string) => `${esSinSalida(`${m}.modo`, `${m}.canal`)} and ${m}.estado in ('pendiente', 'enviado')`
 
@@ -37,17 +38,17 @@ const APARTAR = statement<{ guias: string }>(
   { alcance: 'parte' },
 )
 
-/** SQL of the request in the guide's row: pending on the other channel, or dropped. */
+/** SQL of the request as the guide's row stores it: pending on the other channel, or dropped. */
 const RETOMADA: ExtraChange = (extra) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', (coalesce(${extra} -> 'solicitud',
      jsonb_build_object('numero', m.numero, 'creado_en', m.creado_en)) - array['enviado_en', 'vence_en'])
      || jsonb_build_object('canal', m.canal, 'estado', m.estado, 'motivo', m.motivo))`
 
 /**
- * Hands the newest request of each guide and type to WhatsApp and drops the others, so that a recipient gets one message.
- * No location is asked of a guide that ended, that has its location, or that is older than the validity of a link. No
- * decision is asked that is not open any more. The creation instant of a handed-over message becomes `:ahora`, and its
- * retries count from there.
+ * Hands the newest request of each guide and type to WhatsApp and drops the others, so that a recipient gets one
+ * message. Drops requests for a location if the guide has ended, has its location, or is older than the validity of a
+ * link. Drops questions about decisions that are no longer open. A handed-over message gets `:ahora` as its creation
+ * instant, from which its retries count.
  */
 const RETOMAR = statement<
   { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },

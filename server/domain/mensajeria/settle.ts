@@ -2,6 +2,7 @@ import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import { currentTrace } from '../../platform/tracing.ts'
 import {
   announceChange,
   ES_LA_ULTIMA,
@@ -13,6 +14,7 @@ import {
   withSolicitud,
 } from './requestSql.ts'
 import { type ClaveDeMensaje, type DepsDeMensajes, type FilaMensaje, idsDe } from './row.ts'
+import { inTracesOf } from './traces.ts'
 
 const POR_DUDOSO: ExtraChange = (extra) =>
   withSolicitud(
@@ -27,7 +29,7 @@ const SEGUN_PROVEEDOR: ExtraChange = (extra) =>
     `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregado_en', m.entregado_en, 'leido_en', m.leido_en))`,
   )
 
-/** Postpones a claimed message that certainly was not sent, until `proximo_en`. */
+/** Postpones a claimed message until `proximo_en`. Used only if the message certainly was not sent. */
 export const aplazarMensaje = (
   { db }: DepsDeMensajes,
   { id, comercio_id }: ClaveDeMensaje,
@@ -81,7 +83,12 @@ export const dudar = (
 
 /** Marks a message as failed. If the message is its guide's newest request, the request fails too. */
 const FALLAR = statement<
-  Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
+  Pick<FilaMensaje, 'id' | 'codigo'> & {
+    motivo: string
+    ahora: Date
+    finales: readonly Estado[]
+    traza: string | null
+  },
   NuevaEntrega
 >(
   'mensajes.fallar',
@@ -109,13 +116,16 @@ export async function fallar(
   codigo: string | null,
   motivo: string,
 ): Promise<void> {
-  const entregas = await db.de(comercio_id).consultar(FALLAR, {
-    id,
-    codigo,
-    motivo: motivo.slice(0, 500),
-    ahora: reloj(),
-    finales: MAQUINA_DE_ESTADOS.finales,
-  })
+  const entregas = await inTracesOf(db, 'ubicacion.fallida', [{ id, comercio_id }], () =>
+    db.de(comercio_id).consultar(FALLAR, {
+      id,
+      codigo,
+      motivo: motivo.slice(0, 500),
+      ahora: reloj(),
+      finales: MAQUINA_DE_ESTADOS.finales,
+      traza: currentTrace(),
+    }),
+  )
   if (entregas.length > 0) avisarTrabajo(entregas)
 }
 

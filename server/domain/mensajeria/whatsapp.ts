@@ -30,9 +30,9 @@ export interface ConfigDeWhatsapp {
 }
 
 /**
- * Result of sending a message. `dudoso` matters most: repeating a message that was sent writes to a person twice.
- * Giving up a message that was not sent leaves the recipient without it. The reasons are for an operator and safe to
- * log, without telephones or secrets.
+ * Result of sending a message. `dudoso` means that nobody knows if the message was sent: a repetition might reach the
+ * person twice, and giving up might leave the person without it. The reasons are for an operator and safe to log,
+ * without telephones or secrets.
  */
 export type WhatsappResult =
   /** `proveedorId` is WhatsApp's message id (wamid). */
@@ -97,7 +97,7 @@ interface OpcionesDeCliente {
   ca?: string
 }
 
-/** Creates a client of the WhatsApp Cloud API, with its own connection pool. */
+/** Creates a client of the WhatsApp Cloud API with a connection pool of its own. */
 export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente = {}): ClienteDeWhatsapp {
   const transporte = crearTransporte(config, opciones)
   const enviar = async (
@@ -128,7 +128,7 @@ export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: Opcio
           action: { name: 'send_location' },
         },
       }),
-    // No preview: to make one, Meta would open the recipient's personal link.
+    // No link preview, because Meta would open the recipient's personal link to make one.
     enviarTexto: (mensaje) =>
       enviar(mensaje, { type: 'text', text: { preview_url: false, body: recortar(mensaje.texto, 4096) } }),
     cerrar: () => transporte.cerrar(),
@@ -170,7 +170,7 @@ const recortar = (texto: string, maximo: number): string => {
 interface Desenlace {
   /** True once the request was handed to an open connection; from then on it may have arrived. */
   escrito: boolean
-  /** Null if the answer is complete. */
+  /** Error that ended the exchange; null if the answer is complete. */
   causa: Error | null
   status: number
   cabeceras: Record<string, string | string[] | undefined>
@@ -262,8 +262,7 @@ function intercambio() {
   const oyente: Dispatcher.DispatchHandler = {
     // undici calls this with an open connection, just before it writes the whole request in one go.
     onRequestStart(nuevo) {
-      // The outcome is already decided, or undici is about to repeat the request. The request must not be written in
-      // either case.
+      // Stops the request if its outcome is already decided, or if undici is about to send it a second time.
       if (terminado || llegado.escrito) return nuevo.abort(REPETIDA)
       llegado.escrito = true
       control = nuevo
@@ -303,7 +302,7 @@ function juzgar(desenlace: Desenlace): WhatsappResult {
 
 function noSalio(causa: Error): WhatsappResult {
   const { code = 'red' } = causa as NodeJS.ErrnoException
-  // A token or id with characters that no request may contain makes every retry fail, too.
+  // A token or id with characters that HTTP headers or URLs forbid fails at every retry, too.
   if (causa instanceof errors.InvalidArgumentError) {
     const motivo = 'El token o el phone number id llevan caracteres que no se pueden enviar: corrija la configuración.'
     return { resultado: 'rechazado', codigo: 'configuracion', motivo }

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { redactarMotivo } from './whatsappCodes.ts'
 
-// Reads WhatsApp webhooks. Pure functions. The signature is checked over the raw bytes before parsing. After that the
-// body is Meta's, but its shape changes with every version, so each item that is not understood is skipped.
+// Reads WhatsApp webhooks. Pure functions. The signature is checked over the raw bytes before parsing, so the body
+// comes from Meta. Its shape changes with every version, so each item that is not understood is skipped.
 
 /** Item of a WhatsApp webhook: the status of one of our messages, a recipient's location, or a text. */
 export type Entrante =
@@ -42,7 +42,7 @@ interface Mensaje {
  */
 export function firmaValida(crudo: Buffer, cabecera: string | undefined, appSecret: string): boolean {
   const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(cabecera ?? '') ?? []
-  // With an empty secret anybody could sign.
+  // With an empty secret, anybody could create a valid signature.
   if (!hex || appSecret === '') return false
   return timingSafeEqual(Buffer.from(hex, 'hex'), hmac(appSecret, crudo))
 }
@@ -55,7 +55,7 @@ export function responderReto(consulta: Record<string, unknown>, verifyToken: st
   const { 'hub.mode': modo, 'hub.verify_token': token, 'hub.challenge': reto } = consulta
   if (modo !== 'subscribe' || typeof token !== 'string' || typeof reto !== 'string' || verifyToken === '')
     return undefined
-  // Digests have equal length, as `timingSafeEqual` requires.
+  // The compared digests have equal length, as `timingSafeEqual` requires.
   if (!timingSafeEqual(hmac('reto', token), hmac('reto', verifyToken))) return undefined
   // Meta's challenge is a number. An echo of any other text would help an attacker who guessed the token.
   return /^[\w-]{1,256}$/.test(reto) ? reto : undefined
@@ -125,7 +125,7 @@ function leerMensaje(crudo: Objeto): Entrante | null {
   return { tipo: 'ubicacion', ...comun, lat, lng, nombre: texto(name, 1000), direccion: texto(address, 1000) }
 }
 
-/** Returns the words in a message of any kind: text, label of the button, caption of an image, emoji… */
+/** Returns the text of a message of any kind: its text, the label of a button, the caption of an image, an emoji… */
 function leerPalabras(crudo: Objeto): string {
   const contenido = objeto(typeof crudo.type === 'string' ? propio(crudo, crudo.type) : null)
   const { body, text, caption, emoji } = contenido

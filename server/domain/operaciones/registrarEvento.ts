@@ -1,18 +1,12 @@
-import { problemOfFaults } from '../../platform/errors.ts'
 import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
 import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
-import { buscarRepartidor, presentarQuien } from '../repartidores/repartidor.ts'
+import { exigirActivo, presentarQuien } from '../repartidores/repartidor.ts'
 
 const REMEDIO = 'Espere la confirmación o envíe forzar con una razón.'
 
 export const registrarEvento: Handler<'registrarEvento'> = async ({ path, body, identidad }, deps) => {
-  const repartidor =
-    body.repartidor === undefined ? undefined : ((await buscarRepartidor(deps.db, body.repartidor)) ?? undefined)
-  if (body.repartidor !== undefined && !repartidor?.codigo_hash) {
-    const mensaje = 'no es ningún repartidor activo; compárelo con GET /operaciones/v1/repartidores'
-    throw problemOfFaults('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
-  }
+  const repartidor = body.repartidor === undefined ? undefined : await exigirActivo(deps.db, body.repartidor)
   const quien = {
     ambito: 'todos',
     autor: identidad.operador,

@@ -7,7 +7,7 @@ import { presentarGuias } from './guia.ts'
 
 /**
  * Executes an operator's request about a guide at most once for each key, and answers with the guide. The key belongs
- * to the guide's merchant, like those of the merchant's own requests.
+ * to the guide's merchant, like the keys of the merchant's own requests.
  * @throws Problema 404; 409 if the key belongs to another request
  */
 export async function unaVezPorOperador(

@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import type { operador } from '../../generado/contrato/prisma/client.ts'
-import type { LlaveDeOperadorCreada, Operador } from '../../generado/contrato/tipos/index.ts'
+import type { Autor, LlaveDeOperadorCreada, Operador } from '../../generado/contrato/tipos/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -47,4 +47,22 @@ export async function guardarOperadorConLlave(
 ): Promise<LlaveDeOperadorCreada> {
   const { id: operadorId, operador, creado_en } = await guardarOperador(deps, nombre)
   return guardarLlaveDeOperador(deps.db, creado_en, { operadorId, operador })
+}
+
+const NOMBRES = statement<{ autores: readonly string[] }, { autor: string; nombre: string }>(
+  'operadores.nombres',
+  `select operador as autor, nombre from operador where operador = any(:autores::text[])
+   union all select persona, nombre from persona where persona = any(:autores::text[])`,
+)
+
+/**
+ * Reads the names of operators and persons of the courier company.
+ * @returns a function that returns the author with an identifier (op_… or per_…). The name of an erased person is
+ *   empty.
+ */
+export async function leerAutores(db: Db, codigos: readonly string[]): Promise<(autor: string) => Autor> {
+  const autores = [...new Set(codigos)]
+  const leidos = autores.length > 0 ? await db.central.consultar(NOMBRES, { autores }) : []
+  const nombres = new Map(leidos.map(({ autor, nombre }) => [autor, nombre]))
+  return (autor) => ({ autor, nombre: nombres.get(autor) || null })
 }

@@ -1,5 +1,5 @@
-// A person whose telephone a correction has replaced. The guide now belongs to somebody else, so only what the guide had
-// while the telephone was this person's is exported or erased.
+// Data of a person whose telephone was replaced in a guide by a correction. The guide now belongs to another recipient.
+// Only what the guide stored while it had the person's telephone is exported or erased.
 
 import { type Db, inTransaction, type Query, statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
@@ -9,14 +9,14 @@ import type { Deps } from '../deps.ts'
 import type { FilaEvento } from '../eventos/evento.ts'
 import { CAMPOS, type FilaGuia } from '../guias/campos.ts'
 import { type Cambios, cifrarCambios, descifrarCambios } from '../guias/correcciones.ts'
-import { type DeQuien, de, soloCuando } from './persona.ts'
+import { type DeQuien, de, filas, PRUEBAS, respuestas, soloCuando } from './persona.ts'
 
 /** Maximum number of guides per statement. */
 const LOTE = 50
 
 type GuiaAnterior = FilaGuia & { comercio: string; nombre: string }
 
-/** Finds the next guides that had a telephone and now have another one. */
+/** Finds the next guides that once had a telephone and now have another one. */
 const GUIAS = statement<DeQuien & { desde: string }, GuiaAnterior>(
   'personas.anteriores',
   `select g.*, c.comercio, c.nombre from guia g join comercio c on c.id = g.comercio_id
@@ -42,15 +42,32 @@ const MENSAJES = statement<ClaveDeGuia & { telefono: string }, { mensaje: unknow
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and telefono = :telefono order by numero`,
 )
 
-/** Part of a guide's history in which a telephone was its own. */
+/** SQL condition: a row `t` is from a period. The correction that ends the period is of the next person. */
+const EN_EL_PERIODO = 't.secuencia >= :desde and t.secuencia < :hasta'
+
+/** SQL condition: a proof from a period names the file `t` of the guide `v`. */
+const ARCHIVO_DEL_PERIODO = `exists (select from (${PRUEBAS}) n
+   where ${de('n')} and n.secuencia >= :desde and n.secuencia < :hasta and t.archivo = any(n.archivos))`
+
+/** Reads what events, notes, proofs and merchants' servers said in a period, and the names of its files. */
+const DEL_PERIODO = statement<ClaveDeGuia & Periodo, { tablas: unknown; archivos: string[] }>(
+  'personas.delPeriodo',
+  `select jsonb_build_object(${filas('evento', EN_EL_PERIODO, ',huella,cambios')}, ${filas('nota', EN_EL_PERIODO)},
+     ${filas('prueba_entrega', EN_EL_PERIODO)}, ${filas('prueba_intento', EN_EL_PERIODO)},
+     ${filas('archivo', ARCHIVO_DEL_PERIODO)}, ${respuestas(EN_EL_PERIODO)}) as tablas,
+     array(select t.archivo from archivo t where ${de('t')} and ${ARCHIVO_DEL_PERIODO} order by t.archivo) as archivos
+   from guia v where comercio_id = :comercio_id and modo = :modo and id = :guia_id`,
+)
+
+/** Part of a guide's history during which the guide had a certain telephone. */
 interface Periodo {
-  /** Event from which the guide had the telephone. */
+  /** Sequence of the event from which the guide had the telephone. */
   desde: number
-  /** Event that replaced the telephone. */
+  /** Sequence of the event that replaced the telephone. */
   hasta: number
 }
 
-/** Returns the periods in which a guide had a telephone that corrections have replaced. */
+/** Returns the periods in which a guide had a telephone that later corrections replaced. */
 function periodosDe(telefono: string, correcciones: readonly { secuencia: number; cambios: Cambios }[]): Periodo[] {
   const periodos: Periodo[] = []
   let desde = 1
@@ -66,17 +83,18 @@ const PERSONALES: readonly string[] = Object.entries(CAMPOS).flatMap(([columna, 
   'personal' in campo ? [columna] : [],
 )
 
-/** A guide's correction with its decrypted values. */
+/** Correction of a guide with its decrypted values. */
 type Corregida = { secuencia: number; registrado_en: Date; cambios: Cambios }
 
 /**
- * Splits the values of each correction: the person's own, and the others. A value belongs to the person whose telephone
- * the guide had when the value was set, also if it was replaced long after the telephone. A pickup is the merchant's.
+ * Splits the values of each correction into those of the person and the others. A value is the person's if the guide
+ * had the person's telephone when the value was set, even if the value was replaced much later. A pickup always belongs
+ * to the merchant.
  */
 function separar(correcciones: readonly Corregida[], periodos: readonly Periodo[]) {
   const esSuyo = (columna: string, puesto: number) =>
     PERSONALES.includes(columna) && periodos.some(({ desde, hasta }) => desde <= puesto && puesto < hasta)
-  /** Event that set the present value of each column; absent for values of the creation. */
+  /** Sequence of the event that set the present value of each column; absent for values from the guide's creation. */
   const puestos = new Map<string, number>()
   return correcciones.map((correccion) => {
     const [suyos, quedan]: Record<string, object>[] = [{}, {}]
@@ -90,6 +108,12 @@ function separar(correcciones: readonly Corregida[], periodos: readonly Periodo[
     return { ...correccion, suyos: suyos!, quedan: quedan as Cambios }
   })
 }
+
+/** Returns the values of each correction that are the person's, for an export. */
+const valoresSuyos = (correcciones: readonly Corregida[], periodos: readonly Periodo[]) =>
+  separar(correcciones, periodos).flatMap(({ secuencia, registrado_en, suyos }) =>
+    Object.keys(suyos).length > 0 ? [{ secuencia, registrado_en: registrado_en.toISOString(), ...suyos }] : [],
+  )
 
 /** Decrypted corrections of a guide. A correction that no master key decrypts has no values. */
 async function leerCorrecciones(consultar: Query, secretos: Secrets, clave: ClaveDeGuia): Promise<Corregida[]> {
@@ -123,7 +147,10 @@ async function* guiasAnteriores(consultar: Query, suya: DeQuien) {
 const enCada = async <R>(db: Db, { comercio_id }: DeQuien, hacer: (parte: Db) => Promise<R>): Promise<R[]> =>
   comercio_id === null ? inEach(db, hacer) : [await hacer(db.de(comercio_id))]
 
-/** Exports what guides with another telephone still have of a person: corrected values, and messages to the telephone. */
+/**
+ * Returns what guides with another telephone still store about a person: corrected values, and messages to the person's
+ * telephone.
+ */
 export async function exportarAnteriores({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, suya: DeQuien) {
   const exportadas = await enCada(db, suya, async ({ consultar }) => {
     const suyas = []
@@ -136,15 +163,35 @@ export async function exportarAnteriores({ db, secretos }: Pick<Deps, 'db' | 'se
         guia: guia.guia,
         comercio: { comercio: guia.comercio, nombre: guia.nombre },
         modo: guia.modo,
-        correcciones: separar(correcciones, periodos).flatMap(({ secuencia, registrado_en, suyos }) =>
-          Object.keys(suyos).length > 0 ? [{ secuencia, registrado_en: registrado_en.toISOString(), ...suyos }] : [],
-        ),
+        correcciones: valoresSuyos(correcciones, periodos),
         mensajes: mensajes.map(({ mensaje }) => mensaje),
+        periodos: await leerPeriodos(consultar, clave, periodos),
       })
     }
     return suyas
   })
   return exportadas.flat()
+}
+
+/** Returns the person's corrected values in a guide that now has the person's telephone. */
+export async function exportarCorrecciones(
+  { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
+  telefono: string,
+  clave: ClaveDeGuia,
+) {
+  const correcciones = await leerCorrecciones(db.de(clave.comercio_id).consultar, secretos, clave)
+  const desde = correcciones.findLast(({ cambios }) => cambios.telefono)?.secuencia ?? 1
+  const periodos = [...periodosDe(telefono, correcciones), { desde, hasta: Number.POSITIVE_INFINITY }]
+  return valoresSuyos(correcciones, periodos)
+}
+
+async function leerPeriodos(consultar: Query, clave: ClaveDeGuia, periodos: readonly Periodo[]) {
+  const leidos = []
+  for (const periodo of periodos) {
+    const [leido = { tablas: {}, archivos: [] }] = await consultar(DEL_PERIODO, { ...clave, ...periodo })
+    leidos.push({ ...periodo, ...leido })
+  }
+  return leidos
 }
 
 const TOMAR = statement<ClaveDeGuia, FilaGuia>(
@@ -158,13 +205,15 @@ const GUARDAR_CAMBIOS = statement<ClaveDeGuia & { secuencia: number; cambios: Bu
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,
 )
 
-/** SQL condition: a place is known, and it is not the present place of the guide `v`. */
+/** SQL condition that a place is known and differs from the present place of the guide `v`. */
 const OTRO_LUGAR = (lat: string, lng: string) =>
   `(${lat} is not null and (${lat}, ${lng}) is distinct from (v.ubicacion_lat, v.ubicacion_lng))`
 
 /**
- * Erases what a former recipient's telephone left in a guide: messages, links, words and places of the events of its
- * period, and what merchants' servers answered to them. A place that is still the guide's own stays.
+ * Erases what a guide stores about a former recipient: messages, links, texts and places of events from that time, their
+ * proofs with the files, and the answers of merchants' servers to them. A place that is still the guide's present
+ * location stays, and so does the link to it that is still to be followed. The notes and proofs after the correction
+ * that ends the period are of the next person.
  */
 const BORRAR_PERIODO = statement<ClaveDeGuia & { telefono: string; desde: number; hasta: number }>(
   'personas.borrarPeriodo',
@@ -177,6 +226,22 @@ const BORRAR_PERIODO = statement<ClaveDeGuia & { telefono: string; desde: number
    ), l as (
      delete from enlace_ubicacion l using m where l.comercio_id = m.comercio_id and l.modo = m.modo
        and l.guia_id = m.guia_id and l.numero = m.numero
+   ), k as (
+     delete from enlace_corto k using v
+     where ${de('k')} and k.maps_url is distinct from coalesce(v.ubicacion_extra ->> 'enlace', v.maps_url)
+   ), o as (
+     delete from nota o using v where ${de('o')} and o.secuencia >= :desde and o.secuencia < :hasta
+   ), p as (
+     delete from prueba_entrega p using v where ${de('p')} and p.secuencia >= :desde and p.secuencia < :hasta
+     returning p.fotos || p.firma || p.pdf as archivos
+   ), n as (
+     delete from prueba_intento n using v where ${de('n')} and n.secuencia >= :desde and n.secuencia < :hasta
+     returning n.fotos as archivos
+   ), a as (
+     delete from archivo a using v, (select archivos from p union all select archivos from n) q
+     where ${de('a')} and a.archivo = any(q.archivos) returning a.archivo
+   ), i as (
+     update archivo_indice i set estado = 'borrando' from a, v where i.comercio_id = v.comercio_id and i.archivo = a.archivo
    ), t as (
      delete from telefono_anterior t using v where ${de('t')} and t.telefono = :telefono
    ), s as (
@@ -198,7 +263,7 @@ const BORRAR_PERIODO = statement<ClaveDeGuia & { telefono: string; desde: number
    from v where ${de('e')} and e.secuencia between :desde and :hasta`,
 )
 
-/** Erases the person's values in a guide that now has another telephone. */
+/** Erases the former recipient's values in a guide that now has another telephone. */
 async function olvidarAnterior(
   { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   telefono: string,
@@ -221,8 +286,8 @@ async function olvidarAnterior(
 }
 
 /**
- * Erases the person's values in all guides that had the telephone and now have another one, also in guides that have not
- * ended: their delivery needs only what the guide has now.
+ * Erases the person's values in all guides that once had the telephone and now have another one. This includes guides
+ * that have not ended, because their delivery needs only the present values.
  * @returns number of guides
  */
 export async function olvidarAnteriores(

@@ -1,36 +1,38 @@
 import { type Query, statement } from '../../data/db.ts'
+import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { exportarAnteriores } from './anteriores.ts'
-import { type DeQuien, de, FINALES, patronDe } from './persona.ts'
+import { deGuia } from '../eventos/evento.ts'
+import { VALE } from '../pruebasEntrega/prueba.ts'
+import { exportarAnteriores, exportarCorrecciones } from './anteriores.ts'
+import { type DeQuien, de, FINALES, filas, PRUEBAS, patronDe, respuestas } from './persona.ts'
 
 /** Maximum number of guides per statement. */
 const LOTE = 50
 const DIA = 86_400_000
 
 /**
- * Returns SQL for the rows of a table that belong to the guide `v`, without the columns that only the database needs.
+ * SQL condition: a row `tabla` of the guide `v` is from a time when the guide had its present telephone. A row of
+ * `telefono_anterior` names the telephone that the guide had before an event.
  */
-const filas = (tabla: string, sin = '', solo = 'true') =>
-  `'${tabla}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${sin}}'::text[]), '[]')
-       from ${tabla} t where ${de('t')} and ${solo})`
+const conEsteTelefono = (tabla: string) =>
+  `coalesce((select u.telefono from telefono_anterior u where u.comercio_id = v.comercio_id and u.modo = v.modo
+     and u.guia_id = v.id and u.secuencia > ${tabla}.secuencia order by u.secuencia limit 1), v.telefono) = v.telefono`
+const DE_ESTE_TELEFONO = conEsteTelefono('t')
 
-/**
- * Returns SQL for the responses of merchants' servers to webhooks of the guide `v`. A response may repeat personal data
- * from the webhook.
- */
-const respuestas = (tabla: string, que: string) =>
-  `'${tabla}', (select coalesce(jsonb_agg(${que}), '[]') from webhook w join ${tabla} t using (comercio_id, modo, webhook)
-       where ${de('t')} and w.comercio_id = v.comercio_id and w.modo = v.modo)`
+/** SQL condition: no proof of another person's time names the file `t` of the guide `v`. */
+const ARCHIVO_SUYO = `not exists (select from (${PRUEBAS}) n
+   where ${de('n')} and t.archivo = any(n.archivos) and not ${conEsteTelefono('n')})`
 
 /** Reads the next guides of a telephone number, each with its rows in all tables. */
 const EXPORTAR = statement<
   DeQuien & { desde: string },
   {
     id: string
+    comercio_id: string
     comercio: string
     nombre: string
-    modo: string
+    modo: Modo
     guia: string
     terminada: boolean
     estado_en: Date
@@ -40,18 +42,13 @@ const EXPORTAR = statement<
   }
 >(
   'personas.exportar',
-  `select v.id, c.comercio, c.nombre, v.modo, v.guia, v.${FINALES} as terminada, v.estado_en,
-     jsonb_build_object('guia', to_jsonb(v) - '{comercio_id,id,huellas}'::text[], ${filas('evento', ',huella,cambios')},
-       ${filas('mensaje', '', 't.telefono = v.telefono')}, ${filas('enlace_ubicacion', ',huella')}, ${filas('enlace_corto')}, ${filas('prueba_entrega')},
-       ${filas('prueba_intento')}, ${filas('archivo')},
-       ${respuestas('webhook_entrega', `jsonb_build_object('evento', t.evento, 'respuesta', t.exito)`)},
-       ${respuestas(
-         'webhook_intento',
-         `jsonb_build_object('webhook', t.webhook, 'secuencia', t.secuencia,
-         'cabeceras', t.cabeceras, 'cuerpo', t.cuerpo)`,
-       )}) as tablas,
-     (select p.entregado_en from prueba_entrega p where ${de('p')}) as entregado_en,
-     array(select a.archivo from archivo a where ${de('a')} order by a.archivo) as archivos
+  `select v.id, v.comercio_id, c.comercio, c.nombre, v.modo, v.guia, v.${FINALES} as terminada, v.estado_en,
+     jsonb_build_object('guia', to_jsonb(v) - '{comercio_id,id,huellas}'::text[], ${filas('evento', DE_ESTE_TELEFONO, ',huella,cambios')},
+       ${filas('mensaje', 't.telefono = v.telefono')}, ${filas('enlace_ubicacion', 'true', ',huella')}, ${filas('enlace_corto', 'true')},
+       ${filas('nota', DE_ESTE_TELEFONO)}, ${filas('prueba_entrega', DE_ESTE_TELEFONO)}, ${filas('prueba_intento', DE_ESTE_TELEFONO)},
+       ${filas('archivo', ARCHIVO_SUYO)}, ${respuestas(DE_ESTE_TELEFONO)}) as tablas,
+     (select p.entregado_en from prueba_entrega p where ${de('p')} and ${VALE}) as entregado_en,
+     array(select t.archivo from archivo t where ${de('t')} and ${ARCHIVO_SUYO} order by t.archivo) as archivos
    from guia v join comercio c on c.id = v.comercio_id
    where v.telefono = :telefono and (:comercio_id::uuid is null or v.comercio_id = :comercio_id) and v.id > :desde
    order by v.id limit ${LOTE}`,
@@ -77,9 +74,9 @@ type DepsDeExportacion = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora' | '
 const PRIMERA = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Exports all stored data of a telephone number, by guide and table, with the dates until which the data is kept. Of a
- * guide that now has another telephone, `anteriores` contains what was of this one.
- * Excludes secrets and digests.
+ * Exports all stored data of a telephone number, by guide and table, with the dates until which the data is kept.
+ * `anteriores` contains what guides that now have another telephone still store about this one. Excludes secrets and
+ * digests.
  */
 export async function exportarPersona(deps: DepsDeExportacion, quien: Quien, suya: DeQuien) {
   await deps.bitacora.consultada(quien, { accion: 'exportarPersona', campos: ['telefono'] })
@@ -88,7 +85,10 @@ export async function exportarPersona(deps: DepsDeExportacion, quien: Quien, suy
   const guias = []
   for (let desde: string | undefined = PRIMERA; desde !== undefined; ) {
     const leidas: Exportada[] = await consultar(EXPORTAR, { ...suya, desde })
-    guias.push(...leidas.map((leida) => presentarExportada(deps, leida)))
+    for (const leida of leidas) {
+      const correcciones = await exportarCorrecciones(deps, telefono, deGuia(leida))
+      guias.push({ ...presentarExportada(deps, leida), correcciones })
+    }
     desde = leidas.at(-1)?.id
   }
   return {

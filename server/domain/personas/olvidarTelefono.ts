@@ -2,9 +2,12 @@ import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { entrante, guia } from '../../generado/contrato/prisma/client.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
+import { olvidarClaves } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
+import { olvidarNotas } from '../notas/nota.ts'
+import { VALE } from '../pruebasEntrega/prueba.ts'
 import { olvidarAnteriores } from './anteriores.ts'
-import { BORRAR, type DeQuien, de, FINALES, patronDe } from './persona.ts'
+import { BORRAR, type DeQuien, de, type ErasedGuide, FINALES, patronDe } from './persona.ts'
 
 /** Maximum number of guides per transaction. */
 const LOTE = 100
@@ -15,17 +18,17 @@ const LOTE_DE_ENTRANTES = 2_000
  * Erases the data of the next ended guides of a telephone number. Also deletes their proofs and files, and the content
  * of the responses of merchants' servers to webhooks.
  */
-const OLVIDAR = statement<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
+const OLVIDAR = statement<DeQuien & { ahora: Date }, ErasedGuide>(
   'personas.olvidarTelefono',
   `with v as (
      select comercio_id, modo, id from guia
      where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id) and ${FINALES}
      order by id limit ${LOTE} for update
    ), p as (
-     delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id
+     delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id, p.rectificada_en
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
-     select comercio_id, modo, guia_id, :ahora, 'peticion' from p
+     select comercio_id, modo, guia_id, :ahora, 'peticion' from p where ${VALE}
    ), n as (
      delete from prueba_intento n using v where ${de('n')}
    ), a as (
@@ -76,7 +79,7 @@ const REPARTIDORES = statement<Pick<DeQuien, 'telefono'>, { repartidor: string }
 /** Result of an erasure: the erased data, and the data that remains. */
 export interface Olvidada {
   guias: number
-  /** Number of guides that now have another telephone, of which only this person's values were erased. */
+  /** Number of guides that now have another telephone. Only this person's values were erased in them. */
   anteriores: number
   /** Number of deleted bodies that were received from the messaging provider. */
   entrantes: number
@@ -94,9 +97,9 @@ export interface Olvidada {
 type DepsDeOlvido = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora'>
 
 /**
- * Erases the stored data of a telephone number's ended guides, and what guides with another telephone still have of it. Each transaction erases one batch and writes its audit
- * line. After an interruption, the next call continues with the remaining guides.
- * The sweeper later deletes the files that no row names any more.
+ * Erases the data of ended guides with a telephone number, and what guides with another telephone still store about it.
+ * Each transaction erases one batch and writes its audit line. After an interruption, the next call continues with the
+ * remaining guides. The sweeper later deletes the files that no row names any more.
  */
 export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<Olvidada> {
   const anteriores = await olvidarAnteriores(deps, quien, suya)
@@ -136,9 +139,12 @@ async function olvidarSusGuias({ db, reloj, bitacora }: DepsDeOlvido, quien: Qui
   let guias = 0
   for (let cuantas = LOTE; cuantas === LOTE; guias += cuantas) {
     cuantas = await inTransaction(db, async (consultar) => {
-      const borradas = (await consultar(OLVIDAR, { ...suya, ahora: reloj() })).length
-      if (borradas > 0) await bitacora.anotar(consultar, quien, lineaDe(borradas))
-      return borradas
+      const borradas = await consultar(OLVIDAR, { ...suya, ahora: reloj() })
+      if (borradas.length === 0) return 0
+      await olvidarClaves(consultar, borradas)
+      await olvidarNotas(consultar, borradas)
+      await bitacora.anotar(consultar, quien, lineaDe(borradas.length))
+      return borradas.length
     })
   }
   return guias

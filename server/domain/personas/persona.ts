@@ -1,11 +1,20 @@
 import type { Db } from '../../data/db.ts'
+import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { exigirComercio } from '../comercios/comercio.ts'
 import { BORRADOS } from '../guias/campos.ts'
 
-/** Subject of an export or an erasure: a telephone number, in the guides of one merchant or of all. */
+/** Guide whose personal data were erased. */
+export interface ErasedGuide {
+  comercio_id: string
+  modo: Modo
+  id: string
+  guia: string
+}
+
+/** Person whose data is exported or erased: a telephone number, in the guides of one merchant or of all. */
 export interface DeQuien {
   /** Telephone number in E.164. */
   telefono: string
@@ -41,7 +50,38 @@ export const FINALES = `estado = any(array[${MAQUINA_DE_ESTADOS.finales.map((est
 export const de = (tabla: string) =>
   `${tabla}.comercio_id = v.comercio_id and ${tabla}.modo = v.modo and ${tabla}.guia_id = v.id`
 
-/** SQL of a guide's location data without anything but when the location was confirmed. */
+/**
+ * Returns SQL for the rows `t` of a table that belong to the guide `v`, as a member of an object.
+ * @param solo SQL condition for the rows
+ * @param sin columns to leave out beside those that only the database needs, each after a comma
+ */
+export const filas = (tabla: string, solo: string, sin = '') =>
+  `'${tabla}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${sin}}'::text[]), '[]')
+       from ${tabla} t where ${de('t')} and ${solo})`
+
+/** SQL of all proofs of deliveries and of failed attempts, each with the names of its files. */
+export const PRUEBAS = `select comercio_id, modo, guia_id, secuencia, fotos as archivos from prueba_intento
+     union all select comercio_id, modo, guia_id, secuencia, fotos || firma || pdf from prueba_entrega`
+
+const deRespuestas = (tabla: string, solo: string, que: string) =>
+  `'${tabla}', (select coalesce(jsonb_agg(jsonb_build_object(${que})), '[]') from webhook w
+       join ${tabla} t using (comercio_id, modo, webhook)
+       where ${de('t')} and w.comercio_id = v.comercio_id and w.modo = v.modo and ${solo})`
+
+/**
+ * Returns SQL for the responses of merchants' servers to webhooks of the guide `v`. A response may repeat personal data
+ * from the webhook.
+ * @param solo SQL condition for the rows `t` of deliveries and of attempts
+ */
+export const respuestas = (solo: string) =>
+  `${deRespuestas('webhook_entrega', solo, `'evento', t.evento, 'respuesta', t.exito`)},
+   ${deRespuestas(
+     'webhook_intento',
+     solo,
+     `'webhook', t.webhook, 'secuencia', t.secuencia, 'cabeceras', t.cabeceras, 'cuerpo', t.cuerpo`,
+   )}`
+
+/** SQL of a guide's location data reduced to the instant of its confirmation. */
 export const soloCuando = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
@@ -69,4 +109,5 @@ export const BORRAR = `e as (
    update guia g set ${BORRADOS}, recogida = g.recogida - '{contacto,telefono,direccion,indicaciones}'::text[],
      ubicacion_extra = ${soloCuando('g.ubicacion_extra')},
      datos_borrados_en = :ahora::timestamptz
-   from v where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id returning g.guia`
+   from v where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id
+   returning g.comercio_id, g.modo, g.id, g.guia`

@@ -1,6 +1,7 @@
 import { statement } from '../../data/db.ts'
 import { inEach } from '../../data/spread.ts'
 import type { Deps } from '../deps.ts'
+import { VALE } from './prueba.ts'
 
 /** Maximum proofs per statement. */
 const LOTE = 500
@@ -30,14 +31,15 @@ const SOLTAR = (archivos: string) => `
 const BORRAR_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
   'pruebas.borrarEntregas',
   `with v as (
-     select comercio_id, modo, guia_id from prueba_entrega where entregado_en < :antes_de
+     select comercio_id, modo, guia_id, secuencia from prueba_entrega where entregado_en < :antes_de
      order by entregado_en limit ${LOTE} for update skip locked
    ), p as (
      delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
+       and p.secuencia = v.secuencia
      returning p.*
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
-     select comercio_id, modo, guia_id, :ahora, 'retencion' from p
+     select comercio_id, modo, guia_id, :ahora, 'retencion' from p where ${VALE}
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
   { alcance: 'parte' },
 )

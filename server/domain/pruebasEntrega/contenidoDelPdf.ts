@@ -45,15 +45,18 @@ export interface DatosDePrueba {
     distancia_m: number | null
     distancia_avisada_m: number | null
   } | null
-  /** Map with that position in its middle; null if the document has no map. */
+  /** Map with the position of the handover in its middle; null if the document has no map. */
   mapa: { imagen: PreparedImage; atribucion: string } | null
   /** Events of the parcel, oldest first. */
   historial: Hito[]
   fotos: Archivo[]
   firma: Archivo | null
-  /** Why the receiver did not sign, in words; null if nobody said. */
+  /** Reason why the receiver did not sign, in words; null if none was given. */
   sin_firma: string | null
-  /** Sentence that marks a delivery by an earlier page; null for any other delivery. */
+  /**
+   * Sentence about a delivery made with an outdated page that did not know the merchant's evidence policy; null for any
+   * other delivery.
+   */
   pagina_anterior: string | null
 }
 
@@ -71,7 +74,7 @@ export interface Hito {
 export interface Archivo {
   /** Name of the file in the table of digests. */
   nombre: string
-  /** Undefined if the picture cannot be shown. The document then says so, and still lists the digest. */
+  /** Undefined if the picture cannot be shown. The document then says so, but still lists the digest. */
   imagen: PreparedImage | undefined
   /** SHA-256 digest of the stored file, in hexadecimal. */
   sha256: string

@@ -1,5 +1,5 @@
 import { type Db, statement } from '../../data/db.ts'
-import type { EvidenciaDePrueba, RecibidoPor } from '../../generado/contrato/tipos/index.ts'
+import type { EvidenciaDePrueba } from '../../generado/contrato/tipos/index.ts'
 import {
   DESCRIPCIONES_DE_FALTA,
   DESCRIPCIONES_DE_MOTIVO,
@@ -14,18 +14,15 @@ import { EVENT_WORDS, PALABRAS } from '../estados/estados.ts'
 import type { FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Archivo, DatosDePrueba, Hito } from './contenidoDelPdf.ts'
-import type { FilaPrueba, LlaveDePrueba, PruebaConQuien } from './prueba.ts'
+import { type FilaPrueba, type LlaveDePrueba, type PruebaConQuien, relacionEnPalabras } from './prueba.ts'
 
-/** Guide's row with its merchant's name and its proof. */
+/** Row of a guide with its merchant's name and its proof. */
 export type FilaDeDocumento = FilaGuia & { comercio_nombre: string; prueba: PruebaConQuien }
 
 /** Maximum events that are read of a guide, newest first: far more than two pages hold. */
 const EVENTOS = 2_000
 
-/**
- * Reads the events up to the delivery. Later scans are not part of the document, and neither are notes between couriers
- * and merchant.
- */
+/** Reads the events up to the delivery. Excludes later scans, and notes between couriers and merchant. */
 const HISTORIAL = statement<LlaveDePrueba & Pick<FilaPrueba, 'secuencia'>, EventoContado>(
   'pruebas.historial',
   `select tipo, estado, motivo, lat, lng, ocurrido_en, datos from evento
@@ -95,18 +92,7 @@ function enPalabras({ tipo, motivo, lat, lng, ocurrido_en, datos }: EventoContad
   return { ocurrido_en: ocurrido_en.toISOString(), descripcion, lugar: null, lat, lng }
 }
 
-const RELACIONES: Readonly<Record<string, string>> = {
-  destinatario: 'Es el destinatario',
-  familiar: 'Familiar',
-  companero: 'Compañero de trabajo',
-  vigilante: 'Vigilante',
-  vecino: 'Vecino',
-  otro: 'Otra persona',
-}
-
-const relacionEnPalabras = ({ relacion }: RecibidoPor) => relacion && (RELACIONES[relacion] ?? relacion)
-
-/** Describes a delivery by a page that did not know what the merchant needs. */
+/** Describes a delivery made with an outdated page that did not know which evidence the merchant needs. */
 function dichoDeAnterior({ faltas }: EvidenciaDePrueba): string {
   const dichas = faltas.map((falta) => DESCRIPCIONES_DE_FALTA[falta]).join(', ') || 'nada'
   return `Se entregó con una página que aún no conocía lo que pide el comercio; falta: ${dichas}`

@@ -148,8 +148,8 @@ export function nota(pagina: PaginaDelPdf): void {
 export const ALTO_MINIMO_DE_FOTOS = 190
 
 /**
- * Returns by how many points the pictures can grow beyond their minimum height where there is room. Negative if the
- * only picture is lower than the minimum; several pictures can fill a page.
+ * Returns by how many points the pictures can exceed their minimum height if there is room. Negative if the only
+ * picture is lower than the minimum. Several pictures can fill the whole page.
  */
 export function creceDe([unica, ...otras]: Archivo[]): number {
   if (!unica) return 0

@@ -44,11 +44,11 @@ export const altoDeHistorial = (filas: FilaDeHistorial[]): number =>
   filas.length === 0 ? 0 : ALREDEDOR + filas.reduce((suma, { alto }) => suma + alto, 0)
 
 /** Minimum rows at the end of a page, and minimum rows carried over to the next; fewer look like an accident. */
-const POCAS = { alFinal: 3, alSeguir: 2 }
+const POCAS = { alFinal: 3, alSeguir: 4 }
 
 /**
- * Points that each page has left for the table, and points by which the content after it on the second page may still
- * grow.
+ * `primera`, `segunda`: points that each page has left for the table. `crece`: points by which the content below the
+ * table on the second page could still grow.
  */
 interface Paginas {
   primera: number
@@ -56,8 +56,11 @@ interface Paginas {
   crece: number
 }
 
-/** Maximum points of a page that may stay empty to keep the table together: well below a third of the page. */
-const VACIO = 180
+/**
+ * Maximum points of a page that may stay empty: `partida` if the table is split between pages, `junta` if it stays
+ * together. Both are below a third of the page.
+ */
+const VACIO = { partida: 180, junta: 230 }
 
 /**
  * Splits the rows between the two pages. Puts as many rows as possible on the first page if neither page stays too
@@ -74,7 +77,8 @@ export function repartir(
   const vacio = (n: number) =>
     Math.max(primera - altoDeHistorial(filas.slice(0, n)), segunda - altoDeHistorial(filas.slice(n)) - crece)
   const corte =
-    cortes.findLast((n) => vacio(n) <= VACIO) ?? cortes.reduce((mejor, n) => (vacio(n) <= vacio(mejor) ? n : mejor), 0)
+    cortes.findLast((n) => vacio(n) <= (n === total ? VACIO.junta : VACIO.partida)) ??
+    cortes.reduce((mejor, n) => (vacio(n) <= vacio(mejor) ? n : mejor), 0)
   return [filas.slice(0, corte), acortar(filas.slice(corte), segunda - ALREDEDOR)]
 }
 

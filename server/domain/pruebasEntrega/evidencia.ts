@@ -7,22 +7,22 @@ import type {
 } from '../../generado/contrato/tipos/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 
-/** Members of a delivery that its merchant's evidence policy is about. */
+/** Members of a delivery to which a merchant's evidence policy applies. */
 type Presentada = Pick<EntregaParaRegistrar, 'recibido_por' | 'fotos' | 'firma' | 'sin_firma'>
 
-/** Evidence that a delivery has to have. */
+/** Evidence policies that apply to a delivery. */
 export interface Exigencia {
-  /** Evidence that the merchant needs now. */
+  /** Policy of the merchant at present. */
   politica: PoliticaDeEvidencia
-  /** Evidence that was asked for at the door; undefined if the page did not know of any policy. */
+  /** Policy that the courier's page applied at the door; undefined if the page did not know of any policy. */
   pedida: PoliticaDeEvidencia | undefined
 }
 
 /**
- * Judges a delivery by the evidence that its merchant needs now. A delivery that has all evidence asked for at the door
- * is accepted even if the merchant needs more now. The judgement then says what is missing.
- * @returns the delivery without what the merchant does not admit, and the judgement
- * @throws Problema 422 that names each member that is missing or not admitted
+ * Checks a delivery against its merchant's evidence policy. A delivery with all evidence that the page asked for at the
+ * door is accepted, even if the merchant needs more now. The result then lists what is missing.
+ * @returns the delivery without what the merchant does not want to be stored, and the result of the check
+ * @throws Problema 422 that names each member that is missing or not allowed
  */
 export function juzgarEvidencia<T extends Presentada>(
   politica: PoliticaDeEvidencia,
@@ -50,7 +50,7 @@ const FIRMA_Y_PORQUE: Falla = {
   mensaje: 'sobra, porque la entrega trae la firma; omita una de las dos',
 }
 
-/** Way in which a delivery breaks a policy; `falta` names evidence that is missing. */
+/** Violation of an evidence policy; `falta` names missing evidence. */
 interface Defecto {
   falla: Falla
   falta?: EvidenciaQueFalta
@@ -86,7 +86,10 @@ function defectosDe(politica: PoliticaDeEvidencia, entrega: Presentada): Defecto
   return defectos
 }
 
-/** Leaves out what the merchant does not admit, so that it is not stored. Only an earlier page still sends it. */
+/**
+ * Removes the members that the merchant does not allow, so that they are not stored. Only outdated pages still send
+ * them.
+ */
 function sinLoNoAdmitido<T extends Presentada>(politica: PoliticaDeEvidencia, entrega: T): T {
   const { firma, sin_firma, recibido_por, ...resto } = entrega
   const { documento, ...quien } = recibido_por

@@ -51,7 +51,7 @@ export const pruebasPendientes = async (
     )
   ).map(toJob)
 
-/** Limits the wait of each proof to the delay after its last failure. */
+/** Limits the wait of each proof to the delay that follows its last failure. */
 const ADELANTAR = statement<{ ahora: Date; esperas: number[] }>(
   'pruebas.adelantar',
   `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
@@ -90,11 +90,13 @@ const GUARDAR_CLAVE = statement<{ kid: string; jwk: ClavePublica; ahora: Date }>
  * Stores a proof's PDF and manifest, once. A second process changes no row, and the sweeper deletes that process's
  * unused file.
  */
-const TERMINAR = statement<LlaveDePrueba & { pdf: string; manifiesto: string; sal: string; ahora: Date }>(
+const TERMINAR = statement<
+  LlaveDePrueba & Pick<FilaPrueba, 'secuencia'> & { pdf: string; manifiesto: string; sal: string; ahora: Date }
+>(
   'pruebas.terminar',
   `with p as (
      update prueba_entrega set pdf = :pdf, manifiesto = :manifiesto, sal = :sal
-     where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and pdf is null and exists (
+     where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia and pdf is null and exists (
        select 1 from archivo a where a.comercio_id = :comercio_id and a.modo = :modo and a.guia_id = :guia_id
          and a.archivo = :pdf)
      returning comercio_id, modo, guia_id, pdf
@@ -135,7 +137,7 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly HeldJob[]): 
  */
 export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise<boolean> {
   const { db, reloj, secretos, ajustes, hilos } = deps
-  const { comercio_id, modo, guia_id } = prueba
+  const { comercio_id, modo, guia_id, secuencia } = prueba
   const llave = { comercio_id, modo, guia_id }
   const [fila] = await db.consultar(GUIA, llave)
   const guia: FilaDeDocumento = { ...fila!, prueba }
@@ -156,6 +158,7 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
   await db.consultar(GUARDAR_CLAVE, { kid: publica.kid, jwk: publica, ahora })
   const hechas = await db.consultar(TERMINAR, {
     ...llave,
+    secuencia,
     pdf: pdf.archivo,
     manifiesto: jws,
     sal,

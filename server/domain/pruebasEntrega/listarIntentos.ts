@@ -1,32 +1,33 @@
-import { paginate } from '../../api/lists/page.ts'
+import type { OperationId } from '../../api/contract/contract.ts'
+import { type Pagination, paginate } from '../../api/lists/page.ts'
 import { type Db, statement } from '../../data/db.ts'
 import type { prueba_intento } from '../../generado/contrato/prisma/client.ts'
 import type { IntentoFallido } from '../../generado/contrato/tipos/index.ts'
 import { type FilaArchivo, presentarArchivo } from '../archivos/archivo.ts'
 import type { Deps } from '../deps.ts'
-import { deGuia, type FilaEvento, presentarEvento } from '../eventos/evento.ts'
+import { deGuia, type FilaEvento, IS_NOT_UNDONE, presentarEvento } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { type LlaveDePrueba, leerArchivos } from './prueba.ts'
 
-export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
-  { path, query, identidad },
-  { db, cursores, enlacesDeArchivos },
-) => {
-  const guia = await buscarGuia(db, identidad, path.guia)
-  const dueno = `${identidad.comercioId}:${identidad.modo}`
-  const body = await paginate(
-    cursores,
-    { operacion: 'listarIntentosDeGuia', dueno, filtros: { guia: guia.guia } },
-    query ?? {},
-    {
-      leer: (despues, cuantos) => leerIntentos(db, guia, Number(despues?.[0] ?? 0), cuantos),
-      posicion: ({ secuencia }) => [secuencia],
-      presentar: (intento) => presentarIntento({ enlacesDeArchivos }, intento),
-    },
-  )
-  return { status: 200, body }
+export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async ({ path, query, identidad }, deps) => {
+  const guia = await buscarGuia(deps.db, identidad, path.guia)
+  const ambito = { operacion: 'listarIntentosDeGuia', dueno: `${identidad.comercioId}:${identidad.modo}` } as const
+  return { status: 200, body: await paginaDeIntentos(deps, ambito, guia, query) }
 }
+
+/** Returns a page of a guide's failed attempts, for its merchant or for operators, with new links each time. */
+export const paginaDeIntentos = (
+  { db, cursores, enlacesDeArchivos }: Pick<Deps, 'db' | 'cursores' | 'enlacesDeArchivos'>,
+  ambito: { operacion: OperationId; dueno: string },
+  guia: FilaGuia,
+  query: Pagination | undefined,
+) =>
+  paginate(cursores, { ...ambito, filtros: { guia: guia.guia } }, query ?? {}, {
+    leer: (despues, cuantos) => leerIntentos(db, guia, Number(despues?.[0] ?? 0), cuantos),
+    posicion: ({ secuencia }) => [secuencia],
+    presentar: (intento) => presentarIntento({ enlacesDeArchivos }, intento),
+  })
 
 /** Event of a failed attempt, with its photos. */
 type FilaIntento = FilaEvento & { fotos: FilaArchivo[] }
@@ -41,6 +42,7 @@ const INTENTOS = statement<
    where e.comercio_id = :comercio_id and e.modo = :modo and e.guia_id = :guia_id and e.secuencia > :despues
      and (e.tipo = 'guia.intento_fallido'
        or e.tipo = 'guia.escaneo_tardio' and e.datos ->> 'estado_reportado' = 'intento_fallido')
+     and ${IS_NOT_UNDONE}
    order by e.secuencia limit :cuantos`,
 )
 
@@ -55,7 +57,7 @@ async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: nu
   }))
 }
 
-/** Returns a failed attempt in the contract's form, with new links each time. */
+/** Returns a failed attempt in the contract's form. */
 function presentarIntento(deps: Pick<Deps, 'enlacesDeArchivos'>, fila: FilaIntento): IntentoFallido {
   const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, repartidor, lat, lng } =
     presentarEvento(fila)

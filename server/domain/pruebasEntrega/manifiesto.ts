@@ -51,6 +51,6 @@ export function hacerManifiesto(
 const huellaDeQuienRecibio = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
   hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
 
-/** Signs a manifest as a JWS with a type of its own, so that it cannot pass for any other document. */
+/** Signs a manifest as a JWS with a `typ` of its own, so that it cannot be mistaken for any other signed document. */
 export const firmarManifiesto = (secretos: Secrets, manifiesto: ManifiestoDePrueba) =>
   signJws(secretos, TIPO, manifiesto)

@@ -8,27 +8,35 @@ import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { buscarPrueba, leerArchivos, type PruebaConQuien } from './prueba.ts'
 
-export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
-  { path, identidad },
-  { db, enlacesDeArchivos },
-) => {
-  const guia = await buscarGuia(db, identidad, path.guia)
+export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async ({ path, identidad }, deps) => ({
+  status: 200,
+  body: await leerPruebaDe(deps, await buscarGuia(deps.db, identidad, path.guia)),
+})
+
+/**
+ * Returns the proof of a guide's delivery, for its merchant or for operators, with new links each time.
+ * @throws Problema 404 `prueba_no_disponible`
+ */
+export async function leerPruebaDe(
+  { db, enlacesDeArchivos }: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
+  guia: FilaGuia,
+): Promise<PruebaDeEntrega> {
   const prueba = await buscarPrueba(db, guia)
-  if (!prueba) {
-    throw new Problema('prueba_no_disponible', await porQueNoHay(db, guia), { estado: guia.estado })
-  }
-  return { status: 200, body: await presentarPrueba({ db, enlacesDeArchivos }, guia, prueba) }
+  if (!prueba) throw new Problema('prueba_no_disponible', await porQueNoHay(db, guia), { estado: guia.estado })
+  return presentarPrueba({ db, enlacesDeArchivos }, guia, prueba)
 }
 
 async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
   if (guia.estado !== 'entregado') return `La guía está en ${guia.estado}; la prueba existe desde que se entrega.`
-  const borrada = await db.prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: deGuia(guia) } })
+  const borrada = await db
+    .de(guia.comercio_id)
+    .prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: deGuia(guia) } })
   if (!borrada) return 'La guía se entregó sin prueba.'
   const porque = borrada.motivo === 'peticion' ? 'a petición de la persona' : 'por la retención de datos'
   return `La guía se entregó, y su prueba se borró el ${borrada.borrado_en.toISOString()} ${porque}. Que se entregó, y cuándo, está en el historial.`
 }
 
-/** Returns a proof in the contract's form, with new links each time. */
+/** Returns a proof in the contract's form. */
 async function presentarPrueba(
   deps: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
   guia: FilaGuia,

@@ -33,24 +33,48 @@ export type FilaPrueba = RowOf<
 /** Proof with the courier who handed the parcel over, as named in the event. */
 export type PruebaConQuien = FilaPrueba & { repartidor: QuienReparte | null }
 
+const RELACIONES: Readonly<Record<string, string>> = {
+  destinatario: 'Es el destinatario',
+  familiar: 'Familiar',
+  companero: 'Compañero de trabajo',
+  vigilante: 'Vigilante',
+  vecino: 'Vecino',
+  otro: 'Otra persona',
+}
+
+/** Returns who received the parcel, in the words of the document; null if unknown. */
+export const relacionEnPalabras = ({ relacion }: RecibidoPor) => relacion && (RELACIONES[relacion] ?? relacion)
+
 /** SQL of the courier named in the event of `p`, a row of `prueba_entrega`. */
 export const QUIEN_ENTREGO = `(select e.datos -> 'repartidor' from evento e where e.comercio_id = p.comercio_id
   and e.modo = p.modo and e.guia_id = p.guia_id and e.secuencia = p.secuencia) as repartidor`
 
-/** Columns that identify the proof of a guide's delivery. */
+/** Columns that identify the guide of a proof. */
 export type LlaveDePrueba = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
+
+/** SQL condition that `p`, a row of `prueba_entrega`, is the guide's proof: its delivery was not undone. */
+export const VALE = 'p.rectificada_en is null'
 
 const BUSCAR = statement<LlaveDePrueba, PruebaConQuien>(
   'pruebas.buscar',
   `select p.*, ${QUIEN_ENTREGO} from prueba_entrega p
-   where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id`,
+   where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id and ${VALE}`,
 )
 
-/** Returns the proof of a guide's delivery; undefined if it does not exist or was deleted. */
+/** Returns the proof of a guide's delivery; undefined if it does not exist, was deleted or belongs to a delivery that was undone. */
 export async function buscarPrueba(db: Db, guia: FilaGuia): Promise<PruebaConQuien | undefined> {
   const [fila] = await db.consultar(BUSCAR, deGuia(guia))
   return fila
 }
+
+const TODAS = statement<LlaveDePrueba, FilaPrueba>(
+  'pruebas.todas',
+  `select * from prueba_entrega where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+   order by secuencia desc`,
+)
+
+/** Returns the proofs of a guide, also those of deliveries that were undone, newest first. */
+export const leerPruebas = (db: Db, guia: FilaGuia): Promise<FilaPrueba[]> => db.consultar(TODAS, deGuia(guia))
 
 const ARCHIVOS = statement<LlaveDePrueba & { archivos: readonly string[] }, FilaArchivo>(
   'pruebas.archivos',
@@ -94,13 +118,15 @@ async function darPasoUsando(
       throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
     await escribir(consultar, evento)
   })
-  // The document of the proof is work, too.
+  // Making the proof's document is background work that must be announced, too.
   if (dado) avisarTrabajo()
   return dado
 }
 
 const PROBAR_ENTREGA = statement<
-  Omit<FilaPrueba, 'fotos' | 'pdf' | 'manifiesto' | 'sal' | 'intentos' | 'proximo_en'> & { fotos: readonly string[] }
+  Omit<FilaPrueba, 'fotos' | 'pdf' | 'manifiesto' | 'sal' | 'intentos' | 'proximo_en' | 'rectificada_en'> & {
+    fotos: readonly string[]
+  }
 >(
   'entregas.probar',
   `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, precision_m, fotos, firma,
@@ -110,18 +136,18 @@ const PROBAR_ENTREGA = statement<
      :registrado_en::timestamptz, :registrado_en::timestamptz)`,
 )
 
-/** Statements that commit together with an event. */
+/** Statements that run in the transaction of an event. */
 type EnLaTransaccion = (consultar: Query) => Promise<unknown>
 
-/** Members of a delivery that prove it. */
+/** Members of a delivery that serve as proof. */
 export type Evidencia = Pick<
   EntregaParaRegistrar,
   'recibido_por' | 'fotos' | 'firma' | 'sin_firma' | 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'
 >
 
 /**
- * Judges a delivery by its merchant's policy, and writes its event together with its proof. Returns undefined if
- * another request changed the guide.
+ * Checks a delivery against its merchant's evidence policy, and writes its event together with its proof. Returns
+ * undefined if another request changed the guide.
  * @param alFinal runs last in the transaction
  * @throws Problema 422 if the delivery lacks evidence that the merchant needs
  */

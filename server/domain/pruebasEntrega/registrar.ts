@@ -13,12 +13,12 @@ import {
   type PasoDeGuia,
   presentarEvento,
 } from '../eventos/evento.ts'
-import { contestar, type Informante, registrarUnaVez } from '../eventos/registrar.ts'
+import { contestar, type EventoRegistrado, type Informante, registrarUnaVez } from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { trasEstado } from '../resoluciones/resolucion.ts'
-import { anotarIntento, buscarPrueba, entregar, leerArchivos } from './prueba.ts'
+import { anotarIntento, buscarPrueba, entregar, leerArchivos, leerPruebas } from './prueba.ts'
 
-/** Registers a delivery with its proof. A repeated delivery gets the event of the first time. */
+/** Registers a delivery with its proof. Repeating a delivery returns the event of the first time. */
 export async function registrarConPrueba(
   deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo'>,
   { api, ...quien }: Informante & Pick<Remitente, 'api'>,
@@ -44,13 +44,17 @@ export async function registrarConPrueba(
       return prueba && buscarEvento(db, guia, prueba.secuencia)
     },
   })
-  const { distancia_m = null } = registro.repetido ? ((await buscarPrueba(db, registro.guia)) ?? {}) : registro
+  const { distancia_m = null } = registro.repetido ? ((await pruebaDe(db, registro)) ?? {}) : registro
   return contestar(registro, { ...presentarEvento(registro.evento), aplicado: true, distancia_m })
 }
 
+/** Returns the proof of a delivery's own event. The guide's proof is another one if the delivery was undone since. */
+const pruebaDe = async (db: Db, { guia, evento }: Pick<EventoRegistrado, 'guia' | 'evento'>) =>
+  (await leerPruebas(db, guia)).find(({ secuencia }) => secuencia === evento.secuencia)
+
 /**
- * Returns what a delivery changes in the guide. A delivery that is reported late is still applied, unless the guide is
- * in a final state, because a proof outweighs a scan.
+ * Returns what a delivery changes in the guide. A late report of a delivery is still applied unless the guide is in a
+ * final state, because a proof outweighs a scan.
  * @throws Problema 409, or 422 for a delivery before the guide existed
  */
 function decidirEntrega(guia: FilaGuia, ocurrido_en: Date): Pick<PasoDeGuia, 'tipo' | 'estado' | 'datos'> {

@@ -3,7 +3,7 @@ import { tooMany } from '../../platform/errors.ts'
 import { enHexadecimal } from '../archivos/archivo.ts'
 import { buscarGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { buscarPrueba, leerArchivos } from './prueba.ts'
+import { type FilaPrueba, leerArchivos, leerPruebas } from './prueba.ts'
 
 export const verificarPrueba: Handler<'verificarPrueba'> = async (
   { path, body, red },
@@ -12,14 +12,22 @@ export const verificarPrueba: Handler<'verificarPrueba'> = async (
   const espera = limiteDeVerificacion.take(red)
   if (espera > 0) throw tooMany('Llegaron muchas solicitudes seguidas desde su conexión', espera)
   const guia = await buscarGuia(db, 'todos', path.guia)
-  const prueba = await buscarPrueba(db, guia)
-  const pdf = prueba?.pdf ? (await leerArchivos(db, guia, [prueba.pdf])).get(prueba.pdf) : undefined
+  const pruebas = await leerPruebas(db, guia)
+  const archivos = await leerArchivos(
+    db,
+    guia,
+    pruebas.flatMap(({ pdf }) => pdf ?? []),
+  )
+  const esSuPdf = ({ pdf }: FilaPrueba) => {
+    const archivo = pdf === null ? undefined : archivos.get(pdf)
+    return archivo !== undefined && enHexadecimal(archivo.sha256) === body.sha256.toLowerCase()
+  }
   const decir = (resultado: ResultadoDeVerificacion, manifiesto: string | null = null) =>
     ({ status: 200, body: { guia: guia.guia, resultado, manifiesto } }) as const
-  if (!prueba) return decir('sin_prueba')
-  if (!pdf) return decir('pendiente')
   // A client that has the file already knows all that the manifest says. Other clients do not get the manifest.
-  return enHexadecimal(pdf.sha256) === body.sha256.toLowerCase()
-    ? decir('autentica', prueba.manifiesto)
-    : decir('no_coincide')
+  const suya = pruebas.find(esSuPdf)
+  if (suya) return decir(suya.rectificada_en ? 'rectificada' : 'autentica', suya.manifiesto)
+  const vale = pruebas.find(({ rectificada_en }) => rectificada_en === null)
+  if (pruebas.length === 0) return decir('sin_prueba')
+  return decir(vale && !archivos.has(vale.pdf ?? '') ? 'pendiente' : 'no_coincide')
 }

@@ -1,18 +1,11 @@
 import { acceptsDemo, DEMO_ONLY, SESSION_CHALLENGE } from '../../api/http/authenticate.ts'
 import { siteOf } from '../../api/http/network.ts'
 import { inTransaction, statement } from '../../data/db.ts'
+import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
 import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
-import {
-  DURACION_DE_SESION,
-  estaEnUso,
-  type FilaSesion,
-  hashDeToken,
-  huellasDeRepartidor,
-  nuevoToken,
-  presentarSesion,
-} from './repartidor.ts'
+import { DURACION_DE_SESION, estaEnUso, type FilaSesion, huellasDeRepartidor, presentarSesion } from './repartidor.ts'
 
 /** Maximum phones on which a courier is signed in. Another sign-in ends the session that was opened longest ago. */
 const TELEFONOS = 10
@@ -70,12 +63,12 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
     })
   }
   const huellas = huellasDeRepartidor(secretos, body.codigo)
-  const token = nuevoToken()
+  const token = newToken()
   const ahora = reloj()
   const vence_en = new Date(ahora.getTime() + DURACION_DE_SESION)
   const admite_demostracion = acceptsDemo(ajustes, reenviada())
   const fila = await inTransaction(db, async (consultar) => {
-    const nueva = { huellas, codigo_hash: huellas[0]!, hash: hashDeToken(token), ahora, vence_en }
+    const nueva = { huellas, codigo_hash: huellas[0]!, hash: tokenHash(token), ahora, vence_en }
     const [abierta] = await consultar(ABRIR, { ...nueva, admite_demostracion })
     if (!abierta) return undefined
     await bitacora.anotar(consultar, { ...quien, red, identidad: abierta }, { accion: 'abrirSesion' })

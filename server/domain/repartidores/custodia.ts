@@ -1,5 +1,7 @@
+import type { Db } from '../../data/db.ts'
 import type { Custodia, Estado, EstadoSiguiente } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
+import { buscarAsignacion } from '../asignaciones/asignacion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { custodiaDe, leToca } from '../estados/custodia.ts'
 import { exigeUbicacion, motivosDe, reportables } from '../estados/estados.ts'
@@ -9,8 +11,8 @@ import type { FilaGuia } from '../guias/guia.ts'
 export type AlcanceDeCustodia = Pick<ServiceSettings, 'alcanceDeRepartidor'>
 
 /**
- * Returns who has a guide's parcel, as seen by a courier. If couriers may handle every guide, each parcel counts as the
- * courier's own.
+ * Returns who has a guide's parcel, from the view of a courier. If every courier may handle every guide, each parcel
+ * counts as the courier's own.
  */
 export const custodiaPara = (
   { alcanceDeRepartidor }: AlcanceDeCustodia,
@@ -32,18 +34,46 @@ export const pasosPara = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia:
   }))
 
 /**
- * Returns a check that rejects actions that a courier may not take with a guide. With `estado`, the courier may report
- * that state if the guide's custody allows it. Without `estado`, the courier must have the parcel.
- * @throws Problema 403 `sin_custodia`
+ * Reports whether a courier may see and take a guide. With `COURIER_REACH=asignado` these are the guides that the courier
+ * has, and those that are assigned to the courier.
+ * @param asignadaA courier to whose assigned guides the guide belongs; null or undefined if it is not assigned
  */
-export const permitirA = (ajustes: AlcanceDeCustodia, repartidor: string) => (guia: FilaGuia, estado?: Estado) => {
-  const custodia = custodiaPara(ajustes, guia, repartidor)
-  if (estado === undefined ? custodia === 'propia' : leToca(custodia, guia, estado)) return
-  const transiciones = siguientesPara(guia, custodia)
-  const cuales = transiciones.join(' o ')
-  const mensaje =
-    custodia === 'ajena'
-      ? `La lleva otro repartidor: pídale que se la entregue o avise a la central.${cuales && ` Si ya la tiene usted, regístrela antes como ${cuales}.`}`
-      : `No la lleva nadie todavía. ${cuales ? `Si la tiene usted, regístrela antes como ${cuales}.` : 'Avise a la central.'}`
-  throw new Problema('sin_custodia', mensaje, { estado: guia.estado, transiciones })
-}
+export const estaAlAlcance = (
+  ajustes: AlcanceDeCustodia,
+  guia: Pick<FilaGuia, 'estado' | 'custodio'>,
+  repartidor: string,
+  asignadaA: string | null | undefined,
+): boolean =>
+  ajustes.alcanceDeRepartidor !== 'asignado' ||
+  custodiaPara(ajustes, guia, repartidor) === 'propia' ||
+  asignadaA === repartidor
+
+/** Makes the problem for a guide that the courier neither carries nor has been assigned. */
+export const sinAsignacion = () =>
+  new Problema(
+    'sin_asignacion',
+    'No tiene asignada esta guía. Pida a la central que se la asigne, y escanéela otra vez.',
+  )
+
+/**
+ * Returns a check that rejects actions that a courier may not take with a guide. With `estado`, the courier may report
+ * that state if the guide's custody and its assignment allow it. Without `estado`, the courier must have the parcel.
+ * @throws Problema 403 `sin_custodia` or `sin_asignacion`
+ */
+export const permitirA =
+  ({ db, ajustes }: { db: Pick<Db, 'consultar'>; ajustes: AlcanceDeCustodia }, repartidor: string) =>
+  async (guia: FilaGuia, estado?: Estado): Promise<void> => {
+    const custodia = custodiaPara(ajustes, guia, repartidor)
+    if (!estaAlAlcance(ajustes, guia, repartidor, null)) {
+      const asignacion = await buscarAsignacion(db, guia)
+      if (!estaAlAlcance(ajustes, guia, repartidor, asignacion?.repartidor)) throw sinAsignacion()
+    }
+    if (estado === undefined ? custodia === 'propia' : leToca(custodia, guia, estado)) return
+    const transiciones = siguientesPara(guia, custodia)
+    const cuales = transiciones.join(' o ')
+    const mensaje =
+      custodia === 'ajena'
+        ? `La lleva otro repartidor: pídale que se la entregue o avise a la central.${cuales && ` Si ya la tiene usted, regístrela antes como ${cuales}.`}`
+        : `No la lleva nadie todavía. ${cuales ? `Si la tiene usted, regístrela antes como ${cuales}.` : 'Avise a la central.'}`
+    throw new Problema('sin_custodia', mensaje, { estado: guia.estado, transiciones })
+  }

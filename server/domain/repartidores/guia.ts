@@ -1,36 +1,49 @@
 import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
-import type { AvanceDelDia, Estado, Guia, GuiaDeReparto, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import { askAll } from '../../data/spread.ts'
+import type {
+  AvanceDelDia,
+  Estado,
+  Guia,
+  GuiaAsignada,
+  GuiaDeReparto,
+  Resolucion,
+} from '../../generado/contrato/tipos/index.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
 import { startOfDay } from '../../platform/time/day.ts'
+import { type ParametrosPorTomar, POR_TOMAR, paramsPorTomar } from '../asignaciones/asignacion.ts'
 import type { Anotacion } from '../bitacora/bitacora.ts'
 import { zonaDe, zonaDeLaEmpresa } from '../catalogo/zona.ts'
 import { type ColumnasDePolitica, POLITICA_EN_SQL, presentarPolitica } from '../comercios/comercio.ts'
-import type { ServiceSettings } from '../deps.ts'
+import type { Deps, ServiceSettings } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentarActual } from '../guias/guia.ts'
 import { type AlcanceDeCustodia, custodiaPara, pasosPara } from './custodia.ts'
 
-/** Guide's row with the name of the merchant who sends the parcel, and the evidence that the merchant needs. */
+/** Row of a guide with its merchant's name and the evidence that the merchant needs. */
 type FilaDeReparto = FilaGuia & ColumnasDePolitica & { nombre_comercio: string }
 
-const BUSCAR = statement<{ guias: readonly string[] }, FilaDeReparto>(
+/** Like {@link FilaDeReparto}, with the courier that the guide is assigned to. */
+type FilaPedida = FilaDeReparto & { asignada_a: string | null }
+
+const BUSCAR = statement<{ guias: readonly string[] }, FilaPedida>(
   'repartidores.guias',
-  `select g.*, c.nombre as nombre_comercio, ${POLITICA_EN_SQL} from guia_indice i
+  `select g.*, c.nombre as nombre_comercio, a.repartidor as asignada_a, ${POLITICA_EN_SQL} from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
+   left join asignacion a on a.comercio_id = g.comercio_id and a.modo = g.modo and a.guia_id = g.id
    where i.guia = any(:guias::text[])`,
   { alcance: 'parte' },
 )
 
 /** Returns the guides for these codes, by code; unknown codes are skipped. */
-export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, FilaDeReparto>> {
+export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, FilaPedida>> {
   const filas = await askByKey(db, guias, ({ consultar }, suyas) => consultar(BUSCAR, { guias: suyas }))
   return new Map(filas.map((fila) => [fila.guia, fila]))
 }
 
-/** Maximum guides listed: as many as any courier carries in a day. */
+/** Maximum guides listed. No courier carries so many in a day. */
 const SUYAS = 500
 
 const BUSCAR_SUYAS = statement<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
@@ -44,14 +57,42 @@ const BUSCAR_SUYAS = statement<{ repartidor: string; estados: readonly Estado[] 
 export const leerSuyas = (db: Db, repartidor: string): Promise<FilaDeReparto[]> =>
   db.consultar(BUSCAR_SUYAS, { repartidor, estados: EN_MANOS })
 
-/** The condition on the state is written out, because only so the partial index `guia_terminada_idx` serves it. */
+const BUSCAR_ASIGNADAS = statement<ParametrosPorTomar & { repartidor: string }, GuiaAsignada>(
+  'repartidores.asignadas',
+  `select g.guia, g.municipio from asignacion a
+   join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
+   where a.repartidor = :repartidor and ${POR_TOMAR} order by g.municipio, g.guia limit ${SUYAS}`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Returns the guides that are assigned to a courier for today or earlier, and that the courier does not carry yet.
+ */
+export async function leerAsignadas(
+  deps: { db: Db } & Pick<Deps, 'reloj' | 'ajustes'>,
+  repartidor: string,
+): Promise<GuiaAsignada[]> {
+  const buscadas = { repartidor, ...paramsPorTomar(deps) }
+  const filas = await askAll(deps.db, ({ consultar }) => consultar(BUSCAR_ASIGNADAS, buscadas))
+  return filas
+    .toSorted((una, otra) => (`${una.municipio} ${una.guia}` < `${otra.municipio} ${otra.guia}` ? -1 : 1))
+    .slice(0, SUYAS)
+}
+
+/**
+ * The condition on the state is written as literals, because only then can the partial index `guia_terminada_idx` be
+ * used.
+ */
 const BUSCAR_TERMINADAS = statement<{ repartidor: string; desde: Date }, { guia: string }>(
   'repartidores.terminadas',
   `select guia from guia where custodio = :repartidor and estado in ('entregado', 'devuelto')
      and estado_en >= :desde::timestamptz order by estado_en desc limit ${SUYAS}`,
 )
 
-/** Returns what a courier delivered or returned on the company's present day, on any phone, the latest first. */
+/**
+ * Returns the guides that a courier delivered or returned today (in the company's time zone), from any phone, newest
+ * first.
+ */
 export async function leerAvance(
   { db, reloj, ajustes }: { db: Db; reloj: () => Date; ajustes: Pick<ServiceSettings, 'zonaHoraria'> },
   repartidor: string,
@@ -83,12 +124,12 @@ const SIN_DESTINO = {
   intentos: null,
 }
 const SIN_LUGAR = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
-/** Nulls in place of the data needed to collect a parcel. */
+/** Nulls in place of the data that a courier needs to collect a parcel. */
 const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null, resolucion: null }
 
 /**
- * Returns the decision that couriers follow: one that nobody has carried out yet, and on the road the day and the hours
- * for which the parcel left again.
+ * Returns the decision that the courier should follow: one that was not carried out yet. While the parcel is on its
+ * way, also returns the decision for which it left, because it names day and hours.
  */
 const porCumplir = ({ estado, resolucion }: Pick<Guia, 'estado' | 'resolucion'>): Resolucion | null =>
   resolucion?.estado === 'tomada' || (resolucion?.estado === 'aplicada' && estado === 'en_ruta') ? resolucion : null
@@ -96,7 +137,7 @@ const porCumplir = ({ estado, resolucion }: Pick<Guia, 'estado' | 'resolucion'>)
 /**
  * Returns a guide as a courier may see it. The courier who has the parcel sees everything until the guide's final
  * state; all others see no destination. If another courier has the parcel, the merchant, the pickup and the contents
- * are hidden, too.
+ * are hidden, too. With `COURIER_REACH=asignado`, a courier who does not have the parcel sees only its municipality.
  */
 export function presentarGuia(
   ajustes: Pick<ServiceSettings, 'zonaHoraria'> & AlcanceDeCustodia,
@@ -126,6 +167,9 @@ export function presentarGuia(
     distancia_m: distanceBetween(guia.recogida, guia.ubicacion),
     ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),
     ...(custodia === 'ajena' ? SIN_RECOGIDA : {}),
+    ...(custodia !== 'propia' && ajustes.alcanceDeRepartidor === 'asignado'
+      ? { ...SIN_RECOGIDA, municipio: guia.municipio }
+      : {}),
     secuencia: guia.secuencia,
     etiqueta_desactualizada: guia.advertencias.some(({ codigo }) => codigo === 'etiqueta_desactualizada'),
     zona_horaria: zonaDe(fila, ajustes.zonaHoraria),

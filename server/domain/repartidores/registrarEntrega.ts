@@ -5,7 +5,7 @@ import { presentarQuien } from './repartidor.ts'
 
 export const registrarEntregaDeReparto: Handler<'registrarEntregaDeReparto'> = ({ path, body, identidad }, deps) => {
   const { repartidor } = identidad
-  const permitir = permitirA(deps.ajustes, repartidor)
+  const permitir = permitirA(deps, repartidor)
   const quien = {
     ambito: 'todos',
     autor: repartidor,

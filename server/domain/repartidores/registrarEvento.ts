@@ -9,7 +9,7 @@ import { presentarQuien } from './repartidor.ts'
 
 const REMEDIO = 'Espere la confirmación, o pida a la central que fuerce la salida.'
 
-/** Registers what a courier reports about a guide. */
+/** Registers a report of a courier about a guide. */
 export function registrarDeReparto(
   deps: DepsDeOperacion,
   identidad: Identities['sesionDeRepartidor'],
@@ -17,7 +17,7 @@ export function registrarDeReparto(
   evento: EventoDeReparto,
 ): Promise<EventoRegistrado> {
   const { repartidor } = identidad
-  const permitir = permitirA(deps.ajustes, repartidor)
+  const permitir = permitirA(deps, repartidor)
   const quien = {
     ambito: 'todos',
     autor: repartidor,

@@ -6,14 +6,14 @@ import { presentarLectura } from '../eventos/registrar.ts'
 import type { Handler } from '../operation.ts'
 import { registrarDeReparto } from './registrarEvento.ts'
 
-/** Maximum events of one request that are registered at the same time: each takes a connection. */
+/** Maximum events of one request that are registered at the same time, because each needs a database connection. */
 const A_LA_VEZ = 4
 
-/** Country of the sender's telephones: events have none. */
+/** Placeholder for the default country of telephones; events contain no telephone. */
 const SIN_PAIS = {}
 
 /**
- * Registers up to 50 events of a courier, each of another guide. Answers 200 to any body that is a list of 1 to 50
+ * Registers up to 50 events of a courier, each about another guide. Answers 200 to any body that is a list of 1 to 50
  * entries. Each entry has its own result, identified by `indice`.
  */
 export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = async (
@@ -27,10 +27,15 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
   const enviados: readonly unknown[] = body.eventos
   const faltasPorEvento = Math.floor(MAX_BATCH_FAULTS / enviados.length)
   const vistas = new Set<string>()
-  /** Set once the database fails. The remaining events are then not tried: each would wait for it. */
+  /**
+   * Error of the database, once it has failed. The remaining events are then not tried, because each would wait for it.
+   */
   let caida: Problema | undefined
 
-  /** @throws Problema 422 */
+  /**
+   * Checks an entry of the request, and returns it as an event.
+   * @throws Problema 422
+   */
   const revisar = (enviado: unknown): EventoDeUnaGuia => {
     if (!vale(enviado, SIN_PAIS)) {
       const { dichas, omitidas } = explicar(enviado, faltasPorEvento, SIN_PAIS)
@@ -61,7 +66,8 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
     }
   }
 
-  // One request of a courier at a time, so that each sees how many unknown codes the earlier requests have named.
+  // Requests of one courier run one at a time, so that each knows how many unknown codes the earlier requests have
+  // named.
   const resultados = await turnosDeBusqueda(repartidor, async () => {
     limites.requireKnown(repartidor)
     const turno = createTurns(A_LA_VEZ)

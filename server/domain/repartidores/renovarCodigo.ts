@@ -2,7 +2,7 @@ import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
 import { nuevoCodigo, ponerCodigo, presentarRepartidor } from './repartidor.ts'
 
-/** Gives a courier a new code in place of the old one. */
+/** Replaces a courier's code with a new one. */
 export const renovarCodigo: Handler<'renovarCodigo'> = async (
   { path: { repartidor }, ...quien },
   { db, secretos, bitacora },

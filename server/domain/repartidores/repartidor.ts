@@ -1,9 +1,9 @@
-import { createHmac, hash, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { type Db, type Query, statement } from '../../data/db.ts'
 import type { repartidor, sesion_repartidor } from '../../generado/contrato/prisma/client.ts'
 import type { QuienReparte, Repartidor, RepartidorConCodigo, Sesion } from '../../generado/contrato/tipos/index.ts'
 import { normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
-import { Problema } from '../../platform/errors.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { Secrets, SubKey } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 
@@ -55,6 +55,24 @@ export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>,
 /** Returns the courier with that public identifier; null if unknown. */
 export const buscarRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
   db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
+
+/**
+ * Returns the courier with that public identifier.
+ * @throws Problema 404
+ */
+export const exigirRepartidor = async (db: Db, codigo: string): Promise<repartidor> =>
+  (await buscarRepartidor(db, codigo)) ?? desconocido()
+
+/**
+ * Returns the active courier that the member `repartidor` of a request names.
+ * @throws Problema 422
+ */
+export async function exigirActivo(db: Db, codigo: string): Promise<repartidor> {
+  const fila = await buscarRepartidor(db, codigo)
+  if (fila?.codigo_hash) return fila
+  const mensaje = 'no es ningún repartidor activo; compárelo con GET /operaciones/v1/repartidores'
+  throw problemOfFaults('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
+}
 
 const QUIENES = statement<{ repartidores: readonly string[] }, QuienReparte>(
   'repartidores.quienes',
@@ -127,15 +145,6 @@ export type FilaSesion = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'ven
 /** Duration of a session in milliseconds: 12 hours, a working day. */
 export const DURACION_DE_SESION = 12 * 3_600_000
 
-/** Generates a session token of 256 random bits; only the courier's browser keeps the token. */
-export const nuevoToken = () => randomBytes(32).toString('base64url')
-
-/** Reports whether a text has the form of a session token. */
-export const esToken = (texto: string) => /^[\w-]{43}$/.test(texto)
-
-/** Returns the SHA-256 digest under which a session token is stored. */
-export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
-
 /**
  * SQL that selects sessions, except those whose code was renewed or removed. The rows of the excluded sessions stay in
  * the table.
@@ -153,9 +162,6 @@ const BUSCAR_VARIAS = statement<{ hashes: readonly Buffer[] }, FilaSesion>(
   'sesiones.buscarVarias',
   `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
 )
-
-/** Returns the digest of a session token in base64. */
-export const huellaDeToken = (token: string) => hashDeToken(token).toString('base64')
 
 /** Returns the sessions whose tokens have these digests, by digest, including expired sessions. */
 export async function buscarSesiones(db: Db, huellas: readonly string[]): Promise<ReadonlyMap<string, FilaSesion>> {

@@ -6,11 +6,4 @@ export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = (
   { path, query: { tipo, capturado_en }, body, identidad: { repartidor } },
   deps,
 ) =>
-  recibirImagen(
-    deps,
-    { autor: repartidor, permitir: permitirA(deps.ajustes, repartidor) },
-    path.guia,
-    tipo,
-    body,
-    capturado_en,
-  )
+  recibirImagen(deps, { autor: repartidor, permitir: permitirA(deps, repartidor) }, path.guia, tipo, body, capturado_en)

@@ -17,7 +17,7 @@ import {
   vuelveTras,
 } from './resolucion.ts'
 
-/** Returns the event that shows a decision. */
+/** Returns the event that reports a decision. */
 export const pasoDeResolucion = (
   tipo: 'guia.resolucion_pendiente' | 'guia.resolucion_tomada',
   resolucion: ResolucionDeGuia,
@@ -25,8 +25,9 @@ export const pasoDeResolucion = (
 ): PasoDeGuia => ({ ...comun, tipo, resolucion, datos: { resolucion: resolucion.valor } })
 
 /**
- * Returns the event with which a decided return begins. The return begins when it is registered, also after a late scan:
- * the courier may have delivered before he could hear of it, and that delivery is still applied.
+ * Returns the event that begins a return that was decided. Its time is the time of registration, even after a late
+ * scan. The courier may have delivered the parcel before hearing of the decision, and that delivery must still be
+ * applied.
  */
 export const pasoDeRegreso = (
   tomada: Resolucion,
@@ -41,10 +42,10 @@ export const pasoDeRegreso = (
 })
 
 /**
- * Adds to a step its effects on the guide's decision. A failed attempt opens a decision. A day that the recipient told
- * the courier takes it at once; without a day the recipient gets a message, if the merchant wants that. A state that
- * carries a decision out, or settles it otherwise, closes it. A decided return follows the scan. All of it is one
- * transaction.
+ * Adds to an event its effects on the decision about the parcel, all in one transaction. A failed attempt opens a
+ * decision. If the recipient told the courier a day at the door, that day is the decision. Otherwise the recipient gets
+ * a message, if the merchant wants so. A state that carries the decision out, or makes it unnecessary, closes it. If a
+ * return was decided, it begins right after a scan.
  * @param pedido day that the recipient asked for at the door
  * @throws Problema 422 if that day is too late
  */

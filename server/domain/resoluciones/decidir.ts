@@ -17,19 +17,19 @@ export {
 export { MAXIMOS_DE_VECINO } from './vecino.ts'
 export { vencerTomada } from './vencer.ts'
 
-/** Another attempt, as somebody asks for it. */
+/** Another delivery attempt, as the request describes it. */
 interface Reintento {
   fecha?: Dia | undefined
   franja?: Franja | undefined
-  /** Fields of the guide to correct. */
+  /** Fields of the guide that the request corrects. */
   campos: Parameters<typeof corregirTomada>[3]
-  /** Sequence that the guide must have; undefined: any. */
+  /** Sequence number that the guide must have; undefined: any. */
   secuencia?: number | undefined
 }
 
 /**
- * Decides that a parcel is taken out again, and corrects fields of its guide, in one transaction. Without a day, takes
- * the first possible one.
+ * Decides on another delivery attempt, and corrects fields of the guide, in one transaction. Without a requested day,
+ * takes the first possible one.
  * @param recordar stores the request's key in the same transaction
  * @returns the guide's row afterwards, with the code of its merchant
  * @throws Problema 404; 409 `decision_tomada`, `decision_no_admitida`, `carrera_perdida`, or one of a correction; 422
@@ -52,8 +52,8 @@ export function reintentarGuiaDe(
 }
 
 /**
- * Decides that a parcel returns. The return begins at once if the parcel is at rest, and otherwise with the next scan.
- * A parcel that returns already stays as it is.
+ * Decides that a parcel returns to the sender. The return begins at once unless a courier is on the way with the
+ * parcel; then it begins with the next scan. A parcel that is already returning stays as it is.
  * @param recordar stores the request's key in the same transaction
  * @returns the guide's row afterwards, with the code of its merchant
  * @throws Problema 404; 409 `decision_tomada` or `transicion_invalida`

@@ -28,32 +28,32 @@ import {
   tomar,
 } from './resolucion.ts'
 
-// Decisions about a locked guide, by any decider.
+// Decisions about the parcel of a locked guide, by a person or by the merchant's policy.
 
-/** Person or rule that decides about a parcel. */
+/** Person or rule that takes the decision. */
 export interface QuienDecide {
   por: QuienResuelve
-  /** Code stored with the events; null for the policy. */
+  /** Code of the author, stored with the events; null if the merchant's policy decides. */
   autor: string | null
-  /** Reason, which the event shows. */
+  /** Reason for the decision, shown in its event. */
   descripcion?: string | undefined
 }
 
-/** Another attempt, as somebody asks for it. */
+/** Another delivery attempt, as the request describes it. */
 export interface IntentoPedido {
-  /** Undefined: the first possible day. */
+  /** Day of the attempt. Undefined: the first possible day. */
   fecha?: Dia | undefined
   franja?: Franja | undefined
-  /** Writes the changes that the attempt needs, and returns the guide. */
+  /** Writes the changes of the guide that the attempt needs, and returns the guide. */
   cambiar: () => Promise<FilaGuia>
 }
 
 export type DepsDeDecision = DepsDeTomada & { ajustes: Pick<ServiceSettings, 'zonaHoraria'> }
 
 /**
- * Decides that the parcel of a locked guide is taken out again, in the lock's transaction.
+ * Decides on another delivery attempt for a locked guide, in the lock's transaction.
  * @returns the guide's row afterwards
- * @throws Problema 409 `decision_tomada` or `decision_no_admitida`; 422; those of `cambiar`
+ * @throws Problema 409 `decision_tomada` or `decision_no_admitida`; 422; problems that `cambiar` throws
  */
 export async function reintentarTomada(
   { ajustes }: Pick<DepsDeDecision, 'ajustes'>,
@@ -74,11 +74,11 @@ export async function reintentarTomada(
   return dar(escritor, presente, pasoDeResolucion('guia.resolucion_tomada', resolucion, comun))
 }
 
-/** States in which nobody is on the way with the parcel, so that its return begins at once. */
+/** States in which no courier is on the way with the parcel, so that its return can begin at once. */
 const EN_REPOSO: readonly Estado[] = ['en_bodega', 'intento_fallido']
 
 /**
- * Decides that the parcel of a locked guide returns, in the lock's transaction.
+ * Decides that the parcel of a locked guide returns to the sender, in the lock's transaction.
  * @returns the guide's row afterwards
  * @throws Problema 409 `decision_tomada` or `transicion_invalida`
  */
@@ -103,8 +103,9 @@ const dar = async ({ consultar, avisarTrabajo }: Escritor, guia: FilaGuia, paso:
   (await darPaso({ db: { consultar }, avisarTrabajo }, guia, paso))!.guia
 
 /**
- * Returns the decision that waits. A failed attempt of a version that opened no decisions opens one here.
- * @throws Problema 409
+ * Returns the open decision of a guide. If an earlier version recorded the failed attempt without opening a decision,
+ * opens one now.
+ * @throws Problema 409 if no decision allows another attempt
  */
 function exigirReintentable(tomada: GuiaTomada, politica: PoliticaDeIntentos, zona: string): Resolucion {
   exigirSinTomar(tomada)
@@ -121,7 +122,7 @@ function exigirReintentable(tomada: GuiaTomada, politica: PoliticaDeIntentos, zo
   throw new Problema('decision_no_admitida', mensaje, { estado, opciones: puedeVolver ? ['devolver'] : [] })
 }
 
-/** Returns the end of a message about a guide without a failed attempt to repeat: why, and what can be done. */
+/** Returns the end of an error message: why the guide has no failed attempt to repeat, and what the user can do. */
 function remedioSinIntento(estado: Estado, puedeVolver: boolean): string {
   if (esFinal(estado)) return ', que es un estado final: no hay nada que decidir.'
   if (estado === 'en_devolucion') return ': el paquete ya vuelve, y no se lleva otra vez.'
@@ -136,7 +137,10 @@ const DECIDIO: Readonly<Record<QuienResuelve, string>> = {
   politica: 'La política de la cuenta',
 }
 
-/** @throws Problema 409 `decision_tomada` if somebody decided before, and nothing has applied the decision */
+/**
+ * Requires that no decision waits to be carried out.
+ * @throws Problema 409 `decision_tomada` if there is such a decision
+ */
 export function exigirSinTomar({ estado, resolucion }: FilaGuia): void {
   if (!estaTomada(resolucion)) return
   const { accion, fecha, por } = resolucion
@@ -147,7 +151,10 @@ export function exigirSinTomar({ estado, resolucion }: FilaGuia): void {
   throw new Problema('decision_tomada', mensaje, { estado, resolucion: presentarResolucion(resolucion)! })
 }
 
-/** @throws Problema 409 `transicion_invalida` if nobody has the parcel, or if it has arrived */
+/**
+ * Requires that the parcel can be returned.
+ * @throws Problema 409 `transicion_invalida` if no courier has collected it yet, or if it has arrived
+ */
 function exigirDevolvible({ estado }: FilaGuia): void {
   if (siguientes(estado).includes('en_devolucion')) return
   const mensaje = esFinal(estado)
@@ -166,7 +173,10 @@ function exigirDia({ desde, hasta }: Dias, pedido: Dia | undefined): Dia {
   throw fueraDePlazo({ desde, hasta })
 }
 
-/** @throws Problema 422 if the window ends before it begins */
+/**
+ * Requires that the window of hours ends after it begins.
+ * @throws Problema 422
+ */
 function exigirFranja(franja: Franja | undefined): void {
   if (franja === undefined || franja.desde < franja.hasta) return
   const mensaje = `debe ser después de desde (${franja.desde})`

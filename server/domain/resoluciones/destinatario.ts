@@ -3,7 +3,7 @@ import { whereIs } from '../../data/owners.ts'
 import type { Dia, Motivo, Resolucion } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayIn, isDay } from '../../platform/time/day.ts'
-import { LEJOS } from '../catalogo/catalogo.ts'
+import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import { corregirTomada } from '../correcciones/correccion.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
@@ -24,10 +24,10 @@ import { type DepsDeDecision, devolverTomada, reintentarTomada } from './decisio
 import { diasDe, PIDIO_OTRO_DIA } from './resolucion.ts'
 import { conVecino, sinVecino, type Vecino } from './vecino.ts'
 
-/** Request that a recipient may make. */
+/** Kind of request that a recipient can make on the page. */
 export type Eleccion = 'otro_dia' | 'otro_lugar' | 'vecino' | 'rechazo'
 
-/** Answer of a recipient. Without a day, the first possible one is meant. */
+/** Answer of a recipient. Without a day it means the first possible day. */
 export type Respuesta =
   | { eleccion: 'otro_dia'; fecha: Dia | undefined }
   | { eleccion: 'otro_lugar'; fecha: Dia | undefined; lugar: LugarPropuesto }
@@ -37,8 +37,9 @@ export type Respuesta =
 /** Data of a decision that are shown to any client with the recipient's link. */
 export interface DatosDeDecision {
   /**
-   * `abierta`: the recipient may decide. `decidida`: somebody decided. `superada`: facts came before a decision.
-   * `vencida`: nobody decided in time. `detenida`: the parcel is lost, and must be found before anybody decides.
+   * `abierta`: the recipient may decide. `decidida`: a decision was taken. `superada`: an event made the decision
+   * needless. `vencida`: the deadline passed without a decision. `detenida`: the parcel is lost, and no decision is
+   * possible until it is found.
    */
   estado: 'abierta' | 'decidida' | 'superada' | 'vencida' | 'detenida'
   guia: string
@@ -49,11 +50,13 @@ export interface DatosDeDecision {
   departamento: string
   municipio: string
   direccion: string | null
+  /** Centre of the municipality; null if unknown. */
+  centro: { lat: number; lng: number } | null
   /** Reason why the delivery failed; null if unknown. */
   motivo: Motivo | null
-  /** Instant until which the recipient may decide, as text. */
+  /** Instant until which the recipient may decide, as a text for people. */
   vence_en: string
-  /** True if the parcel returns by itself at that instant. */
+  /** True if the parcel automatically returns to the sender at that instant. */
   vuelve: boolean
   /** IANA time zone of the destination. */
   zona: string
@@ -72,13 +75,13 @@ export type ResultadoDeDecision =
 
 /** Operations of the page where the recipient decides. The link's token alone identifies the guide. */
 export interface Decisiones {
-  /** Reads the decision, without side effects: previews of the message open the page, too. */
+  /** Reads the decision without changing anything, because messengers open the page to make previews. */
   leer(token: string): Promise<DatosDeDecision | undefined>
-  /** Takes the decision, unless it is taken, superseded or expired. */
+  /** Takes the decision, unless a decision was already taken, became needless or expired. */
   decidir(token: string, respuesta: Respuesta): Promise<ResultadoDeDecision>
 }
 
-/** Description of the event with which the recipient decides. It says what was asked for, without personal data. */
+/** Description of the event for a recipient's decision. It names the choice without personal data. */
 const PEDIDO: Readonly<Record<Eleccion, string>> = {
   otro_dia: PIDIO_OTRO_DIA,
   otro_lugar: 'El destinatario pidió otro lugar',
@@ -89,8 +92,8 @@ const eleccionDe = (descripcion: string | null): Eleccion | null =>
   (Object.keys(PEDIDO) as Eleccion[]).find((una) => PEDIDO[una] === descripcion) ?? null
 
 /**
- * Finds a decision by the digest of its token. A link that another telephone got finds nothing: a correction has replaced
- * that telephone. The failed attempt is the event before the one that opened the decision.
+ * Finds a decision by the digest of its token. A link that was sent to another telephone finds nothing, because a
+ * correction has replaced that telephone. The failed attempt is the event before the event that opened the decision.
  */
 const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   'resoluciones.porToken',
@@ -99,7 +102,7 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
        and e.secuencia = m.resolucion_secuencia - 1) as motivo,
      (select e.descripcion from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo
        and e.guia_id = m.guia_id and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.resolucion_tomada'
-       order by e.secuencia limit 1) as pedido,
+       order by e.secuencia desc limit 1) as pedido,
      exists (select from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
        and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.resolucion_pendiente') as hay_otra
    from enlace_ubicacion l
@@ -114,9 +117,9 @@ type Hallada = FilaGuia & {
   comercio: string
   vence: Date | null
   motivo: string | null
-  /** Description of the event that took the decision. */
+  /** Description of the newest event that recorded a decision. A rectification may have undone an earlier one. */
   pedido: string | null
-  /** True if a later attempt failed, so that the decision is another one. */
+  /** True if a later attempt failed too, so that the guide now has another decision. */
   hay_otra: boolean | null
 }
 
@@ -163,6 +166,7 @@ function presentarDecision({ reloj, ajustes }: DepsDeDecision, fila: Hallada): D
     departamento: fila.departamento,
     municipio: fila.municipio,
     direccion: fila.direccion,
+    centro: centroDe(fila.departamento, fila.municipio) ?? null,
     motivo: fila.motivo as Motivo | null,
     vence_en: (fila.vence ?? ahora).toISOString(),
     vuelve: fila.resolucion_vence !== null,
@@ -177,7 +181,10 @@ function presentarDecision({ reloj, ajustes }: DepsDeDecision, fila: Hallada): D
   }
 }
 
-/** Returns the answer that changes nothing; undefined if the decision is to be taken. */
+/**
+ * Returns the answer if nothing is to be changed, because the decision is closed or the input is faulty; undefined if
+ * the decision is to be taken.
+ */
 function juzgar(
   { reloj }: DepsDeDecision,
   fila: Hallada,
@@ -194,7 +201,7 @@ function juzgar(
     : undefined
 }
 
-/** Answers to problems of a decision that the recipient can only read about. */
+/** Answers to the recipient for problem codes that mean that the decision cannot be taken. */
 const MOTIVO_DE: Readonly<Record<string, 'cerrada' | 'no_admitida' | 'fecha_invalida'>> = {
   decision_tomada: 'cerrada',
   decision_no_admitida: 'no_admitida',
@@ -205,8 +212,8 @@ const MOTIVO_DE: Readonly<Record<string, 'cerrada' | 'no_admitida' | 'fecha_inva
 }
 
 /**
- * Takes the decision in one transaction with what it changes. Returns undefined if another request changed the guide
- * since it was read.
+ * Takes the decision and makes the changes that it needs, in one transaction. Returns undefined if another request
+ * changed the guide since it was read.
  */
 async function tomarDecision(
   deps: DepsDeDecision,
@@ -230,7 +237,7 @@ async function tomarDecision(
 }
 
 /**
- * Does what the recipient asks for with a locked guide, in the lock's transaction.
+ * Carries out the recipient's choice for a locked guide, in the lock's transaction.
  * @param propuesta place of `otro_lugar`
  * @returns the guide's row afterwards
  * @throws Problema 409 `decision_tomada`, `decision_no_admitida`, `transicion_invalida`, or one of a correction; 422
@@ -254,7 +261,10 @@ export function responderTomada(
   })
 }
 
-/** Names the neighbour in the indications for the courier. Without one, takes out a neighbour that was named before. */
+/**
+ * Writes the neighbour who takes the parcel into the indications for the courier. Without a neighbour, removes one that
+ * was written before.
+ */
 async function cambiarVecino(
   escritor: Escritor,
   { descripcion }: { descripcion: string },
@@ -267,7 +277,7 @@ async function cambiarVecino(
   return corregirTomada(escritor, quien, tomada, { indicaciones })
 }
 
-/** Confirms the place that the recipient gave. The same place again writes no event. */
+/** Confirms the place that the recipient gave. If it is the confirmed place already, writes no event. */
 async function cambiarLugar(
   { consultar, avisarTrabajo, reloj, nuevoId }: Escritor,
   guia: FilaGuia,

@@ -9,8 +9,8 @@ import type { ResolucionDeGuia } from './resolucion.ts'
 export type DepsDePregunta = Pick<Deps, 'nuevoId' | 'canalDe'>
 
 /**
- * Queues the message that asks the recipient to decide. Another message may take the same number at the same time; then
- * this statement writes nothing.
+ * Queues the message that asks the recipient to decide. Writes nothing if another message takes the same number
+ * (`numero`) at the same time.
  */
 const PREGUNTAR = statement<
   ReturnType<typeof deGuia> & {
@@ -18,7 +18,7 @@ const PREGUNTAR = statement<
     canal: string
     ahora: Date
     vence_en: Date
-    /** Event that opened the decision. */
+    /** Sequence of the event that opened the decision. */
     secuencia: number
   }
 >(
@@ -32,12 +32,14 @@ const PREGUNTAR = statement<
    on conflict (comercio_id, modo, guia_id, numero) do nothing returning 1`,
 )
 
-/** Maximum numbers that the message tries. Only answers to a recipient's own texts compete for one. */
+/**
+ * Maximum numbers that are tried for the message. Only answers to texts of the recipient compete for the same number.
+ */
 const NUMEROS = 10
 
 /**
  * Returns the function that queues the message about an open decision, in the transaction of the event that opens it.
- * Undefined if nobody is asked: the merchant does not want it, the recipient has no telephone any more, or the policy
+ * Undefined if no message is sent: the merchant does not want it, the recipient's telephone was erased, or the policy
  * decides at once.
  */
 export function preguntar(

@@ -1,11 +1,14 @@
-// Decisions about a parcel after a failed attempt: what opens one, and what closes it. Pure functions.
+// Decision about a parcel after a failed attempt: which events open and close it. Pure functions.
 
 import type { Dia, Estado, Motivo, PoliticaDeIntentos, Resolucion } from '../../generado/contrato/tipos/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
 import { esFinal } from '../estados/estados.ts'
 
-/** Returns a stored decision with its members in a fixed order, because `jsonb` has its own and bodies stay identical. */
+/**
+ * Returns a stored decision with its members in a fixed order. `jsonb` has its own order, and webhook bodies must stay
+ * identical.
+ */
 export const presentarResolucion = (guardada: Resolucion | null): Resolucion | null =>
   guardada && {
     estado: guardada.estado,
@@ -18,7 +21,9 @@ export const presentarResolucion = (guardada: Resolucion | null): Resolucion | n
     por: guardada.por,
   }
 
-/** New value of a guide's decision, and the time when the policy decides; null if it does not. */
+/**
+ * New value of a guide's decision, and the time at which the merchant's policy decides; null if the policy never does.
+ */
 export interface ResolucionDeGuia {
   valor: Resolucion
   vence: Date | null
@@ -27,9 +32,9 @@ export interface ResolucionDeGuia {
 const DIA = 24 * 3_600_000
 
 /**
- * Returns the decision that a failed attempt opens. After the last attempt of a merchant whose parcels return by
- * themselves, the policy decides at once.
- * @param intentos failed attempts so far, with this one
+ * Returns the decision that a failed attempt opens. After the last allowed attempt, the policy decides at once if the
+ * merchant's parcels return automatically.
+ * @param intentos failed attempts so far, including this one
  * @param zona IANA time zone of the destination
  */
 export function abrir(
@@ -55,49 +60,49 @@ export function abrir(
   }
 }
 
-/** Decision of somebody who asks for the return although nobody waits for a decision. */
+/** Decision for a return that is requested while no decision is open. */
 const SIN_PREGUNTA: Resolucion = {
   ...{ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null, vence_en: null },
   ...{ accion: null, fecha: null, franja: null, por: null },
 }
 
-/** Decision that somebody took: the action, and who took it. */
+/** Decision that was taken: the action, and who decided. */
 export type Decidido = Pick<Resolucion, 'accion' | 'por'> & Partial<Pick<Resolucion, 'fecha' | 'franja'>>
 
-/** Returns the decision after somebody took it. */
+/** Returns the value of a decision after it was taken. */
 export const tomar = (abierta: Resolucion | null, decidido: Decidido): ResolucionDeGuia => ({
   valor: { ...(esperaDecision(abierta) ? abierta : SIN_PREGUNTA), ...decidido, estado: 'tomada' },
   vence: null,
 })
 
-/** First and last day on which another attempt may be made. */
+/** First and last day for another delivery attempt. */
 export interface Dias {
   desde: Dia
   hasta: Dia
 }
 
-/** Latest day of another attempt, in days from today. */
+/** Maximum number of days from today for another delivery attempt. */
 const PLAZO = 30
 
-/** Returns the days on which another attempt may be made. */
+/** Returns the days on which another delivery attempt is possible. */
 export function diasDe(minimo: Dia | null, hoy: Dia): Dias {
   const desde = minimo !== null && minimo > hoy ? minimo : hoy
   const hasta = addDays(hoy, PLAZO)
   return { desde, hasta: hasta < desde ? desde : hasta }
 }
 
-/** Makes the 422 for a day on which no attempt may be made. */
+/** Makes the 422 for a day on which no attempt is possible. */
 export const fueraDePlazo = ({ desde, hasta }: Dias): Problema =>
   problemOfFaults('validacion', [
     { campo: '/fecha', codigo: 'fuera_de_rango', mensaje: `debe ser un día desde ${desde} hasta ${hasta}` },
   ])
 
-/** Description of the event with which the recipient decides for another day. */
+/** Description of the event for a recipient who decides for another day. */
 export const PIDIO_OTRO_DIA = 'El destinatario pidió otro día'
 
 /**
- * Returns the decision of a recipient who told the courier a day; undefined if no attempt is left. A day before the first
- * possible one stands for that one: reports arrive late.
+ * Returns the decision of a recipient who told the courier a day; undefined if no attempt is left. A day that is too
+ * early becomes the first possible day, because reports may arrive late.
  * @throws Problema 422 if the day is too late
  */
 export function tomarElDia(abierta: Resolucion, pedido: Dia, hoy: Dia): ResolucionDeGuia | undefined {
@@ -108,41 +113,42 @@ export function tomarElDia(abierta: Resolucion, pedido: Dia, hoy: Dia): Resoluci
   return tomar(abierta, { accion: 'reintentar', por: 'destinatario', fecha, franja: null })
 }
 
-/** Returns true if somebody may still decide. */
+/** Returns true if the decision is open. */
 export const esperaDecision = (resolucion: Resolucion | null): resolucion is Resolucion =>
   resolucion?.estado === 'pendiente'
 
-/** Returns true if the decision was taken, and nothing has applied it. */
+/** Returns true if the decision was taken, but is not carried out yet. */
 export const estaTomada = (resolucion: Resolucion | null): resolucion is Resolucion => resolucion?.estado === 'tomada'
 
-/** Action that a state carries out. */
+/** Action that each state carries out. */
 const LA_APLICA: Readonly<Partial<Record<Estado, Resolucion['accion']>>> = {
   en_ruta: 'reintentar',
   en_devolucion: 'devolver',
 }
 
 /**
- * Returns what a new state makes of the guide's decision; undefined if the decision stays as it is. A state that carries
- * out the decision applies it. A state that settles the matter otherwise supersedes it.
+ * Returns the guide's decision after the guide enters a state; undefined if the decision stays as it is. A state that
+ * carries out the decision marks it as applied. A final state that does not carry it out marks it as superseded.
  */
 export function trasEstado(resolucion: Resolucion | null, estado: Estado): ResolucionDeGuia | undefined {
   if (!esperaDecision(resolucion) && !estaTomada(resolucion)) return undefined
   const aplica = LA_APLICA[estado]
-  // A courier who leaves with a parcel that must return has not heard of it: the return follows his scan.
+  // A courier who takes out a parcel that must return has not heard of the decision. The decision stays, and the return
+  // follows the courier's scan.
   if (vuelveTras(resolucion, estado)) return undefined
   if (!aplica && !esFinal(estado)) return undefined
   const aplicada = estaTomada(resolucion) && resolucion.accion === aplica
   return { valor: { ...resolucion, estado: aplicada ? 'aplicada' : 'superada' }, vence: null }
 }
 
-/** States in which a return that was decided has not begun, and cannot begin: the parcel is lost, or returns already. */
+/** States in which a decided return does not begin: the parcel is lost, or already returns. */
 const NO_VUELVE: readonly Estado[] = ['en_devolucion', 'extraviado']
 
-/** Returns true if the decided return follows a scan with this state. */
+/** Returns true if a decided return begins right after a scan with this state. */
 export const vuelveTras = (resolucion: Resolucion | null, estado: Estado): boolean =>
   estaTomada(resolucion) && resolucion.accion === 'devolver' && !NO_VUELVE.includes(estado) && !esFinal(estado)
 
-/** Returns the reason that the event of a decided return has. */
+/** Returns the reason (`motivo`) of the event that starts a return, by who decided the return. */
 export function motivoDe({ por, opciones }: Resolucion): Motivo {
   if (por === 'destinatario') return 'destinatario_rechaza'
   if (por === 'politica') return opciones.includes('reintentar') ? 'sin_decision' : 'intentos_agotados'

@@ -6,7 +6,7 @@ import { conGuiaTomada, type DepsDeTomada, type Escritor } from '../guias/tomada
 import { devolverTomada } from './decision.ts'
 import { esperaDecision } from './resolucion.ts'
 
-/** Guide whose decision is due. */
+/** Guide whose deadline for a decision has passed. */
 export interface Vencida {
   guia: string
   comercio_id: string
@@ -19,7 +19,7 @@ const VENCIDAS = statement<{ ahora: Date; cuantas: number }, Vencida & { id: str
   { alcance: 'parte' },
 )
 
-/** Returns the guides about which nobody decided in time, as jobs. */
+/** Returns the guides whose deadline for a decision has passed, as jobs. */
 export const resolucionesVencidas = async (
   { db, reloj }: Pick<DepsDeTomada, 'db' | 'reloj'>,
   cuantas: number,
@@ -29,7 +29,8 @@ export const resolucionesVencidas = async (
 }
 
 /**
- * Decides for those who did not: the parcels return. A guide about which somebody decided meanwhile stays as it is.
+ * Decides for those who did not decide in time: their parcels return to the sender. Skips guides with a decision taken
+ * meanwhile.
  * @throws the first error, after all guides were tried
  */
 export async function resolverVencidas(deps: DepsDeTomada, vencidas: readonly Vencida[]): Promise<void> {
@@ -47,7 +48,9 @@ export async function resolverVencidas(deps: DepsDeTomada, vencidas: readonly Ve
 const resolver = (deps: DepsDeTomada, codigo: string) =>
   conGuiaTomada(deps, 'todos', codigo, undefined, async () => {}, vencerTomada)
 
-/** Returns the parcel of a locked guide, in the lock's transaction, if its decision is due. */
+/**
+ * Decides the return of a locked guide's parcel, in the lock's transaction, if the deadline for a decision has passed.
+ */
 export async function vencerTomada(escritor: Escritor, tomada: FilaGuia): Promise<FilaGuia> {
   const { resolucion, resolucion_vence } = tomada
   if (!esperaDecision(resolucion) || resolucion_vence === null || resolucion_vence > escritor.reloj()) return tomada

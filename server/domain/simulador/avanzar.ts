@@ -20,7 +20,7 @@ export const simularAvance: Handler<'simularAvance'> = async (entrada, deps) => 
   const { hecho: guia, headers } = await unaVez(deps, 'simularAvance', entrada, {
     async hacer(recordar) {
       const quien = { ambito: identidad, autor: identidad.comercio, remedio: REMEDIO, conPrueba: true }
-      // The key belongs to the operation, not to the event, whose key would be valid for ever.
+      // The idempotency key is kept by `unaVez` for this operation. Stored with the event, it would be valid for ever.
       const { idempotencia: _, sin_firma, ...lectura } = entrada.body
       exigirEntrega(entrada.body)
       const { guia } = await registrarLectura(deps, quien, path.guia, lectura, (leida, paso) =>
@@ -33,7 +33,7 @@ export const simularAvance: Handler<'simularAvance'> = async (entrada, deps) => 
   return { status: 200, headers, body: presentar(deps.ajustes, guia) }
 }
 
-/** Rejects a reason for a missing signature without a delivery. */
+/** Rejects a reason for a missing signature if the new state is not a delivery. */
 function exigirEntrega({ estado, sin_firma }: AvanceSimulado) {
   if (sin_firma === undefined || estado === 'entregado') return
   const mensaje = 'solo va con el estado entregado; omítalo'
@@ -41,7 +41,8 @@ function exigirEntrega({ estado, sin_firma }: AvanceSimulado) {
 }
 
 /**
- * Writes an event. A delivery and a failed attempt get a sample proof in place of the proof that a courier would bring.
+ * Writes an event. For a delivery or a failed attempt, adds a sample proof in place of the proof that a courier would
+ * upload.
  */
 async function dar(
   deps: Deps,

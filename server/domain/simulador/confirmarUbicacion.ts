@@ -40,7 +40,7 @@ async function confirmar({ db, avisarTrabajo, reloj }: Deps, guia: FilaGuia, pro
   return paso?.guia
 }
 
-/** Rejects location fields if the simulated recipient is to give no location. */
+/** Rejects location fields if the request says that the simulated recipient gives no location. */
 function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
   if (resultado === 'confirmada') return
   const fallas = Object.keys(lugar).map(
@@ -63,7 +63,10 @@ function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): 
   return { enlace: null, ...punto, precision_m: null, referencia: referencia ?? null, origen: 'destinatario' }
 }
 
-/** Rejects a guide whose location is confirmed or no longer needed, because its recipient is not asked any more. */
+/**
+ * Rejects a guide whose location is confirmed or no longer needed, because a real recipient would not be asked any
+ * more.
+ */
 function exigirPreguntada(guia: FilaGuia) {
   if (guia.ubicacion_estado === 'confirmada') {
     const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()

@@ -31,7 +31,7 @@ export const simularDecision: Handler<'simularDecision'> = async (entrada, deps)
   return { status: 200, headers, body: presentar(deps.ajustes, guia) }
 }
 
-/** Members that each choice takes beside `eleccion`. */
+/** Members that each choice needs or allows, besides `eleccion`. */
 const LLEVA: Readonly<Record<DecisionSimulada['eleccion'], readonly ('fecha' | 'lugar' | 'vecino')[]>> = {
   otro_dia: ['fecha'],
   otro_lugar: ['fecha', 'lugar'],
@@ -41,7 +41,7 @@ const LLEVA: Readonly<Record<DecisionSimulada['eleccion'], readonly ('fecha' | '
 }
 
 /**
- * Returns the answer that the page of the recipient would send; undefined if nobody decides.
+ * Returns the answer that the recipient's page would send; undefined if the simulated recipient does not decide.
  * @throws Problema 422 that names each member that is missing, or that does not belong to the choice
  */
 function leer({ eleccion, ...resto }: DecisionSimulada): Respuesta | undefined {
@@ -74,7 +74,10 @@ function leer({ eleccion, ...resto }: DecisionSimulada): Respuesta | undefined {
   }
 }
 
-/** Returns the place as the recipient gives it, who is sure of it however far away it is. */
+/**
+ * Converts the requested place to the recipient's form. The simulated recipient has confirmed the place, however far
+ * away it is.
+ */
 const lugarDe = ({ maps_url, ...lugar }: NonNullable<DecisionSimulada['lugar']>): LugarPropuesto => ({
   ...lugar,
   ...(maps_url === undefined ? {} : { enlace: maps_url }),
@@ -83,7 +86,10 @@ const lugarDe = ({ maps_url, ...lugar }: NonNullable<DecisionSimulada['lugar']>)
   metodo: lugar.lat !== undefined ? 'mapa' : maps_url !== undefined ? 'enlace' : 'descripcion',
 })
 
-/** @throws Problema 422 if the recipient could not give this place */
+/**
+ * Converts the place as the recipient's page would.
+ * @throws Problema 422 if the page would not accept the place
+ */
 function proponerLugar(lugar: LugarPropuesto): Propuesta {
   const propuesta = proponer(lugar)
   if (!('motivo' in propuesta)) return propuesta
@@ -91,7 +97,10 @@ function proponerLugar(lugar: LugarPropuesto): Propuesta {
   throw problemOfFaults('validacion', [{ campo, codigo: 'formato_invalido', mensaje: propuesta.mensaje }])
 }
 
-/** @throws Problema 409 where the page of the recipient no longer asks */
+/**
+ * Requires that the recipient may still decide.
+ * @throws Problema 409
+ */
 function exigirEnEspera(tomada: FilaGuia, ahora: Date): void {
   exigirSinTomar(tomada)
   const { resolucion, estado } = tomada
@@ -111,7 +120,7 @@ const noAdmitida = ({ estado }: FilaGuia, mensaje: string) =>
 const noSeEspera = (tomada: FilaGuia) =>
   noAdmitida(tomada, `La guía está en ${tomada.estado} y no espera una decisión del destinatario.`)
 
-/** Ends a guide's open decision, and the link to it, at `:ahora`. `:vence` is the same instant as the contract's text. */
+/** Ends a guide's open decision, and its link, at `:ahora`. `:vence` is the same instant in the contract's format. */
 const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date; vence: string }, FilaGuia>(
   'simulador.acortarDecision',
   `with m as (
@@ -130,9 +139,9 @@ const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date; vence: stri
 )
 
 /**
- * Lets the deadline of a locked guide's decision pass now, and applies the merchant's policy as the job would. A deadline
- * that has passed stays as it is.
- * @throws Problema 409 if somebody decided, or if no decision is open
+ * Lets the deadline of a locked guide's decision pass now, and applies the merchant's policy as the job would. A
+ * deadline that has already passed stays the same.
+ * @throws Problema 409 if the decision was taken, or if none is open
  */
 async function vencerPlazo(escritor: Escritor, tomada: FilaGuia): Promise<FilaGuia> {
   const { resolucion } = tomada

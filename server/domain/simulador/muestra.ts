@@ -40,7 +40,7 @@ const CERCA = 0.0001
 
 /**
  * Returns sample evidence for the delivery of a test guide, near the confirmed location. The evidence depends only on
- * what the merchant needs, and on the reason why nobody signed.
+ * what the merchant needs, and on the reason for a missing signature.
  */
 export async function evidenciaDeMuestra(
   deps: DepsDeMuestra,

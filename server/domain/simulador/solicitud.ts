@@ -9,8 +9,8 @@ import {
   vencerSolicitudes,
 } from '../mensajeria/mensaje.ts'
 
-// Simulates at once what later becomes of the message to a test guide's recipient. Each function does what a job would
-// do, so that the job later has nothing left to do.
+// Simulates at once what would happen later to the message for a test guide's recipient. Each function does the work of
+// a job, so that the job has nothing left to do.
 
 /**
  * Delivers the guide's pending messages to the mailbox, so that no job delivers them after the simulator's next action.
@@ -21,7 +21,7 @@ export async function sacarMensajes(deps: DepsDeMensajes, guia: FilaGuia): Promi
     orderBy: { numero: 'asc' },
     select: { id: true, comercio_id: true },
   })
-  // Messages go one by one, because the statement takes one message of each guide.
+  // Messages are marked one by one, because the statement accepts only one message per guide.
   for (const uno of pendientes) await enviarAlBuzon(deps, [uno])
 }
 
@@ -43,13 +43,13 @@ const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date }, Pick<Fila
    select id, comercio_id from m`,
 )
 
-/** Expires the guide's request as if the recipient had not answered in time. */
+/** Expires the guide's request, as if the recipient had not answered in time. */
 export async function vencer(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
   const abiertas = await deps.db.consultar(ACORTAR, { ...deGuia(guia), ahora: deps.reloj() })
   await vencerSolicitudes(deps, abiertas)
 }
 
-/** Fails the guide's newest request as if its message had not reached the recipient. */
+/** Fails the guide's newest request, as if its message had not reached the recipient. */
 export async function fallarMensaje(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
   const ultima = await deps.db.prisma.mensaje.findFirst({
     where: { ...deGuia(guia), tipo: 'solicitud_ubicacion' },

@@ -22,19 +22,19 @@ export interface LugarPropuesto {
   precision_m?: number
   enlace?: string
   referencia?: string
-  /** True if the person confirmed that a location so far away is meant. */
+  /** True if the person confirmed that the location is right although it is far away. */
   seguro: boolean
   /**
-   * True if the recipient changes the location. Otherwise the confirmed location stays, because a first answer may
-   * arrive twice.
+   * True if the recipient explicitly changes a confirmed location. Otherwise the confirmed location stays, because the
+   * first answer may arrive twice.
    */
   cambiar: boolean
   metodo: 'gps' | 'mapa' | 'enlace' | 'descripcion'
-  /** True if the recipient wants a description instead of the point or link that was confirmed before. */
+  /** True if the recipient replaces the confirmed point or link with a description. */
   sin_punto?: boolean
 }
 
-/** Fault of a location that a recipient proposes, in words for the recipient. */
+/** Fault of a proposed location, in words for the recipient. */
 export interface FallaDeLugar {
   motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
   mensaje: string
@@ -50,17 +50,17 @@ const REFERENCIA_LARGA: FallaDeLugar = {
 const limpiar = (referencia: string | undefined) => referencia?.trim().replaceAll(/\s+/g, ' ') || null
 const esLarga = (referencia: string | null) => referencia !== null && referencia.length > REFERENCIA_MAXIMA
 
-/** Returns the same location with other words, or what is wrong with the words. */
+/** Returns the same location with another description, or the fault of the description. */
 export function proponerPalabras(lugar: Omit<Propuesta, 'origen'>, texto: string): Propuesta | FallaDeLugar {
   const referencia = limpiar(texto)
   if (esLarga(referencia)) return REFERENCIA_LARGA
-  // Words are all that is known of a location without point and link.
+  // Without point and link, the description is all that is known of a location.
   if (referencia === null && lugar.lat === null && lugar.enlace === null)
     return { motivo: 'sin_lugar', mensaje: 'Falta el lugar: descríbalo con palabras.' }
   return { ...lugar, referencia, origen: 'destinatario' }
 }
 
-/** Converts the recipient's answer into a proposed location, or returns what is wrong with the answer. */
+/** Converts the recipient's answer to a proposed location, or returns its fault. */
 export function proponer(lugar: LugarPropuesto): Propuesta | FallaDeLugar {
   const falla = (motivo: FallaDeLugar['motivo'], mensaje: string): FallaDeLugar => ({ motivo, mensaje })
   const referencia = limpiar(lugar.referencia)

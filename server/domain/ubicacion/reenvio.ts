@@ -8,11 +8,12 @@ import type { Deps } from '../deps.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
 
+/** Maximum resends to a guide's telephone, besides the first request. */
+export const REENVIOS_POR_GUIA = 3
 /**
- * Maximum resends to a guide's telephone, besides the first request, and maximum requests per telephone in 24 hours. The
- * second limit counts all merchants, because a telephone belongs to one person.
+ * Maximum requests to one telephone within 24 hours from all merchants together, because a telephone belongs to one
+ * person.
  */
-const REENVIOS_POR_GUIA = 3
 const POR_TELEFONO_AL_DIA = 5
 const DIA = 86_400_000
 
@@ -36,9 +37,9 @@ const CUENTA = statement<ReturnType<typeof deGuia> & Pick<FilaGuia, 'telefono'>,
 )
 
 /**
- * Adds a location request if the guide still has the sequence that was read and, unless `previa` is null, the request
- * that was read. A request does not change the sequence. The guide then shows only the new request; the links of older
- * requests still work.
+ * Adds a location request. Requires that the guide still has the sequence that was read and, unless `previa` is null,
+ * the request that was read. A request does not change the sequence. The guide then shows only the new request; the
+ * links of older requests still work.
  */
 const PEDIR = statement<
   ReturnType<typeof deGuia> &

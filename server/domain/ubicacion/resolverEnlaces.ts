@@ -81,7 +81,7 @@ async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
   if (resuelto.tipo === 'coordenadas' && esperaLugar(fila)) {
     const ahora = reloj()
     const propuesta = { ...lugarDe(fila), ...resuelto.coordenadas, origen: fila.ubicacion_origen! }
-    const paso = await darPaso(deps, fila, pasoDeLugar(fila, propuesta, ahora))
+    const paso = await darPaso(deps, fila, conPorRevisar(fila, pasoDeLugar(fila, propuesta, ahora)))
     // Another request changed the guide, so the link is tried again with the guide's new state.
     if (!paso) return aplazar(ahora)
   }
@@ -97,3 +97,12 @@ const esperaLugar = ({ estado, ubicacion_estado, ubicacion_lat, ubicacion_extra,
   ubicacion_estado === 'confirmada' &&
   ubicacion_lat === null &&
   (ubicacion_extra?.enlace ?? maps_url) === por_seguir
+
+/**
+ * Keeps the warning that an address was corrected after the place was confirmed. The coordinates of a link say where
+ * that place is, and nobody has looked whether it is still the right one.
+ */
+function conPorRevisar<P extends ReturnType<typeof pasoDeLugar>>({ advertencias }: FilaGuia, paso: P): P {
+  const suya = advertencias.filter(({ codigo }) => codigo === 'lugar_por_revisar')
+  return { ...paso, ubicacion: { ...paso.ubicacion, advertencias: [...suya, ...paso.ubicacion.advertencias] } }
+}

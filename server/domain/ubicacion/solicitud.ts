@@ -19,7 +19,7 @@ export interface DatosDeSolicitud {
   guia: string
   /** Name of the merchant who sends the parcel. */
   comercio: string
-  /** Contents of the parcel, in the merchant's words. */
+  /** Contents of the parcel, as the merchant describes them. */
   contenido: string | null
   /** Recipient's name; the page shows only the first word. */
   destinatario: string | null
@@ -29,7 +29,7 @@ export interface DatosDeSolicitud {
   /** Centre of the declared municipality; null if the catalogue does not know it. */
   centro: { lat: number; lng: number } | null
   confirmado: LugarConfirmado | null
-  /** True if the recipient may still change the confirmed location: the courier is not on the way to it. */
+  /** True if the recipient may still change the confirmed location, because no courier is on the way to it. */
   corregible: boolean
 }
 
@@ -64,12 +64,16 @@ export type ResultadoDeOtroEnlace =
 
 /** Operations of the recipient's page. The link's token alone identifies the guide. */
 export interface Solicitudes {
-  /** Reads the request, without side effects: previews of the message open the page, too. */
+  /** Reads the request without changing anything, because messengers open the page to make previews. */
   leer(token: string): Promise<DatosDeSolicitud | undefined>
-  /** Confirms a location. A repeated location is `ok` again, because the first answer may be lost on a bad network. */
+  /**
+   * Confirms a location. Returns `ok` again for a repeated location, because the first answer may get lost on a bad
+   * network.
+   */
   confirmar(token: string, lugar: LugarPropuesto): Promise<ResultadoDeConfirmacion>
   /**
-   * Changes the words beside a confirmed location. A point or link stays as it is. The same words again are `ok`.
+   * Changes the description of a confirmed location; its point or link stays. Returns `ok` again for the same
+   * description.
    * @param referencia at most 200 characters; empty to remove the words
    */
   describir(token: string, referencia: string): Promise<ResultadoDeConfirmacion>
@@ -78,8 +82,8 @@ export interface Solicitudes {
 }
 
 /**
- * Finds a request by the digest of its token, so that the table's contents do not open any page. A link that another
- * telephone got finds nothing: a correction has replaced that telephone.
+ * Finds a request by the digest of its token, so that the table's contents do not open any page. A link that was sent
+ * to another telephone finds nothing, because a correction has replaced that telephone.
  */
 const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   'ubicacion.porToken',
@@ -94,7 +98,10 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   { alcance: 'parte' },
 )
 
-/** `por_seguir` and `veces`: link that is still to be followed, and failed attempts to follow it; null for none. */
+/**
+ * `por_seguir`: link whose location is still to be looked up. `veces`: failed attempts to do so. Both are null if there
+ * is none.
+ */
 type Hallada = FilaGuia & { comercio: string; vence: Date; por_seguir: string | null; veces: number | null }
 
 /**
@@ -195,7 +202,10 @@ function lecturaDe({ ubicacion_lat, ubicacion_extra, por_seguir, veces }: Hallad
   return veces === 0 ? 'leyendo' : 'demorado'
 }
 
-/** Returns the answer that changes nothing to a change of a confirmed location; undefined if the change is recorded. */
+/**
+ * Returns the answer if a requested change is not recorded: it changes nothing, comes too late, or exceeds the limit.
+ * Undefined if the change is to be recorded.
+ */
 async function juzgarCambio(
   db: Pick<Deps['db'], 'consultar'>,
   fila: Hallada,
@@ -208,8 +218,8 @@ async function juzgarCambio(
 }
 
 /**
- * Returns the answer that changes nothing: the location is already confirmed, too late, changed too often, or far away
- * and not yet confirmed by the person. Returns undefined if the location is to be recorded.
+ * Returns the answer if a location is not recorded: it is already confirmed, too late, changed too often, or far away
+ * and not confirmed by the person. Undefined if the location is to be recorded.
  */
 async function juzgar(
   { db, reloj }: DepsDeSolicitudes,
@@ -219,7 +229,7 @@ async function juzgar(
 ): Promise<ResultadoDeConfirmacion | undefined> {
   const estado = estadoDe(fila, reloj())
   if (estado === 'confirmada') {
-    // The answer was sent twice over a bad network. The location is already confirmed, as the recipient wanted.
+    // The browser sent the answer twice over a bad network. The location is already confirmed, as the recipient wanted.
     if (!lugar.cambiar) return { ok: true }
     const hecho = await juzgarCambio(db, fila, propuesta)
     if (hecho) return hecho

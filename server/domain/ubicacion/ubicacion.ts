@@ -1,4 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
+import type { Query } from '../../data/db.ts'
 import type { CodigoDeAdvertencia, UbicacionParaConfirmar } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
@@ -9,8 +10,10 @@ import { darPaso, type LugarDeGuia, type PasoDeGuia, sinCarrera } from '../event
 import { type AdvertenciaGuardada, explicarInverosimil, juzgarDestino } from '../guias/advertencias.ts'
 import { type AmbitoDeGuias, buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import type { Propuesta } from './propuesta.ts'
+import { pedirOtraVez } from './reenvio.ts'
 
 export { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer } from './propuesta.ts'
+export { REENVIOS_POR_GUIA } from './reenvio.ts'
 
 /**
  * Reports whether a guide's location may still be set or changed. A confirmed location may change until the courier is
@@ -124,9 +127,9 @@ interface QuienConfirma {
   /** Code of the merchant or operator, stored with the event. */
   autor: string
   origen: 'comercio' | 'operador'
-  /** True if an implausible location is a fault instead of a warning. */
+  /** True to reject an implausible location. Otherwise it only causes a warning. */
   estricto?: boolean
-  /** Reason, which the event shows. */
+  /** Reason for the change, shown in its event. */
   descripcion?: string
 }
 
@@ -167,6 +170,38 @@ export function confirmarLugar(
     })
     return paso && { ...paso.guia, comercio: leida.comercio }
   })
+}
+
+/**
+ * Asks a guide's recipient for the location once more, on behalf of its merchant or of an operator. Notifies workers
+ * after the commit.
+ * @param alFinal runs last in the transaction of the request
+ * @returns the guide's row afterwards, with the code of its merchant
+ * @throws Problema 404; 409 `ubicacion_ya_confirmada`, `ubicacion_cerrada`, `limite_de_solicitudes` or
+ *   `carrera_perdida`
+ */
+export async function reenviarSolicitudDe(
+  deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'canalDe' | 'avisarTrabajo'>,
+  ambito: AmbitoDeGuias,
+  codigo: string,
+  alFinal: (consultar: Query, guia: FilaGuia) => Promise<unknown>,
+): Promise<FilaGuia & { comercio: string }> {
+  const pedida = await sinCarrera(async () => {
+    const leida = await buscarGuia(deps.db, ambito, codigo)
+    exigirSinConfirmar(leida)
+    const guia = await pedirOtraVez(deps, leida, { alFinal: (consultar) => alFinal(consultar, leida) })
+    return guia && { ...guia, comercio: leida.comercio }
+  })
+  deps.avisarTrabajo()
+  return pedida
+}
+
+function exigirSinConfirmar(guia: FilaGuia): void {
+  if (guia.ubicacion_estado === 'confirmada') {
+    const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
+    throw new Problema('ubicacion_ya_confirmada', `La ubicación está confirmada desde ${desde}; no hay nada que pedir.`)
+  }
+  exigirAbierta(guia)
 }
 
 /** Length of a recipient's token in bytes (128 bits). */

@@ -1,4 +1,6 @@
-/** Maximum concurrent exchanges that have not taken longer than {@link SLOW_AFTER} so far. */
+/**
+ * Maximum concurrent exchanges (a request and its response) that have not yet lasted longer than {@link SLOW_AFTER}.
+ */
 export const IN_FLIGHT = 64
 /**
  * Duration in milliseconds after which an exchange is slow. A slow exchange costs only its socket and does not count in
@@ -32,7 +34,7 @@ export interface Waiting {
   readonly desde: number
 }
 
-/** Share of one merchant in the capacity of this process. */
+/** Share of one merchant in the capacity of this process: its exchanges and waiting deliveries. */
 export class MerchantShare {
   readonly comercio: string
   enVuelo = 0
@@ -57,7 +59,7 @@ export class DeliveryLine<T extends Waiting = Waiting> {
   readonly waiting: T[] = []
   readonly guiasEnVuelo = new Set<string>()
   inFlight = 0
-  /** Maximum concurrent exchanges of the line. */
+  /** Maximum concurrent exchanges of this line. */
   limit = IN_FLIGHT_PER_WEBHOOK
   /** Time when an exchange last began in an idle line, or last ended, in milliseconds. */
   movida = 0

@@ -34,8 +34,8 @@ const ADELANTAR = statement<{ ahora: Date }>(
 /** Brings forward the deliveries that were postponed while the clock was ahead. */
 export const adelantarEntregas = ({ db, reloj }: Pick<DepsDeTrabajo, 'db' | 'reloj'>) =>
   inEach(db, async ({ consultar }) => {
-    // An attempt made while the statement waits for a connection is later than the clock's reading, too. A second
-    // reading, after the rows were seen, is only earlier than dates of a clock that was ahead.
+    // An attempt made while the first statement waits for a connection also looks dated in the future. Only dates of a
+    // clock that was ahead are later than the second reading of the clock, after that statement.
     const vistas = await consultar(HAY_ADELANTADAS, { ahora: reloj() })
     if (vistas.length > 0) await consultar(ADELANTAR, { ahora: reloj() })
   })

@@ -63,7 +63,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
       inTransaction(db, async (consultar) => {
         await consultar(CAMBIAR, cambio)
         const despues = await exigirWebhook({ consultar }, identidad, path.webhook, ahora)
-        // A new address must answer a test again.
+        // A new address counts as verified only after it answers a test, so a test is sent.
         if (antes.comprobado_en && !despues.comprobado_en) await enviarPrueba(consultar, despues, ahora)
         const linea = { accion: 'cambiarWebhook', sobre: ['webhook', path.webhook] as const }
         const quien = { identidad, idSolicitud, red }

@@ -1,13 +1,13 @@
 import { type ColumnWith, columnsWith } from '../../data/columns.ts'
 import type { webhook } from '../../generado/contrato/prisma/client.ts'
 
-/** Properties of one column of `webhook`. */
+/** Properties of one column of `webhook`, on which lists of columns depend. */
 interface CampoDeWebhook {
-  /** True if the merchant sets it. The audit record names it when it changes. */
+  /** True if the merchant sets the column. The audit record then names the column when its value changes. */
   readonly decidido?: true
-  /** True if the audit record contains the field's old and new values, not only its name. */
+  /** True if the audit record contains the column's old and new values, not only its name. */
   readonly decible?: true
-  /** True if answers need it. */
+  /** True if API responses contain the column. */
   readonly mostrado?: true
 }
 
@@ -40,5 +40,5 @@ export type DecididoDeWebhook = ColumnWith<Campos, { decidido: true }>
 export const DECIDIDOS_DE_WEBHOOK = columnsWith(CAMPOS_DE_WEBHOOK, { decidido: true })
 /** Columns whose values the audit record contains. */
 export const DECIBLES_DE_WEBHOOK = columnsWith(CAMPOS_DE_WEBHOOK, { decible: true })
-/** Column that answers need. */
+/** Column that answers contain. */
 export type MostradoDeWebhook = ColumnWith<Campos, { mostrado: true }>

@@ -21,7 +21,10 @@ import {
   seComprueba,
 } from './webhook.ts'
 
-/** Takes the merchant's lock for the creation of endpoints. The count then includes the endpoints of other requests. */
+/**
+ * Takes the merchant's lock for creating endpoints. The count afterwards then includes endpoints of concurrent
+ * requests.
+ */
 const TURNO = statement<{ comercio_id: string }>(
   'webhooks.turno',
   `select pg_advisory_xact_lock(hashtextextended('webhooks ' || :comercio_id::uuid::text, 0))`,
@@ -47,7 +50,7 @@ const CREAR = statement<
    select webhook from s`,
 )
 
-/** Returns the code of the merchant's endpoint that has this address, for a message. */
+/** Returns the code of the merchant's endpoint that already has this address, for the error message. */
 export async function nombrarPorUrl(db: Db, { comercioId, modo }: AmbitoDeWebhooks, url: string): Promise<string> {
   const fila = await db.prisma.webhook.findUnique({
     where: { comercio_id_modo_url: { comercio_id: comercioId, modo, url } },

@@ -217,6 +217,38 @@ export async function unleasedDeliveries({ db, reloj }: { db: Db; reloj: () => D
   )
 }
 
+/** Time after which a due delivery counts as overdue, in milliseconds. */
+const ATRASADA_TRAS = 10 * 60_000
+
+// A probe either ends the pause of a failing endpoint or starts another pause. If a pause ended long ago, no probe was
+// sent since.
+const ATRASADAS = statement<{ ahora: Date; antes_de: Date }, { cuantas: number }>(
+  'webhookEntregas.atrasadas',
+  `${conPendientes('', 'true')}
+   select count(*)::int as cuantas from (
+     select from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
+       and w.estado = 'activo' and w.estado_en <= :antes_de and w.comprobado_en <= :antes_de
+       and (w.freno_vence_en is null or w.freno_vence_en <= :antes_de
+         or w.freno_vence_en > :ahora::timestamptz + interval '${2 * MAX_BRAKE} ms')
+     join webhook_entrega e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en > 'epoch' and e.proximo_en <= :antes_de
+     limit ${MUCHAS}) v`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Counts deliveries that have been due for ten minutes and whose endpoint could have received them, leased or not; some
+ * 20,000 at most. Deliveries of paused or failing endpoints, and those sent on request, do not count.
+ */
+export async function overdueDeliveries({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
+  const ahora = reloj()
+  const antes_de = new Date(ahora.getTime() - ATRASADA_TRAS)
+  const filas = await askAll(db, ({ consultar }) => consultar(ATRASADAS, { ahora, antes_de }))
+  return Math.min(
+    filas.reduce((suma, { cuantas }) => suma + cuantas, 0),
+    MUCHAS,
+  )
+}
+
 const PROXIMAS = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
   'webhookEntregas.proximas',
   `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en

@@ -60,7 +60,8 @@ export class DueReader {
   }
 
   /**
-   * Starts a read if there is room, for this endpoint or for another. Called when a delivery of the endpoint has ended.
+   * Starts to read further deliveries of this or another endpoint if the memory has room for them. Called when a
+   * delivery of the endpoint has ended.
    */
   consider(endpoint: Endpoint): void {
     if (this.#porLeer.size > 0) this.#empezar()
@@ -150,8 +151,8 @@ export class DueReader {
   }
 
   /**
-   * Chooses the endpoints of the next read, in turn, as far as there is room. The more endpoints wait, the fewer
-   * deliveries each one gets.
+   * Chooses the endpoints of the next read in turn, as long as memory has room for their deliveries. The more endpoints
+   * wait, the fewer deliveries each one gets.
    */
   #tomar(): Pedida[] {
     const pedidas: Pedida[] = []

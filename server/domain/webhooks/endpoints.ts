@@ -86,7 +86,7 @@ export class Endpoints {
     return this.#arriendos.rescue()
   }
 
-  /** Sends the heartbeat if it is due, gives up idle endpoints, and claims endpoints that no process holds. */
+  /** Sends the heartbeat if it is due, releases idle endpoints, and claims endpoints that no process holds. */
   cuidar(ahora: number): void {
     if (this.#suyos.size === 0) return
     this.#arriendos.beat(ahora).catch(this.#oyente.alFallar)
@@ -163,7 +163,7 @@ export class Endpoints {
   /** Reads the rows of endpoints. */
   async conocerTodos(todos: readonly Endpoint[]): Promise<void> {
     for (const endpoint of todos) this.#porConocer.delete(endpoint)
-    // This time is taken before the read, so the data is at least as new.
+    // The time is taken before the read, so the data is at least as new as this time says.
     const ahora = performance.now()
     const claves = todos.map(({ arriendo }) => arriendo.key)
     const receptores = await leerReceptores(this.#deps, claves, (webhook) => this.#suyos.get(webhook)?.receptor)

@@ -200,7 +200,7 @@ function datosDe({ guia, evento }: { guia: FilaGuia; evento: FilaEvento }) {
   return datos
 }
 
-const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto', 'forma'] as const
+const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto', 'forma', 'traza'] as const
 
 /**
  * Row that {@link DE_CONTENIDO} selects: the columns of the guide and of the event from which the body of a webhook is
@@ -240,7 +240,8 @@ function guiaDe({ secretos, log }: DepsDeContenido, { guia_id, evento }: FilaEnt
   try {
     return antesDe(secretos, guia, guia_id, fila.correcciones)
   } catch (err) {
-    // A body that no longer equals its first sending tells the merchant more than no body.
+    // The body then differs from the one that was sent first. A body with the present values still tells the merchant
+    // more than no body.
     log.error({ err, evento }, 'a correction could not be decrypted; the body has the present values')
     return guia
   }

@@ -1,3 +1,4 @@
+import { inSpan } from '../../platform/tracing.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { type ContenidoDeEntrega, cuerpoDeWebhook } from './entrega.ts'
 import { webhookHeaders } from './headers.ts'
@@ -18,13 +19,20 @@ export async function exchange(
   const iniciado_en = reloj()
   const { secretos, claves } = validSecrets(receptor, iniciado_en)
   const cuerpo = cuerpoDeWebhook(contenido)
-  const respuesta = await enviador.enviar({
-    canal: webhook,
-    url,
-    direccion,
-    cabeceras: webhookHeaders(signWebhook(entrega.evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, claves)),
-    cuerpo,
-    loopback: politicaDe(destinos, modo).loopback,
+  const firmas = signWebhook(entrega.evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, claves)
+  const { loopback } = politicaDe(destinos, modo)
+  const { evento, tipo, intentos } = entrega
+  const attributes = {
+    'guias.webhook': webhook,
+    'guias.evento': evento,
+    'guias.tipo': tipo,
+    'guias.intento': intentos + 1,
+  }
+  const respuesta = await inSpan('webhook attempt', { kind: 'client', attributes }, async (span) => {
+    const cabeceras = webhookHeaders(firmas, span?.traceparent)
+    const hecha = await enviador.enviar({ canal: webhook, url, direccion, cabeceras, cuerpo, loopback })
+    span?.set({ 'http.response.status_code': hecha.status ?? undefined, 'error.type': hecha.error ?? undefined })
+    return hecha
   })
   return { id: nuevoId().id, entrega, url, secretos, iniciado_en, respuesta: visible(url, respuesta) }
 }

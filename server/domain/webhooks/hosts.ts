@@ -16,10 +16,10 @@ export const PER_HOST = 128
  */
 export const PER_UNKNOWN_HOST = 8
 /**
- * Maximum requests a minute, possibly all at once, to a host that has not accepted a delivery yet. The limit also holds
- * for tests to any host. Registration costs nothing: a merchant may register a thousand endpoints at another company's
- * server. That server receives no more than this number of requests. The same limit holds for each merchant in each
- * mode, because a wildcard in the DNS gives a server any number of names.
+ * Maximum requests a minute, possibly all at once, to a host that has not accepted a delivery yet. The limit also
+ * applies to test deliveries, to any host. Registration costs nothing: a merchant may register a thousand endpoints at
+ * another company's server. That server receives no more than this number of requests. The same limit holds for each
+ * merchant in each mode, because a wildcard in the DNS gives a server any number of names.
  */
 export const SENDS_PER_MINUTE = 60
 const RITMO = { porSegundo: SENDS_PER_MINUTE / 60, rafaga: SENDS_PER_MINUTE }
@@ -55,8 +55,8 @@ export class Hosts<Linea> {
   }
 
   /**
-   * Returns true if the request may be sent now. If not, notes the line of deliveries that waits; {@link finish}
-   * returns it when an exchange with the same host ends.
+   * Returns true if the request may be sent now. If not, remembers which line of deliveries waits. {@link finish}
+   * returns the line when an exchange with the same host ends.
    */
   maySend(envio: HostSend, linea: Linea): boolean {
     const { anfitrion } = envio

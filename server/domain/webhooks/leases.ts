@@ -64,7 +64,7 @@ export class Lease {
 }
 
 interface Oyente {
-  /** Called with endpoints that this process holds from now on. */
+  /** Called with endpoints of which this process has just got the leases. */
   alTomar: (arriendos: readonly Lease[]) => void
   /** Called with a lease that another process may hold by now. */
   alPerder: (arriendo: Lease) => void

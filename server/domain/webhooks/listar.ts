@@ -1,7 +1,9 @@
-import { paginate } from '../../api/lists/page.ts'
+import type { OperationId } from '../../api/contract/contract.ts'
+import { type Pagination, paginate } from '../../api/lists/page.ts'
 import { statement } from '../../data/db.ts'
+import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
-import { COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
+import { type AmbitoDeWebhooks, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 const LISTAR = statement<
   Pick<FilaWebhook, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; ahora: Date },
@@ -14,10 +16,19 @@ const LISTAR = statement<
    order by w.creado_en, w.webhook limit :limite`,
 )
 
-export const listarWebhooks: Handler<'listarWebhooks'> = async ({ query, identidad }, { db, cursores, reloj }) => {
-  const { comercioId, modo } = identidad
-  const ambito = { operacion: 'listarWebhooks', dueno: `${comercioId}:${modo}` }
-  const pagina = await paginate(cursores, ambito, query ?? {}, {
+export const listarWebhooks: Handler<'listarWebhooks'> = async ({ query, identidad }, deps) => ({
+  status: 200,
+  body: await paginaDeWebhooks(deps, 'listarWebhooks', identidad, query),
+})
+
+/** Returns a page of a merchant's endpoints, for the merchant or for operators. */
+export const paginaDeWebhooks = (
+  { db, cursores, reloj }: Pick<Deps, 'db' | 'cursores' | 'reloj'>,
+  operacion: OperationId,
+  { comercioId, modo }: AmbitoDeWebhooks,
+  query: Pagination | undefined,
+) =>
+  paginate(cursores, { operacion, dueno: `${comercioId}:${modo}` }, query ?? {}, {
     leer: (despues, limite) =>
       db.consultar(LISTAR, {
         comercio_id: comercioId,
@@ -30,5 +41,3 @@ export const listarWebhooks: Handler<'listarWebhooks'> = async ({ query, identid
     posicion: ({ creado_en, webhook }) => [creado_en.getTime(), webhook],
     presentar: presentarWebhook,
   })
-  return { status: 200, body: pagina }
-}

@@ -1,8 +1,10 @@
+import type { OperationId } from '../../api/contract/contract.ts'
 import type { CursorPosition } from '../../api/lists/cursor.ts'
-import { paginate } from '../../api/lists/page.ts'
+import { type Pagination, paginate } from '../../api/lists/page.ts'
 import { type Db, dynamicStatement } from '../../data/db.ts'
 import type { ListarEntregasDeWebhookData } from '../../generado/contrato/tipos/index.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
+import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import {
   COLUMNAS_DE_ENTREGA,
@@ -11,27 +13,39 @@ import {
   type FilaEntregaDeWebhook,
   presentarEntregaDeWebhook,
 } from './entrega.ts'
-import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
+import { type AmbitoDeWebhooks, type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
 export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async (
   { path, query, identidad },
-  { db, cursores, reloj },
-) => {
-  const { comercioId, modo } = identidad
-  const { webhook } = path
-  const { limite, cursor, ...filtros } = query ?? {}
-  const ambito = { operacion: 'listarEntregasDeWebhook', dueno: `${comercioId}:${modo}:${webhook}`, filtros }
-  const pagina = await paginate(cursores, ambito, query ?? {}, {
+  deps,
+) => ({
+  status: 200,
+  body: await paginaDeEntregas(deps, 'listarEntregasDeWebhook', identidad, path.webhook, query),
+})
+
+/**
+ * Returns a page of an endpoint's deliveries, for its merchant or for operators.
+ * @throws Problema 404
+ */
+export function paginaDeEntregas(
+  { db, cursores, reloj }: Pick<Deps, 'db' | 'cursores' | 'reloj'>,
+  operacion: OperationId,
+  { comercioId, modo }: AmbitoDeWebhooks,
+  webhook: string,
+  query: (Filtros & Pagination) | undefined,
+) {
+  const { limite: _limite, cursor: _cursor, ...filtros } = query ?? {}
+  const ambito = { operacion, dueno: `${comercioId}:${modo}:${webhook}`, filtros }
+  return paginate(cursores, ambito, query ?? {}, {
     async leer(despues, cuantas) {
       const filas = await leer(db, { comercio_id: comercioId, modo, webhook }, filtros, despues, cuantas)
       // An empty page may mean that the webhook does not exist, which must return 404.
-      if (filas.length === 0) await exigirWebhook(db, identidad, webhook, reloj())
+      if (filas.length === 0) await exigirWebhook(db, { comercioId, modo }, webhook, reloj())
       return filas
     },
     posicion: ({ creado_en, guia_id, secuencia }) => [Date.parse(iso(creado_en)), guia_id, secuencia],
     presentar: presentarEntregaDeWebhook,
   })
-  return { status: 200, body: pagina }
 }
 
 type FilaDeLista = EntregaLeida & Pick<FilaEntregaDeWebhook, 'guia_id'>

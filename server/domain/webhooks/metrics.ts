@@ -1,7 +1,8 @@
 import type { ExchangeResult } from './response.ts'
 
-/** Counters and histograms of the webhooks that are sent. */
+/** Counters and histograms about sent webhooks. */
 export interface WebhookMetrics {
-  intento: (error: ExchangeResult['error'], segundos: number) => void
+  /** @param traza id of the trace of the attempt; undefined if it is not traced */
+  intento: (error: ExchangeResult['error'], segundos: number, traza?: string) => void
   aviso: (que: 'deshabilitado' | 'aviso', motivo: string) => void
 }

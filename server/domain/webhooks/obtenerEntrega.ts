@@ -1,6 +1,7 @@
 import type { Db } from '../../data/db.ts'
 import type { webhook_intento } from '../../generado/contrato/prisma/client.ts'
-import type { IntentoDeWebhook } from '../../generado/contrato/tipos/index.ts'
+import type { EntregaDeWebhookConIntentos, IntentoDeWebhook } from '../../generado/contrato/tipos/index.ts'
+import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import {
   type Clave,
@@ -12,6 +13,7 @@ import {
   presentarEntregaDeWebhook,
 } from './entrega.ts'
 import { webhookHeaders } from './headers.ts'
+import type { AmbitoDeWebhooks } from './webhook.ts'
 
 /** Maximum number of attempts that are shown of a delivery. */
 const INTENTOS = 100
@@ -80,21 +82,29 @@ const deExito = ({ iniciado_en, ...exito }: Exito): FilaIntento => ({
   detalle: null,
 })
 
-export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async (
-  { path, identidad },
-  { db, secretos, log },
-) => {
-  const entrega = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
+export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async ({ path, identidad }, deps) => ({
+  status: 200,
+  body: await leerConIntentos(deps, identidad, path.webhook, path.entrega),
+})
+
+/**
+ * Returns a delivery with its body and its attempts, for its merchant or for operators.
+ * @throws Problema 404
+ */
+export async function leerConIntentos(
+  { db, secretos, log }: Pick<Deps, 'db' | 'secretos' | 'log'>,
+  ambito: AmbitoDeWebhooks,
+  webhook: string,
+  codigo: string,
+): Promise<EntregaDeWebhookConIntentos> {
+  const entrega = await exigirEntregaDeWebhook(db, ambito, webhook, codigo)
   const [intentos, contenido] = await Promise.all([
-    leerIntentos(db, entrega),
-    cargarContenido({ db, secretos, log }, entrega),
+    leerIntentos(db.de(ambito.comercioId), entrega),
+    cargarContenido({ db: db.de(ambito.comercioId), secretos, log }, entrega),
   ])
   return {
-    status: 200,
-    body: {
-      ...presentarEntregaDeWebhook(entrega),
-      cuerpo: contenido ? cuerpoDeWebhook(contenido) : '',
-      historial: intentos.map((fila) => presentarIntento(entrega.evento, fila)),
-    },
+    ...presentarEntregaDeWebhook(entrega),
+    cuerpo: contenido ? cuerpoDeWebhook(contenido) : '',
+    historial: intentos.map((fila) => presentarIntento(entrega.evento, fila)),
   }
 }

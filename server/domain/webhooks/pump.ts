@@ -1,13 +1,14 @@
 import type { PgBoss } from 'pg-boss'
 import { byPart } from '../../data/spread.ts'
 import { translateError } from '../../platform/errors.ts'
+import { inSpan } from '../../platform/tracing.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
 import { Admission, type AdmissionTurn, SLOW_AFTER } from './admission.ts'
 import { DueReader } from './dueReader.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
 import { Endpoints } from './endpoints.ts'
-import { entregasDe } from './entrega.ts'
+import { type ContenidoDeEntrega, entregasDe } from './entrega.ts'
 import { exchange } from './exchange.ts'
 import { Hosts, hostSendOf } from './hosts.ts'
 import { Retries } from './retries.ts'
@@ -28,6 +29,11 @@ type DepsDeBomba = Pick<
   | ('db' | 'dbSinEspera' | 'log' | 'reloj' | 'nuevoId' | 'azar')
   | ('secretos' | 'enviador' | 'destinos' | 'metricas' | 'senalar' | 'despertar' | 'hayTrabajo')
 >
+
+/** Returns the `traceparent` of the delivery's event; null if the event is not traced. */
+const traceparentOf = (contenido: ContenidoDeEntrega) => ('evento' in contenido ? contenido.evento.traza : null)
+/** Returns the id of the trace of the delivery's event. */
+const traceOf = (contenido: ContenidoDeEntrega) => traceparentOf(contenido)?.split('-')[1]
 
 /**
  * Sends due deliveries to merchants' servers. Holds endpoints, reads their due deliveries, sends the deliveries within
@@ -153,7 +159,7 @@ export class Pump {
     await this.#deps.enviador.cerrar()
   }
 
-  // --- sending
+  // --- Sending deliveries ---
 
   /** Begins all exchanges for which there is room. */
   #enviar(): void {
@@ -189,7 +195,7 @@ export class Pump {
     const { linea: endpoint, entrega } = turno
     const envio = hostSendOf(endpoint.receptor!, entrega.contenido.entrega)
     if (envio) this.#anfitriones.start(envio)
-    const resultado = await exchange(this.#deps, endpoint.receptor!, entrega.contenido).catch((err: unknown) => {
+    const resultado = await this.#intercambiar(endpoint, entrega.contenido).catch((err: unknown) => {
       this.#deps.log.error({ err, webhook: endpoint.arriendo.key.webhook }, 'webhook exchange failed')
       return undefined
     })
@@ -199,22 +205,30 @@ export class Pump {
       for (const otro of this.#anfitriones.finish(envio, resultado?.respuesta.error === null)) this.#cupos.citar(otro)
     endpoint.actividad = ahora
     // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
-    if (resultado && !this.#abandonada) this.#anotar(endpoint, resultado)
+    if (resultado && !this.#abandonada) this.#anotar(endpoint, resultado, traceOf(entrega.contenido))
     else this.#olvidar(endpoint, entrega.evento)
     this.#enviar()
     this.#lector.consider(endpoint)
   }
 
-  #anotar(endpoint: Endpoint, resultado: AttemptResult): void {
+  /** Makes the attempt in the trace of its event, also when the event is days old. */
+  #intercambiar(endpoint: Endpoint, contenido: ContenidoDeEntrega): Promise<AttemptResult> {
+    const { jobId, key } = endpoint.arriendo
+    const parent = traceparentOf(contenido)
+    const attributes = { 'guias.webhook': key.webhook, 'guias.arriendo': jobId.id }
+    return inSpan('webhook lease', { parent, attributes }, () => exchange(this.#deps, endpoint.receptor!, contenido))
+  }
+
+  #anotar(endpoint: Endpoint, resultado: AttemptResult, traza: string | undefined): void {
     const { error, total_ms } = resultado.respuesta
-    this.#deps.metricas.intento(error, total_ms / 1_000)
+    this.#deps.metricas.intento(error, total_ms / 1_000, traza)
     const falla = endpoint.anotar(error === null)
     this.#asiento.add(resultado, endpoint.estaSano)
     // The endpoint now gets one delivery at a time. Its waiting deliveries are read again in their turn.
     if (falla) this.#soltarListas(endpoint)
   }
 
-  // --- results, and deliveries that are found
+  // --- Settling results, and reading deliveries that a search has found ---
 
   #alAsentar(grupo: readonly AttemptResult[], conSalud: boolean): void {
     const tocados = new Set<Endpoint>()
@@ -271,7 +285,8 @@ export class Pump {
   }
 
   /**
-   * Removes unsent deliveries from memory. They are read again when there is room or when their endpoint accepts them.
+   * Removes unsent deliveries from memory. They are read again from the database when the memory has room, or when the
+   * endpoint may be sent requests again.
    */
   #soltarListas(endpoint: Endpoint, cuales?: (lista: ReadyDelivery) => boolean): void {
     for (const { evento } of this.#cupos.sacar(endpoint, cuales)) this.#olvidar(endpoint, evento)

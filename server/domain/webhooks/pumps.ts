@@ -18,8 +18,8 @@ export interface LeaseRecord {
 }
 
 /**
- * SQL condition that the claim in `a` is still held. Each job is looked up by its key. A join would compare all rows
- * with all rows if PostgreSQL planned it while the tables were small.
+ * SQL condition that the claim in `a` is still held. Looks up each job by its key. A join that PostgreSQL planned while
+ * the tables were small would compare every row with every row.
  */
 const SE_TIENE = `(select j.state = 'active' and j.retry_count = a.intento from pgboss.job j
      where j.name = '${LEASE_QUEUE}' and j.id = a.trabajo) is true`

@@ -11,8 +11,8 @@ export type FilaRecuperacion = RowOf<
 >
 
 /**
- * Position of a recovery in the order of the feed. The recovery ends after the transaction `tope`. At its end, all
- * transactions before `fin` must be visible.
+ * Position of a recovery in the order of the event feed. The recovery reads the transactions up to `tope`. Before it
+ * ends, all transactions before `fin` must be visible.
  */
 export interface RecoveryPosition {
   xid: string

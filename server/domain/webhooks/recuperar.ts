@@ -27,7 +27,7 @@ type Entrada = Parameters<Handler<'recuperarEntregasDeWebhook'>>[0]
 
 export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (entrada, deps) => {
   const { path, body, identidad } = entrada
-  // A dry run changes nothing, so it needs no key.
+  // A dry run changes nothing, so it needs no idempotency key.
   if (body.ensayo) {
     const pedida = await leerPedida(entrada, deps, deps.reloj())
     return { status: 200, body: await deps.ensayar(pedida, entrada.alAbandonar()) }

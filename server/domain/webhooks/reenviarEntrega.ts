@@ -1,4 +1,8 @@
+import type { OperationId } from '../../api/contract/contract.ts'
 import { inTransaction, statement } from '../../data/db.ts'
+import type { ConIdempotencia } from '../../generado/contrato/tipos/index.ts'
+import type { Quien } from '../bitacora/bitacora.ts'
+import type { Deps } from '../deps.ts'
 import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import {
@@ -9,6 +13,7 @@ import {
   presentarEntregaDeWebhook,
   YA,
 } from './entrega.ts'
+import type { AmbitoDeWebhooks } from './webhook.ts'
 
 /**
  * Gives a delivery a new turn, even while it is being sent. The delivery is sent once more, even if the present attempt
@@ -24,25 +29,45 @@ const REENVIAR = statement<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, Fil
    returning *`,
 )
 
-export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = async (entrada, deps) => {
-  const { path, identidad, idSolicitud, red } = entrada
+export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = (entrada, deps) =>
+  reenviar(deps, 'reenviarEntregaDeWebhook', entrada, entrada.identidad, entrada)
+
+/**
+ * Sends a delivery once more, for its merchant or for an operator, and answers with it.
+ * @param quien author of the request, for the audit record
+ * @throws Problema 404; 409 if the key belongs to another request
+ */
+export async function reenviar(
+  deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'bitacora'>,
+  operacion: OperationId,
+  { identidad, idSolicitud, red }: Quien,
+  { comercioId, modo }: AmbitoDeWebhooks,
+  { path, body }: { path: { webhook: string; entrega: string }; body?: ConIdempotencia | undefined },
+) {
   const { db, avisarTrabajo, bitacora } = deps
-  const { hecho, headers } = await unaVez(deps, 'reenviarEntregaDeWebhook', entrada, {
-    async hacer(recordar) {
-      const leida = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
-      const fila = await inTransaction(db, async (consultar) => {
-        const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
-        const linea = { accion: 'reenviarEntregaDeWebhook', sobre: ['entrega_de_webhook', path.entrega] as const }
-        if (reenviada) await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
-        await recordar(consultar, path.entrega)
-        return reenviada
-      })
-      avisarTrabajo()
-      // No row was changed if an earlier request asked for the same resend and it was not sent yet. The response then
-      // shows that resend.
-      return fila ?? leida
+  const ambito = { comercioId, modo }
+  const { hecho, headers } = await unaVez(
+    deps,
+    operacion,
+    { identidad: ambito, path, body },
+    {
+      async hacer(recordar) {
+        const leida = await exigirEntregaDeWebhook(db, ambito, path.webhook, path.entrega)
+        const fila = await inTransaction(db.de(comercioId), async (consultar) => {
+          const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
+          const sobre = ['entrega_de_webhook', path.entrega] as const
+          const linea = { accion: operacion, sobre, de: { comercio_id: comercioId, modo } }
+          if (reenviada) await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+          await recordar(consultar, path.entrega)
+          return reenviada
+        })
+        avisarTrabajo()
+        // No row was changed if an earlier request asked for the same resend and it was not sent yet. The response then
+        // shows that resend.
+        return fila ?? leida
+      },
+      releer: (entrega) => leerEntregaDeWebhook(db, ambito, path.webhook, entrega),
     },
-    releer: (entrega) => leerEntregaDeWebhook(db, identidad, path.webhook, entrega),
-  })
-  return { status: 202, headers, body: presentarEntregaDeWebhook(hecho) }
+  )
+  return { status: 202, headers, body: presentarEntregaDeWebhook(hecho) } as const
 }

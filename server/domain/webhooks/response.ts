@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { ForbiddenDestination } from '../../platform/outbound/destination.ts'
 import { INTERRUPTED, type ReceiverConnection } from './connections.ts'
 
-// Result of an exchange, stored for the merchant and in words for the merchant.
+// Result of an exchange. It is stored, and described for the merchant.
 
 /** Kind of error of an exchange. */
 export type SendError =
@@ -80,7 +80,7 @@ export function describeResult(
     cabeceras: status === null ? null : recortar(cabeceras),
     cuerpo: status === null ? null : leerCuerpo(trozos, completo),
     cuerpo_truncado: status !== null && !completo,
-    // No valid value is longer, and 16 KB of an invalid value need not be stored.
+    // No valid `Retry-After` is longer, and 16 KB of an invalid one need not be stored.
     retry_after: espera?.slice(0, 200) ?? null,
     ip: conexion?.ip ?? null,
     dns_ms: redondear(fases?.dns),

@@ -92,7 +92,8 @@ function intercambiar(
   let conexion: ReceiverConnection | null = null
   let terminado = false
 
-  // The first call decides the result: the end of the response, an error, the deadline or the close of the sender.
+  // The first call decides the result. Causes are the end of the response, an error, the deadline, or the closing of
+  // the sender.
   const terminar: EndExchange = (causa) => {
     if (terminado) return
     terminado = true

@@ -8,7 +8,8 @@ export const SETTLEMENT_GROUP = 100
 /** Time for which the first result of a group waits for others, in milliseconds. */
 export const GATHERING_MS = 15
 /**
- * Maximum number of groups in settlement at a time. While one group is written to the disk, the next group is built.
+ * Maximum number of groups of results that are settled at the same time. While one group is written to the disk, the
+ * next group is built.
  */
 export const SETTLEMENTS_AT_ONCE = 2
 /** Number of unsettled results from which no new exchange begins. */

@@ -5,10 +5,10 @@ const PREFIJO = 'whsec_'
 /** Returns a new secret in the merchant's form: `whsec_` and 32 random bytes in base64. */
 export const newSecret = () => secretText(randomBytes(32))
 
-/** Returns the merchant's form of a secret's bytes. */
+/** Returns a secret's bytes in the form that merchants get: `whsec_` and base64. */
 export const secretText = (bytes: Buffer) => PREFIJO + bytes.toString('base64')
 
-/** Returns the bytes of a secret. */
+/** Returns the bytes of a secret in the merchant's form. */
 export const secretBytes = (secreto: string) => Buffer.from(secreto.slice(PREFIJO.length), 'base64')
 
 /**
@@ -29,5 +29,5 @@ export function signWebhook(id: string, segundos: number, cuerpo: string, claves
   }
 }
 
-/** Returns the key of a secret's bytes. */
+/** Returns a key object with a secret's bytes, for signing. */
 export const signingKeyOf = (bytes: Buffer): KeyObject => createSecretKey(bytes)

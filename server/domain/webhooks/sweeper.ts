@@ -36,8 +36,8 @@ interface Cuales {
 }
 
 /**
- * SQL of a CTE `v` with a batch of these deliveries. Without the order, PostgreSQL would read the table from its
- * beginning, with the dead rows of earlier batches each time. That costs ten times as much for each row.
+ * SQL of a CTE `v` with a batch of the deliveries that fulfil a condition. Without the order, PostgreSQL would read the
+ * table from its beginning, with the dead rows of earlier batches each time. That costs ten times as much for each row.
  */
 const algunas = ({ condicion, orden }: Cuales) => `v as (
        select p.* from webhook w cross join lateral (
@@ -50,7 +50,7 @@ const DE_V = (a: string) =>
   `${a}.comercio_id = v.comercio_id and ${a}.modo = v.modo and ${a}.webhook = v.webhook and ${a}.guia_id = v.guia_id
      and ${a}.secuencia = v.secuencia`
 
-/** SQL that deletes a batch of attempts of these deliveries, for any number of attempts of a delivery. */
+/** SQL that deletes a batch of attempts of the deliveries in `v`, however many attempts a delivery has. */
 const borrarIntentos = (cuales: Cuales) => `with ${algunas(cuales)}, i as (
      select i.* from v join webhook_intento i on ${DE_V('i')} limit ${LOTE}
    ) delete from webhook_intento n using i where n.comercio_id = i.comercio_id and n.modo = i.modo and n.webhook = i.webhook

@@ -2,6 +2,9 @@ import type { Express, RequestHandler } from 'express'
 import { isForwarded } from '../../api/http/forwarded.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { statement } from '../../data/db.ts'
+import { zonaDe } from '../../domain/catalogo/zona.ts'
+import { type FilaCorreo, leerCorreo } from '../../domain/correos/correo.ts'
+import { redactar } from '../../domain/correos/plantillas.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { FilaMensaje } from '../../domain/mensajeria/mensaje.ts'
 import { tokenDe } from '../../domain/ubicacion/ubicacion.ts'
@@ -12,27 +15,37 @@ import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { type Page, servePage } from '../page.ts'
 import { byDigest } from '../response.ts'
-import { FALLO_DEL_BUZON, type Mensaje, paginaDelBuzon } from './view.ts'
+import { type Correo, FALLO_DEL_BUZON, type Mensaje, paginaDelBuzon } from './view.ts'
+
+/** Row of a message, with what the page shows of its guide. */
+type FilaDelBuzon = FilaMensaje & Omit<Mensaje, 'token' | 'zona'> & { departamento: string }
 
 /**
  * Newest 100 messages to recipients of test guides, of all merchants. The mailbox never shows messages of live guides.
  */
-const ULTIMOS = statement<object, FilaMensaje & Omit<Mensaje, 'token'>>(
+const ULTIMOS = statement<object, FilaDelBuzon>(
   'buzon.ultimos',
-  `select m.*, c.nombre as comercio, g.municipio, g.ubicacion_estado from mensaje m
+  `select m.*, c.nombre as comercio, g.departamento, g.municipio, g.ubicacion_estado from mensaje m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
    join comercio c on c.id = m.comercio_id
    where m.modo = 'test' and m.canal = 'buzon' and m.estado <> 'descartado' order by m.creado_en desc limit 100`,
 )
 
-/** Requests per minute that one network may make to the mailbox. */
+/** Newest 50 mails that are in the mailbox or on their way to it. */
+const CORREOS = statement<object, Pick<FilaCorreo, 'id' | 'tipo' | 'contenido' | 'estado'>>(
+  'buzon.correos',
+  `select id, tipo, contenido, estado from correo where contenido is not null and canal is distinct from 'smtp'
+   order by creado_en desc limit 50`,
+)
+
+/** Maximum requests per minute from one network to the mailbox. */
 const CONSULTAS = 120
 
 const DE_ESTA_MAQUINA = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Serves `/buzon`, the local mailbox. It shows the messages that recipients of test guides would get on their phones,
- * with links that open the same pages.
+ * Serves `/buzon`, the local mailbox. It shows mails to persons and messages to recipients of test guides, with working
+ * links.
  */
 export function servirBuzon(
   app: Express,
@@ -51,8 +64,18 @@ export function servirBuzon(
     esperar: ({ red }) => limite(red),
     async atender({ raiz }) {
       const filas = await db.consultar(ULTIMOS)
-      const mensajes = filas.map((fila) => ({ ...fila, token: tokenDe(secretos, fila.id, fila.kid)?.token }))
-      return { status: 200, ...paginaDelBuzon(fachada.marca.nombre, mensajes, raiz) }
+      const mensajes = filas.map((fila) => ({
+        ...fila,
+        zona: zonaDe(fila, ajustes.zonaHoraria),
+        token: tokenDe(secretos, fila.id, fila.kid)?.token,
+      }))
+      const correos = (await db.consultar(CORREOS)).flatMap((fila): Correo[] => {
+        const leido = leerCorreo(secretos, fila)
+        if (!leido) return []
+        const carta = redactar(fila.tipo, leido.datos, fachada.marca.nombre)
+        return [{ ...carta, para: leido.para, sale: fila.estado === 'enviado' }]
+      })
+      return { status: 200, ...paginaDelBuzon(fachada.marca.nombre, { mensajes, correos }, raiz) }
     },
   } satisfies Page
   servePage(app, '/buzon', pagina, (resto) => resto !== '')

@@ -1,47 +1,75 @@
-import type { FilaMensaje } from '../../domain/mensajeria/mensaje.ts'
+import { type FilaMensaje, textoDe } from '../../domain/mensajeria/mensaje.ts'
 import type { EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
+import type { Letter } from '../../platform/mail/letter.ts'
+import { showTelephone } from '../../platform/telephones/telephone.ts'
+import { createClock } from '../../platform/time/clock.ts'
 import type { PageContent } from '../frame.ts'
 import { html } from '../html.ts'
 
 /** A message as the mailbox shows it. */
-export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado' | 'tipo'> {
+export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado' | 'tipo' | 'creado_en' | 'vence_en'> {
   comercio: string
   municipio: string
+  /** IANA time zone of the guide's destination. */
+  zona: string
   ubicacion_estado: EstadoDeUbicacion
-  /** Token of the message's link; undefined if the master key that made the token is gone. */
+  /** Token of the message's link; undefined if the master key that made the token no longer exists. */
   token?: string | undefined
+}
+
+/** A mail as the mailbox shows it. */
+export interface Correo extends Letter {
+  para: string
+  /** True if the mail was sent; false if it is about to be sent. */
+  sale: boolean
 }
 
 /**
  * Returns the content of the mailbox page.
  * @param raiz relative path from the page to the service root, such as `../`
  */
-export const paginaDelBuzon = (marca: string, mensajes: readonly Mensaje[], raiz: string): PageContent => ({
+export const paginaDelBuzon = (
+  marca: string,
+  { mensajes, correos }: { mensajes: readonly Mensaje[]; correos: readonly Correo[] },
+  raiz: string,
+): PageContent => ({
   titulo: 'Buzón de mensajes',
   cuerpo: html`<h1>Buzón de mensajes</h1>
 <p>Lo que recibirían en su teléfono los destinatarios de guías de prueba sin ubicación, o que no se pudieron entregar. Aquí no sale nada afuera: abra un enlace y conteste como lo harían ellos.</p>
 ${
   mensajes.length > 0
-    ? html`<ol>${mensajes.map((mensaje) => tarjeta(marca, mensaje, raiz))}</ol>`
+    ? html`<ol>${mensajes.map((mensaje) => globo(marca, mensaje, raiz))}</ol>`
     : html`<p><strong>Todavía no hay mensajes.</strong> Cree una guía de prueba sin <code>lat</code>, <code>lng</code> ni <code>maps_url</code>.</p>`
+}${
+  correos.length > 0 &&
+  html`<h2>Correos</h2>
+<p>Lo que recibirían por correo las personas que entran al servicio. Con <code>SMTP_URL</code> salen de verdad.</p>
+<ol>${correos.map(sobre)}</ol>`
 }`,
 })
 
-const tarjeta = (marca: string, mensaje: Mensaje, raiz: string) => html`<li class="tarjeta">
-<p class="suave">Para ${mensaje.telefono ?? '(borrado)'} · guía ${inGroups(mensaje.guia)} · ${mensaje.estado}</p>
-<p>Le escribe ${marca}. ${texto(mensaje)}</p>
+/** Draws a message as a phone shows it: a bubble with its time, below the name of the phone's owner. */
+function globo(marca: string, mensaje: Mensaje, raiz: string) {
+  const cuando = mensaje.creado_en.toISOString()
+  return html`<li class="mensaje">
+<p class="suave">Para ${mensaje.telefono === null ? '(borrado)' : showTelephone(mensaje.telefono)} · guía ${inGroups(mensaje.guia)} · ${mensaje.estado}</p>
+<div class="globo"><p>${textoDe({ ...mensaje, marca })}</p>
 ${
   mensaje.estado === 'pendiente' || mensaje.token === undefined
     ? html`<p><em>Está por salir: vuelva a cargar la página.</em></p>`
     : enlace(mensaje, mensaje.token, raiz)
 }
+<time datetime="${cuando}">${createClock(mensaje.zona).corta(cuando)}</time></div>
 </li>\n`
+}
 
-const texto = ({ tipo, comercio, municipio }: Mensaje) =>
-  tipo === 'solicitud_decision'
-    ? html`No pudimos entregarle su paquete de <strong>${comercio}</strong>. Díganos qué hacemos:`
-    : html`<strong>${comercio}</strong> le envía un paquete a ${municipio}. Díganos dónde entregarlo:`
+const sobre = ({ para, sale, asunto, parrafos, codigo, boton, despues = [] }: Correo) => html`<li class="tarjeta">
+<p class="suave">Para ${para} · ${sale ? 'enviado' : 'pendiente'}</p>
+<h3>${asunto}</h3>
+${parrafos.map((parrafo) => html`<p>${parrafo}</p>\n`)}${codigo !== undefined && html`<p><code class="codigo">${codigo}</code></p>\n`}${
+  boton && html`<p><a class="boton principal" href="${boton.enlace}">${boton.texto}</a></p>\n`
+}${despues.map((parrafo) => html`<p class="suave">${parrafo}</p>\n`)}</li>\n`
 
 const enlace = ({ tipo, ubicacion_estado }: Mensaje, token: string, raiz: string) =>
   tipo === 'solicitud_decision'

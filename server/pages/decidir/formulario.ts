@@ -1,11 +1,12 @@
 import type { Request } from 'express'
 import type { Eleccion, Respuesta } from '../../domain/resoluciones/decidir.ts'
 import { MAXIMOS_DE_VECINO } from '../../domain/resoluciones/decidir.ts'
+import type { LugarPropuesto } from '../../domain/ubicacion/solicitud.ts'
 import { readForm } from '../form.ts'
-import { referenciaLarga, soloEnlace } from '../ubicacion/formulario.ts'
+import { leerPunto, referenciaLarga, soloEnlace } from '../ubicacion/formulario.ts'
 import { DESCRIPCION_CORTA, MINIMO_DE_DESCRIPCION } from '../ubicacion/precision.ts'
 
-const CAMPOS = ['eleccion', 'fecha', 'enlace', 'referencia', 'nombre', 'donde', 'seguro'] as const
+const CAMPOS = ['eleccion', 'fecha', 'lat', 'lng', 'enlace', 'referencia', 'nombre', 'donde', 'seguro'] as const
 /** Fields of the posted form, cleaned; empty if not filled in. */
 export type AnswerForm = Record<(typeof CAMPOS)[number], string>
 
@@ -21,10 +22,10 @@ export interface AnswerFault {
  */
 export const readAnswer = (req: Request): Promise<AnswerForm> => readForm(req, CAMPOS)
 
-/** Choices in the order of the page. */
+/** Choices in the order in which the page shows them. */
 export const ELECCIONES = ['otro_dia', 'otro_lugar', 'vecino', 'rechazo'] as const satisfies readonly Eleccion[]
 
-/** Returns the answer in the form, or the form's faults; undefined if the form has no choice of the page. */
+/** Returns the answer in the form, or the form's faults; undefined if the form contains none of the page's choices. */
 export function interpretAnswer(
   formulario: AnswerForm,
 ): { respuesta: Respuesta } | { eleccion: Eleccion; fallas: AnswerFault[] } | undefined {
@@ -48,8 +49,9 @@ export function interpretAnswer(
 
 const largo = (texto: string) => [...texto].length
 
-function fallasDe(eleccion: Eleccion, { enlace, referencia, nombre, donde }: AnswerForm): AnswerFault[] {
-  if (eleccion === 'otro_lugar') return fallasDeLugar(enlace, referencia)
+function fallasDe(eleccion: Eleccion, formulario: AnswerForm): AnswerFault[] {
+  const { nombre, donde } = formulario
+  if (eleccion === 'otro_lugar') return fallasDeLugar(formulario)
   if (eleccion !== 'vecino') return []
   const fallas: AnswerFault[] = []
   if (!/\p{L}/u.test(nombre)) fallas.push({ campo: 'nombre', mensaje: 'Falta el nombre de su vecino.' })
@@ -59,9 +61,12 @@ function fallasDe(eleccion: Eleccion, { enlace, referencia, nombre, donde }: Ans
   return fallas
 }
 
-function fallasDeLugar(enlace: string, referencia: string): AnswerFault[] {
+function fallasDeLugar(formulario: AnswerForm): AnswerFault[] {
+  const { enlace, referencia } = formulario
   if (referenciaLarga(referencia))
     return [{ campo: 'referencia', mensaje: 'La descripción es muy larga: use 200 letras o menos.' }]
+  const punto = puntoDe(formulario)
+  if (punto) return 'mensaje' in punto ? [{ campo: 'enlace', mensaje: punto.mensaje }] : []
   if (enlace === '' && referencia === '')
     return [{ campo: 'enlace', mensaje: 'Falta el lugar: pegue un enlace de mapa o descríbalo.' }]
   if (enlace === '' && referencia.length < MINIMO_DE_DESCRIPCION)
@@ -69,11 +74,16 @@ function fallasDeLugar(enlace: string, referencia: string): AnswerFault[] {
   return []
 }
 
-const lugarDe = ({ enlace, referencia, seguro }: AnswerForm) => ({
-  cambiar: true,
-  seguro: seguro === '1',
-  ...(referencia && { referencia }),
-  ...(enlace === ''
-    ? ({ metodo: 'descripcion' } as const)
-    : ({ metodo: 'enlace', enlace: soloEnlace(enlace) } as const)),
-})
+/** Returns the point of the pin, or the fault of its coordinates; undefined if the form has no pin. */
+const puntoDe = ({ lat, lng }: AnswerForm) =>
+  lat === '' && lng === '' ? undefined : leerPunto({ lat, lng, precision_m: '', aproximado: '' }, 'mapa')
+
+function lugarDe(formulario: AnswerForm): LugarPropuesto {
+  const { enlace, referencia, seguro } = formulario
+  const comun = { cambiar: true, seguro: seguro === '1', ...(referencia && { referencia }) }
+  const punto = puntoDe(formulario)
+  if (punto && !('mensaje' in punto)) return { ...comun, metodo: 'mapa', ...punto }
+  return enlace === ''
+    ? { ...comun, metodo: 'descripcion' }
+    : { ...comun, metodo: 'enlace', enlace: soloEnlace(enlace) }
+}

@@ -9,9 +9,11 @@ import { type Sheet, servePage } from '../page.ts'
 import { privacidadDelLugar } from '../privacidad.ts'
 import { byDigest } from '../response.ts'
 import { createLinkLimits, LINK_TOKEN } from '../ubicacion/enlace.ts'
+import { type Mosaicos, mapOf, tileOrigin } from '../ubicacion/mosaicos.ts'
 import { type AnswerFault, type AnswerForm, interpretAnswer, readAnswer } from './formulario.ts'
 import {
   DECISION_FAILED,
+  type DecisionMap,
   type Draft,
   decidedPage,
   EXPIRED_DECISION,
@@ -29,13 +31,15 @@ import {
 export interface DecisionPageOptions {
   fachada: Front
   decisiones: Decisiones
+  /** Source of the map tiles; null if the service offers no map. */
+  mosaicos: Mosaicos | null
   /** Days that the recipient's answers are kept after the guide ends. */
   retencion: number
   /** Clock of the rate limits, in milliseconds; only differences count. */
   reloj?: () => number
 }
 
-/** Preview of every link to the page. Apps keep previews, so it says nothing about the parcel. */
+/** Preview beside every link to the page. Messaging apps keep previews, so it says nothing about the parcel. */
 const PREVIEW = { titulo: QUESTION, descripcion: 'Díganos qué hacemos con el paquete que no pudimos entregarle.' }
 
 const NEW_DRAFT: Draft = { eleccion: undefined, valores: {}, fallas: [] }
@@ -48,16 +52,21 @@ interface Opened {
 }
 
 /**
- * Serves `/d/{token}`, where the recipient decides after a failed attempt. The token is the only authorization, and is
- * never logged. The page has no program.
+ * Serves `/d/{token}`, where the recipient decides after a failed attempt. The link's token is the only authorization,
+ * and is never logged. The page works without its script, which only opens the map for another place.
  */
-export function servirDecision(app: Express, { fachada, decisiones, retencion, reloj }: DecisionPageOptions) {
-  const estilo = readGenerated('paginas/decidir/estilo.css').toString()
-  const cabeza = ownHead(new Html(estilo))
-  const { ver, recibir } = createSheets(decisiones)
+export function servirDecision(app: Express, { fachada, decisiones, mosaicos, retencion, reloj }: DecisionPageOptions) {
+  const leerHecho = (archivo: string) => readGenerated(`paginas/decidir/${archivo}`).toString()
+  const [estilo, programa] = [leerHecho('estilo.css'), leerHecho('navegador.js')]
+  const [cabeza, guion] = [ownHead(new Html(estilo)), new Html(programa)]
+  const mapa = mapOf(mosaicos)
+  const { ver, recibir } = createSheets(decisiones, (raiz) => {
+    const suyo = mapa(raiz)
+    return suyo && { ...suyo, guion }
+  })
   servePage(app, '/d', {
     metodos: ['POST'],
-    cabeceras: fachada.permisos({ 'style-src': byDigest(estilo), 'form-action': "'self'" }),
+    cabeceras: policy(fachada, mosaicos, estilo, programa),
     cabeza: () => cabeza,
     fachada,
     previa: PREVIEW,
@@ -77,13 +86,26 @@ export function servirDecision(app: Express, { fachada, decisiones, retencion, r
   })
 }
 
+/** Returns the policy headers of the page. It loads only the map's own files and tiles, and only if there is a map. */
+function policy(fachada: Front, mosaicos: Mosaicos | null, estilo: string, programa: string) {
+  const comun = { 'form-action': "'self'" }
+  const origen = tileOrigin(mosaicos)
+  if (!origen) return fachada.permisos({ ...comun, 'style-src': byDigest(estilo) })
+  return fachada.permisos({
+    ...comun,
+    'style-src': `'self' ${byDigest(estilo)}`,
+    'script-src': `'self' ${byDigest(programa)}`,
+    'img-src': origen,
+  })
+}
+
 /** Creates the two handlers of a link: `ver` shows its page, and `recibir` answers the form sent from that page. */
-function createSheets(decisiones: Decisiones) {
+function createSheets(decisiones: Decisiones, mapaDe: (raiz: string) => DecisionMap | null) {
   const ver = async ({ token, raiz }: Opened, borrador = NEW_DRAFT, tarde = false): Promise<Sheet> => {
     const datos = await decisiones.leer(token)
     if (!datos) return { status: 404, ...UNKNOWN_DECISION }
     if (datos.estado === 'abierta')
-      return { status: borrador.fallas.length > 0 ? 422 : 200, ...questionPage(datos, borrador) }
+      return { status: borrador.fallas.length > 0 ? 422 : 200, ...questionPage(datos, borrador, mapaDe(raiz)) }
     if (datos.estado === 'vencida') return { status: 410, ...EXPIRED_DECISION }
     return { status: tarde ? 409 : 200, ...closedPage(datos, raiz, tarde) }
   }

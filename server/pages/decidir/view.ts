@@ -1,18 +1,20 @@
 import type { DatosDeDecision, Eleccion } from '../../domain/resoluciones/decidir.ts'
 import { MAXIMOS_DE_VECINO } from '../../domain/resoluciones/decidir.ts'
+import * as icons from '../../generado/contrato/iconos.ts'
 import type { QuienResuelve } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO } from '../../generado/contrato/vocabulario.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { addDays, dayInWords, shortDay } from '../../platform/time/day.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
+import { type DatosDelMapa, elMapa, FLECHAS } from '../ubicacion/mosaicos.ts'
 import { conPunto, paquete, soloNombre, zonaDelDestino } from '../ubicacion/partes.ts'
-import { facts, faultSummary, field } from '../ui/components.ts'
+import { facts, faultSummary, field, icon } from '../ui/components.ts'
 import type { AnswerFault, AnswerForm } from './formulario.ts'
 
 export const QUESTION = '¿Qué hacemos con su paquete?'
 
-/** Answer that the recipient began, and its faults. */
+/** Answer that the recipient began to fill in, and its faults. */
 export interface Draft {
   /** Choice whose fields are shown; undefined if the recipient chose nothing yet. */
   eleccion: Eleccion | undefined
@@ -20,9 +22,18 @@ export interface Draft {
   fallas: readonly AnswerFault[]
 }
 
-/** Returns the page with the question. Each choice is a form of its own, which opens without a program. */
-export function questionPage(datos: DatosDeDecision, borrador: Draft): PageContent {
+/** Map of the page, and the script that opens it. */
+export interface DecisionMap extends DatosDelMapa {
+  guion: Html
+}
+
+/**
+ * Returns the page with the question. Each choice has a form of its own, which opens without JavaScript.
+ * @param mapa null if the service offers no map
+ */
+export function questionPage(datos: DatosDeDecision, borrador: Draft, mapa: DecisionMap | null): PageContent {
   const { fallas, eleccion } = borrador
+  const { dias } = datos
   const cuerpo = html`${eleccion && fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [`${campo}-${eleccion}`, mensaje]))}
 ${paquete(datos)}
 <h1 tabindex="-1">${QUESTION}</h1>
@@ -30,14 +41,15 @@ ${paquete(datos)}
 <p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${[datos.direccion?.trim(), zonaDelDestino(datos)].filter(Boolean).join(', ')}</strong></p>
 ${plazo(datos)}
 ${
-  datos.dias
-    ? html`${opcion('otro_dia', 'Que lo lleven otro día', borrador, html`${campoDeDia('otro_dia', datos.dias, borrador)}`, 'Pedir ese día')}
-${opcion('otro_lugar', 'Que lo lleven a otro lugar', borrador, html`${campoDeEnlace(borrador)}${campoDeReferencia(borrador)}${campoDeDia('otro_lugar', datos.dias, borrador)}`, 'Pedir ese lugar')}
-${opcion('vecino', 'Que lo dejen con un vecino', borrador, html`${camposDeVecino(borrador)}${campoDeDia('vecino', datos.dias, borrador)}`, 'Dejarlo con mi vecino')}`
+  dias
+    ? html`${opcion(OTRO_DIA, borrador, html`${campoDeDia('otro_dia', dias, borrador)}`, `Desde el ${dayInWords(dias.desde)}`)}
+${opcion(OTRO_LUGAR, borrador, html`${mapa && campoDeMapa(mapa, borrador)}${campoDeEnlace(borrador)}${campoDeReferencia(borrador)}${campoDeDia('otro_lugar', dias, borrador)}`, mapa ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras', enSuMunicipio(datos))}
+${opcion(VECINO, borrador, html`${camposDeVecino(borrador)}${campoDeDia('vecino', dias, borrador)}`, 'Díganos quién lo recibe')}`
     : html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${conPunto(datos.comercio)}</p>`
 }
-${opcion('rechazo', 'No lo quiero', borrador, html`<p>Vuelve a la tienda. Si ya lo pagó, hable con ella.</p>`, 'No lo quiero')}`
-  return { titulo: fallas.length > 0 ? `Falta algo – ${QUESTION}` : QUESTION, cuerpo }
+${opcion(RECHAZO, borrador, html`<p>Vuelve a la tienda. Si ya lo pagó, hable con ella.</p>`, 'Vuelve a la tienda')}`
+  const guion = dias && mapa ? mapa.guion : undefined
+  return { titulo: fallas.length > 0 ? `Falta algo – ${QUESTION}` : QUESTION, cuerpo, guion }
 }
 
 const saludo = ({ destinatario }: DatosDeDecision) => {
@@ -54,22 +66,76 @@ function plazo({ vence_en, vuelve, zona }: DatosDeDecision): Html {
   return html`<p>Puede decidir hasta el <strong>${dayInWords(reloj.dia(vence_en))} a las ${reloj.hora(vence_en)}</strong> (${reloj.nombre}). ${despues}</p>`
 }
 
-/** Returns a choice that opens to its form. Opening one closes the others, in browsers that know `name`. */
-const opcion = (eleccion: Eleccion, nombre: string, borrador: Draft, campos: Html, boton: string): Html =>
-  html`<details name="eleccion"${borrador.eleccion === eleccion && html` open`}><summary>${nombre}</summary>
-<form method="post" novalidate><input type="hidden" name="eleccion" value="${eleccion}">
+interface Choice {
+  eleccion: Eleccion
+  icon: string
+  text: string
+  /** Text of the button that sends the choice. */
+  boton: string
+}
+
+const OTRO_DIA: Choice = {
+  eleccion: 'otro_dia',
+  icon: icons.CalendarDays,
+  text: 'Que lo lleven otro día',
+  boton: 'Pedir ese día',
+}
+const OTRO_LUGAR: Choice = {
+  eleccion: 'otro_lugar',
+  icon: icons.MapPin,
+  text: 'Que lo lleven a otro lugar',
+  boton: 'Pedir ese lugar',
+}
+const VECINO: Choice = {
+  eleccion: 'vecino',
+  icon: icons.House,
+  text: 'Que lo dejen con un vecino',
+  boton: 'Dejarlo con mi vecino',
+}
+const RECHAZO: Choice = { eleccion: 'rechazo', icon: icons.Undo2, text: 'No lo quiero', boton: 'No lo quiero' }
+
+/**
+ * Draws a choice that opens to show its form. In browsers that support `name` on `details`, opening one closes the
+ * others.
+ */
+const opcion = (
+  { eleccion, icon: drawing, text, boton }: Choice,
+  borrador: Draft,
+  campos: Html,
+  detail: string,
+  attributes?: Html,
+): Html =>
+  html`<details name="eleccion"${borrador.eleccion === eleccion && html` open`}><summary class="opcion">${icon(drawing)}<span>${text}<small>${detail}</small></span>${icon(icons.ChevronRight)}</summary>
+<form method="post" novalidate${attributes}><input type="hidden" name="eleccion" value="${eleccion}">
 ${campos}
 <button type="submit" class="principal">${boton}</button></form></details>`
+
+/** Attributes of a form with a map: the name and centre of the municipality, around which the map opens. */
+const enSuMunicipio = ({ municipio, centro }: DatosDeDecision): Html =>
+  html` data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}`
+
+/** Draws the part of the form that opens the map. It stays hidden until the page's script shows it. */
+function campoDeMapa(mapa: DecisionMap, { eleccion, valores }: Draft): Html {
+  const valor = (nombre: 'lat' | 'lng') => (eleccion === 'otro_lugar' && valores[nombre]) || ''
+  return html`<input type="hidden" name="lat" value="${valor('lat')}"><input type="hidden" name="lng" value="${valor('lng')}">
+<button type="button" class="opcion" id="abrir-mapa" hidden>${icon(icons.MapPin)}<span>Señalarlo en el mapa</span></button>
+${elMapa(mapa, EN_EL_MAPA)}
+<p id="estado-lugar" class="estado" role="status"></p><p id="envio" class="estado" role="status"></p>
+${FLECHAS}
+`
+}
+
+const EN_EL_MAPA = { titulo: 'ayuda-mapa', ayuda: 'Toque el lugar en el mapa, o arrastre el pin hasta la puerta.' }
 
 interface Campo {
   nombre: AnswerFault['campo']
   etiqueta: string
   ayuda?: string
-  /** Returns the control with these attributes and this value. */
+  /** Draws a form control with these attributes and this value. */
   control: (atributos: Html, valor: string) => Html
 }
 
-/** Returns a field with its label, help and fault. */
+/** Draws a field with its label, help and fault. */
 function campo(eleccion: Eleccion, borrador: Draft, { nombre, etiqueta, ayuda, control }: Campo): Html {
   const suyo = borrador.eleccion === eleccion
   return field({
@@ -138,7 +204,9 @@ const camposDeVecino = (borrador: Draft): readonly Html[] => [
 const ocultos = (valores: Partial<AnswerForm>) =>
   Object.entries(valores).map(([nombre, valor]) => html`<input type="hidden" name="${nombre}" value="${valor}">\n`)
 
-/** Returns the page that asks again before the parcel returns, which nobody can undo. */
+/**
+ * Returns the page that asks for confirmation before the parcel returns to the merchant, because this cannot be undone.
+ */
 export const refusalPage = (datos: DatosDeDecision, token: string): PageContent => ({
   titulo: '¿Seguro que no lo quiere?',
   cuerpo: html`${paquete(datos)}
@@ -156,7 +224,7 @@ ${ocultos({ eleccion: 'rechazo', seguro: '1' })}
  * @param distanciaKm distance from that municipality, in kilometres
  */
 export function farPlacePage(datos: DatosDeDecision, valores: Partial<AnswerForm>, distanciaKm: number): PageContent {
-  const { fecha = '', enlace = '', referencia = '' } = valores
+  const { fecha = '', lat = '', lng = '', enlace = '', referencia = '' } = valores
   const km = distanciaKm.toLocaleString('es-GT')
   return {
     titulo: '¿Seguro que es ahí?',
@@ -164,7 +232,7 @@ export function farPlacePage(datos: DatosDeDecision, valores: Partial<AnswerForm
 <h1 tabindex="-1">¿Seguro que es ahí?</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${zonaDelDestino(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post">
-${ocultos({ eleccion: 'otro_lugar', fecha, enlace, referencia })}
+${ocultos({ eleccion: 'otro_lugar', fecha, lat, lng, enlace, referencia })}
 <button type="submit" class="principal" name="seguro" value="no">No, quiero corregirlo</button>
 <button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
 </form>`,
@@ -185,9 +253,10 @@ const PEDIDO: Readonly<Record<Exclude<Eleccion, 'rechazo'>, string>> = {
 }
 
 /**
- * Returns the page that says what was decided, and which side decided. It names no person.
+ * Returns the page that says which decision was taken, and by which side (recipient, merchant or courier company). It
+ * names no person.
  * @param raiz relative path from the page to the service root, such as `../`
- * @param tarde true if the recipient wanted to decide after that
+ * @param tarde true if the recipient tried to decide after that
  */
 export function decidedPage(datos: DatosDeDecision, raiz: string, tarde: boolean): PageContent {
   const { accion, por, fecha, franja, eleccion } = datos.decidido!
@@ -213,7 +282,9 @@ ${facts([
   }
 }
 
-/** Returns the page about a decision that facts have overtaken. */
+/**
+ * Returns the page about a decision that became needless, because the parcel has gone on its way.
+ */
 export const supersededPage = ({ guia }: DatosDeDecision, raiz: string): PageContent =>
   messagePage(
     'Ya no hace falta decidir',
@@ -221,7 +292,7 @@ export const supersededPage = ({ guia }: DatosDeDecision, raiz: string): PageCon
     html`<a class="boton principal" href="${raiz}r/${guia}">Seguir mi paquete</a>`,
   )
 
-/** Returns the page about a parcel that must be found before anybody decides. */
+/** Returns the page about a lost parcel, which must be found before a decision is possible. */
 export const searchingPage = ({ guia }: DatosDeDecision, raiz: string): PageContent =>
   messagePage(
     'Estamos buscando su paquete',

@@ -1,21 +1,27 @@
+import { createHash } from 'node:crypto'
 import type { Express } from 'express'
 import { generatedBody, listGenerated, readAssets, readGenerated, serveAssets } from '../assets.ts'
 import type { Front } from '../front.ts'
 import { bodyOf, byDigest, contentPolicy, fixedBody, HTML, PUBLIC_HEADERS } from '../response.ts'
-import { conDireccion } from './direccion.ts'
+import { conDireccion, DIRECCION } from './direccion.ts'
 
 const RECURSOS = 'docs/recursos/'
 const TEXTOS = 'documentacion/textos/'
 
 /**
- * Serves the documentation: the reading view made by Redoc, the same text as Markdown with its list `/llms.txt`, the
- * merchants' contract, and its operations as a collection. The page is generated and compressed beforehand, so the
- * brand is in separate files.
+ * Serves the documentation: the reading view made by Redoc, and the same text as Markdown with its list `/llms.txt`.
+ * Also serves the merchants' contract, its operations as a collection, and the packed SDK. The page is generated and
+ * compressed beforehand, so the brand is in separate files. The other texts contain the service's own address, so they
+ * are compressed at their first request.
  */
 export function servirDocumentacion(app: Express, fachada: Front, urlPublica: string) {
+  const conSuDireccion = (archivo: string) =>
+    urlPublica === DIRECCION
+      ? generatedBody(archivo)
+      : fixedBody(() => conDireccion(readGenerated(archivo).toString(), urlPublica))
   const publico = (archivo: string, tipo: string) => ({
     tipo,
-    cuerpo: generatedBody(archivo),
+    cuerpo: conSuDireccion(archivo),
     cabeceras: PUBLIC_HEADERS,
   })
   const textos = listGenerated(TEXTOS).map((archivo) => {
@@ -38,11 +44,23 @@ export function servirDocumentacion(app: Express, fachada: Front, urlPublica: st
       ...readAssets('paginas/docs/', RECURSOS, ['navegador.js', 'buscador.js']).archivos,
       ...readAssets('documentacion/', RECURSOS, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
       ...textos,
-      ['/openapi.json', publico('comercios.json', 'application/json')],
-      ['/openapi.yaml', publico('comercios.yaml', 'application/yaml')],
+      ['/openapi.json', publico('openapi.json', 'application/json')],
+      ['/openapi.yaml', publico('openapi.yaml', 'application/yaml')],
       ['/coleccion.json', publico('coleccion.json', 'application/json')],
+      ...paquetes(),
     ]),
   )
+}
+
+/** Returns the packed SDK and the package for assistants, each with its digest, which `Repr-Digest` (RFC 9530) also names. */
+function paquetes() {
+  return listGenerated('sdk/').map((archivo) => {
+    const bytes = readGenerated(`sdk/${archivo}`)
+    const digest = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`
+    const tipo = archivo.endsWith('.tgz') ? 'application/gzip' : 'text/plain; charset=utf-8'
+    const cabeceras = { ...PUBLIC_HEADERS, 'Repr-Digest': digest }
+    return [`/sdk/${archivo}`, { tipo, cuerpo: { identity: () => bytes }, cabeceras }] as const
+  })
 }
 
 /**
@@ -66,7 +84,7 @@ function cabecerasDeLectura() {
     ...PUBLIC_HEADERS,
     ...contentPolicy({
       'script-src': `'self' ${huellas(textos(/<script>([\s\S]*?)<\/script>/g))}`,
-      // `'unsafe-hashes'` makes digests valid for style attributes too; alone it admits nothing.
+      // `'unsafe-hashes'` lets the digests allow style attributes, too. Alone it allows nothing.
       'style-src': `'self' 'unsafe-hashes' ${huellas([...elementos, ...atributos])}`,
       'img-src': "'self' data:",
       'connect-src': "'self'",

@@ -1,4 +1,4 @@
-import type { Express, Request } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Operation } from '../../api/contract/contract.ts'
 import { readGenerated } from '../assets.ts'
 import { frame, ownHead } from '../frame.ts'
@@ -10,16 +10,29 @@ import { paginaSinNada } from './view.ts'
 /** Header of answers that depend on `Accept`. */
 const VARY = { Vary: 'Accept, Accept-Encoding' }
 
-/** First segments of the paths below which only programs ask, such as `/api`. */
+/** First path segments, such as `/api`, below which only programs send requests. */
 const programRoots = (operaciones: readonly Operation[]) =>
   new Set(operaciones.flatMap(({ ruta }) => /^\/(\w+)\/v\d+\//.exec(ruta)?.[1] ?? []))
 
+/** Handlers that show browsers a page for unknown addresses. */
+interface UnknownPage {
+  /** Handler that is registered after all operations and pages. */
+  unknown: RequestHandler
+  /** Handler for addresses that earlier handlers refused. It is registered right after `requireTarget`. */
+  refused: ErrorRequestHandler
+  /**
+   * Handler for paths with an invalid `%` escape, which Express refuses if the route has parameters. It is registered
+   * last.
+   */
+  undecodable: ErrorRequestHandler
+}
+
 /**
- * Answers browsers that ask for an address where nothing is. Requests that prefer JSON, requests below the paths of an
- * API and requests that change something go on to the next handler. The page is the same for every address, so it is
- * rendered and compressed once. It names addresses in full, because its own depth varies.
+ * Creates the handlers that show browsers a page for unknown addresses. Requests that prefer JSON, requests below the
+ * paths of an API, and requests that change something go to the next handler. The page is the same for every address,
+ * so it is rendered and compressed once. Its links are absolute, because the depth of its address varies.
  */
-export function serveUnknown(app: Express, fachada: Front, urlPublica: string, operaciones: readonly Operation[]) {
+export function createUnknownPage(fachada: Front, urlPublica: string, operaciones: readonly Operation[]): UnknownPage {
   const estilo = readGenerated('paginas/inicio/estilo.css').toString()
   const raiz = `${urlPublica}/`
   const cuerpo = fixedBody(() =>
@@ -36,9 +49,17 @@ export function serveUnknown(app: Express, fachada: Front, urlPublica: string, o
     READING_POLICY.includes(req.method) &&
     !programas.has(req.path.split('/', 2)[1]!) &&
     req.accepts(['json', 'html']) === 'html'
-  app.use((req, res, next) => {
+  const contestar = (req: Request, res: Response, seguir: () => void) => {
     res.setHeader('Vary', 'Accept')
-    if (!deNavegador(req)) return next()
+    if (!deNavegador(req)) return seguir()
     sendPage(req, res, { status: 404, cuerpo, cabeceras: { ...PRIVATE_HEADERS, ...politica, ...VARY } })
-  })
+  }
+  return {
+    unknown: (req, res, next) => contestar(req, res, next),
+    refused: (error, req, res, next) => contestar(req, res, () => next(error)),
+    undecodable(error, req, res, next) {
+      if (error instanceof URIError) contestar(req, res, () => next(error))
+      else next(error)
+    },
+  }
 }

@@ -3,30 +3,36 @@ import { callBrand } from '../callBrand.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import type { Front } from '../front.ts'
-import { html } from '../html.ts'
+import { type Html, html } from '../html.ts'
 import { choice, emptyState } from '../ui/components.ts'
 
 /**
- * First page of the service: the tracking form for people who wait for a parcel, and the ways of everybody else. The
- * office's application does not exist yet, so no way leads there.
+ * Returns the first page of the service: the tracking form for people who wait for a parcel, and links for all other
+ * users.
+ * @param guion script that remembers the codes searched on this phone
  */
-export const PAGINA_DE_INICIO: PageContent = {
+export const firstPage = (guion: Html): PageContent => ({
   titulo: 'Seguir un envío',
+  guion,
   cuerpo: html`<section class="banda"><h1>¿Dónde está su paquete?</h1>
-${codeForm({ raiz: '' })}</section>
+${codeForm({ raiz: '' })}
+<div id="buscados" hidden><h2>Buscados en este teléfono</h2>
+<ul></ul>
+<button type="button">Olvidarlos</button></div></section>
 <section aria-labelledby="mas"><h2 id="mas">¿Qué más necesita?</h2>
 <nav class="puertas" aria-label="Otras páginas">
 ${choice({ icon: icons.ShieldCheck, text: 'Verificar una prueba de entrega', detail: 'Que el PDF sea el original y nadie lo haya cambiado', href: 'verificar' })}
 ${choice({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo crear envíos, imprimir etiquetas y recibir avisos', href: 'docs' })}
 ${choice({ icon: icons.CodeXml, text: 'Programo la conexión', detail: 'Pruebe la API con su llave, sin escribir código', href: 'docs/consola' })}
 ${choice({ icon: icons.Truck, text: 'Soy repartidor', detail: 'Vea lo que lleva hoy y entréguelo', href: 'repartidor' })}
+${choice({ icon: icons.Building2, text: 'Trabajo en la oficina', detail: 'Entre con su correo, sin contraseña', href: 'entrar' })}
 </nav></section>`,
-}
+})
 
 export const FALLO_DE_INICIO = html`Vuelva a cargar la página en un minuto.`
 
 /**
- * Returns the page for an address of the service where nothing is. It is the same for all such addresses.
+ * Returns the page for an unknown address of the service. It is the same for all such addresses.
  * @param raiz URL of the service root, with its last slash
  */
 export const paginaSinNada = ({ marca }: Front, raiz: string): PageContent => ({

@@ -9,7 +9,7 @@ import type { EnvioMostrado } from './envio.ts'
 
 type Item = Parameters<typeof advice>[0][number]
 
-/** Returns what the recipient can do now. It names only ways that exist, and that still change something. */
+/** Returns what the recipient can do at this moment. Lists only actions that are possible and still have an effect. */
 export function whatToDo(envio: EnvioMostrado, fachada: Front, raiz: string): Html {
   const { estado, guia } = envio
   return html`<section aria-labelledby="puede"><h2 id="puede">Qué puede hacer ahora</h2>
@@ -44,7 +44,7 @@ function itemsOf(envio: EnvioMostrado): readonly Item[] {
     default:
       return [
         ...decision(envio),
-        // After a failed attempt, a place changes with the decision.
+        // After a failed attempt, the recipient changes the place as part of the decision.
         ...(envio.lugarSuyo && envio.intentos === 0 ? [OTHER_PLACE] : []),
         tienda('Corregir la dirección o el teléfono', `${escribale}. Se puede hasta que el repartidor salga.`),
       ]
@@ -57,7 +57,7 @@ const OTHER_PLACE: Item = {
   detail: 'Abra otra vez el enlace de aquel mensaje. Se puede hasta que el repartidor salga.',
 }
 
-/** Ways to decide after a failed attempt, while nobody has decided. */
+/** Ways to decide after a failed attempt, while no decision was taken. */
 function decision({ comercio, resolucion, preguntado, zona, ahora }: EnvioMostrado): readonly Item[] {
   if (resolucion?.estado !== 'pendiente') return []
   const { vence_en, opciones } = resolucion

@@ -25,18 +25,18 @@ export interface EnvioMostrado {
   /** First letter of the recipient's name; null if the name does not start with a letter. */
   inicial: string | null
   ubicacion: EstadoDeUbicacion
-  /** True if the recipient gave the place by the link of a message, which still opens. */
+  /** True if the recipient gave the location by the link in a message, and the link still works. */
   lugarSuyo: boolean
   intentos: number
   /** Latest decision after a failed attempt; null if there was none. */
   resolucion: Pick<Resolucion, 'estado' | 'accion' | 'fecha' | 'franja' | 'opciones' | 'vence_en'> | null
-  /** True if the recipient has a message whose link opens the decision. */
+  /** True if the recipient has a message with a link to the decision. The link of a former telephone opens nothing. */
   preguntado: boolean
-  /** Time of this reading. */
+  /** Time at which the data was read. */
   ahora: Date
   /** Public events of the guide, newest first. */
   eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null }[]
-  /** True if the guide has older events than these. */
+  /** True if the guide has older events than those in `eventos`. */
   hayMas: boolean
 }
 
@@ -46,17 +46,20 @@ export type LeerEnvio = (codigo: string) => Promise<EnvioMostrado | undefined>
 const EVENTOS = 60
 
 /**
- * Reads the parcel of a code. Of the recipient's name only the initial is read. Notes and late scans are left out,
- * because they concern only the courier and the merchant. So is the wait for a decision, which is no step of the parcel.
+ * Reads the data of a parcel by its code. Reads only the initial of the recipient's name. Leaves out notes and late
+ * scans, because they concern only the courier and the merchant. Also leaves out the event that opens a decision,
+ * because it is no step of the parcel.
  */
 const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
-     g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' as "lugarSuyo", g.intentos,
+     g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' and exists (
+       select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
+         and m.tipo = 'solicitud_ubicacion' and m.telefono = g.telefono) as "lugarSuyo", g.intentos,
      g.resolucion - '{por,fecha_desde}'::text[] as resolucion,
      exists (select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
        and m.tipo = 'solicitud_decision' and m.estado in ('enviado', 'entregado', 'leido')
-       and m.vence_en = (g.resolucion ->> 'vence_en')::timestamptz) as preguntado,
+       and m.vence_en = (g.resolucion ->> 'vence_en')::timestamptz and m.telefono = g.telefono) as preguntado,
      coalesce((
        select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
          select tipo, ocurrido_en, motivo, secuencia from evento
@@ -81,7 +84,7 @@ export const crearLecturaDeEnvios =
   async (codigo) => {
     const suya = await whereIs(db, codigo)
     const buscar = async (lectura: ReadDb | undefined) => (await lectura?.consultar(LEER, { guia: codigo }))?.[0]
-    // A replica may lag behind, so a guide that it does not have is read from the primary database.
+    // A replica may lag behind. A guide that the replica does not have is therefore read from the primary database.
     const fila = (dbDeLectura === db ? undefined : await buscar(dbDeLectura)) ?? (await buscar(suya))
     if (!fila) return undefined
     const { departamento, ...resto } = fila

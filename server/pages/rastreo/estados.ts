@@ -4,7 +4,7 @@ import type { Html } from '../html.ts'
 import { progress } from '../ui/components.ts'
 import type { EnvioMostrado } from './envio.ts'
 
-/** Steps of a parcel's way, in plain words. A state that is in no step has no progress line. */
+/** Steps of a parcel on its way, in plain words. A state that belongs to no step has no progress line. */
 const IDA: readonly (readonly [paso: string, estados: readonly Estado[]])[] = [
   ['Registrado', ['aceptado']],
   ['Recolectado', ['recolectado']],
@@ -19,7 +19,7 @@ const VUELTA: typeof IDA = [
   ['Devuelto', ['devuelto']],
 ]
 
-/** Returns the progress of a parcel as a line of steps; false if its state is in no step. */
+/** Draws the progress of a parcel as a line of steps; false if its state belongs to no step. */
 export function avance(estado: Estado): Html | false {
   for (const camino of [IDA, VUELTA]) {
     const actual = camino.findIndex(([, estados]) => estados.includes(estado))

@@ -3,7 +3,7 @@ import { addDays, dayInWords } from '../../platform/time/day.ts'
 import { type Html, html } from '../html.ts'
 import type { EnvioMostrado } from './envio.ts'
 
-/** Returns a day as people say it on another day: «hoy», «mañana», «ayer», «el miércoles 25 de noviembre». */
+/** Describes a day relative to another day: «hoy», «mañana», «ayer», «el miércoles 25 de noviembre». */
 export function sayDay(dia: string, hoy: string): string {
   if (dia === hoy) return 'hoy'
   if (dia === addDays(hoy, 1)) return 'mañana'
@@ -17,15 +17,15 @@ export function sayTime(instante: Date, { zona, ahora }: Pick<EnvioMostrado, 'zo
   return `${sayDay(reloj.dia(texto), reloj.dia(presente))} a las ${reloj.hora(texto)}`
 }
 
-/** Sentence that begins a state of which the page knows when it happened. */
+/** Beginning of the sentence with the time of an event, for the states that have such a sentence. */
 const HAPPENED: Readonly<Partial<Record<EnvioMostrado['estado'], string>>> = {
   intento_fallido: 'Fuimos',
   entregado: 'Se entregó',
 }
 
 /**
- * Returns what the service knows about when: the time of the last visit, and the day that somebody decided. A day that
- * has passed, or that nothing holds to any more, is left out.
+ * Returns what is known about times: the last visit, and the day that was decided. Leaves out a day that is over or no
+ * longer valid.
  */
 export function whenItComes(envio: EnvioMostrado): Html | false {
   const { estado, eventos } = envio
@@ -37,7 +37,7 @@ export function whenItComes(envio: EnvioMostrado): Html | false {
   return html`<p class="promesa">${visita}${visita && dia && ' '}${dia}</p>`
 }
 
-/** Returns what somebody decided about the parcel, if it still holds. */
+/** Describes the decision about the parcel, if it is still valid. */
 export function decidedDay({ estado, resolucion, zona, ahora }: EnvioMostrado): Html | false {
   if (!resolucion || !['tomada', 'aplicada'].includes(resolucion.estado)) return false
   const { accion, fecha, franja } = resolucion
@@ -45,7 +45,7 @@ export function decidedDay({ estado, resolucion, zona, ahora }: EnvioMostrado): 
   if (accion === 'devolver') return tomada && html`Se decidió que <b>vuelva a la tienda</b>.`
   const hoy = createClock(zona).dia(ahora.toISOString())
   if (fecha === null || fecha < hoy) return false
-  // A courier who left early carries the decision out before its day.
+  // A courier who sets out before the decided day already carries the decision out.
   if (!tomada && (estado !== 'en_ruta' || fecha !== hoy)) return false
   const cuando = `${sayDay(fecha, hoy)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`
   return tomada ? html`Lo llevamos <b>${cuando}</b>.` : html`Se pidió para <b>${cuando}</b>.`

@@ -20,15 +20,12 @@ export interface OpcionesDeRastreo {
 }
 
 /**
- * Requests per minute of one network. A code has 55 random bits: with ten million guides, a network at this rate
- * guesses one code in about fifty years. A whole mobile network behind one address still gets through.
+ * Maximum requests per minute from one network. A code has 55 random bits: with ten million guides, a network at this
+ * rate guesses one code in about fifty years. The limit is high enough for a whole mobile network behind one address.
  */
 const CONSULTAS = perMinute(120)
 
-/**
- * Preview of every tracking link. It says nothing about the parcel: apps keep previews, so only the page itself shows
- * the state.
- */
+/** Link preview of every tracking page. It does not show the parcel's state, because messaging apps keep previews. */
 export const VISTA_PREVIA = { titulo: 'Siga su envío', descripcion: 'Vea por dónde va su paquete y qué sigue.' }
 
 /**

@@ -4,6 +4,7 @@ import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado, EstadoDeUbicacion } from '../../generado/contrato/tipos/index.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
+import { capitalized } from '../../platform/words.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import type { Front } from '../front.ts'
@@ -14,7 +15,7 @@ import type { EnvioMostrado } from './envio.ts'
 import { avance, porQue } from './estados.ts'
 import { decidedDay, sayTime, whenItComes } from './promise.ts'
 
-/** Sentences on what may follow each state. The type requires a sentence for every state of the contract. */
+/** Sentences about what may happen next, by state. The type requires a sentence for every state of the contract. */
 export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
   aceptado: (comercio) => `El repartidor pasará por el paquete. Hasta entonces, ${comercio} puede cancelar el envío.`,
   recolectado: () => 'El paquete pasa por una bodega o sale directo a ruta de entrega.',
@@ -41,7 +42,7 @@ const FALTA_LUGAR: Readonly<Record<Exclude<EstadoDeUbicacion, 'confirmada'>, str
 interface EnvioPageOptions {
   /** Relative path from the page to the service root, such as `../`. */
   raiz: string
-  /** Program that asks for the page again. Final states do without. */
+  /** Script that loads the page again; omitted in final states. */
   guion: Html
   fachada: Front
 }
@@ -59,25 +60,27 @@ ${whatToDo(envio, fachada, raiz)}</div>
 ${facts([
   ['Para', inicial !== null && `${inicial}.`],
   ['Municipio de destino', municipio],
-  ['Intentos de entrega fallidos', intentos === 0 ? 'Ninguno' : intentos],
+  ['Intentos de entrega fallidos', intentos > 0 && intentos],
 ])}</div></div>
 ${!termina && html`<p class="suave visto" id="visto">Visto ${sayTime(ahora, { zona, ahora })}. <a href="${guia}">Actualizar</a></p>\n<p class="oculto" id="novedad" role="status"></p>`}
 <p class="otro"><a href="${raiz || './'}">Seguir otro envío</a></p>`
   return { titulo: `Envío ${inGroups(guia)}`, cuerpo, conTelefono: true, guion: termina ? undefined : guion }
 }
 
-/** Returns the state, its reason and its day, and the progress. What may follow is told unless it was decided. */
+/**
+ * Draws the state, its reason, the day, and the progress. Also says what may happen next, unless a decision already
+ * says so.
+ */
 function comoVa(envio: EnvioMostrado): Html {
   const { estado, comercio, eventos } = envio
   const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
   const motivo = actual && porQue(actual)
-  // The reason of a failed attempt is what people ask for. Its state is read out before it.
+  // For a failed attempt, the reason is the heading, because people want to know it. Screen readers read the state
+  // before it.
   const fallido = estado === 'intento_fallido' && motivo !== undefined
   return stateLabel({
     estado,
-    word: fallido
-      ? html`<span class="oculto">${PALABRAS[estado]}: </span>${motivo.charAt(0).toUpperCase()}${motivo.slice(1)}`
-      : PALABRAS[estado],
+    word: fallido ? html`<span class="oculto">${PALABRAS[estado]}: </span>${capitalized(motivo)}` : PALABRAS[estado],
     said: html`${motivo !== undefined && !fallido && html`<p class="motivo">Motivo: ${motivo}.</p>`}${whenItComes(envio)}${!decidedDay(envio) && html`<p>${SIGUE[estado](comercio)}</p>`}`,
     rest: avance(estado),
   })

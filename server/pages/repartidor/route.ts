@@ -9,8 +9,8 @@ import { bodyOf, contentPolicy, HTML, PRIVATE_HEADERS } from '../response.ts'
 import { cabezaDeRepartidor, manifiesto, paginaDeRepartidor } from './view.ts'
 
 /**
- * Sources that the page may load: its own files. WebAssembly reads codes where the browser cannot; `blob:` is a photo
- * just taken.
+ * Sources that the page may load: its own files, WebAssembly (reads codes if the browser cannot), and `blob:` URLs
+ * (photos just taken).
  */
 const PERMITE = {
   'script-src': "'self' 'wasm-unsafe-eval'",
@@ -39,7 +39,7 @@ const ARCHIVOS = [
   'lector.wasm',
 ] as const
 
-/** Files of the page's program: the first file loads the second one, which uses parts of the first. */
+/** Files of the page's script. The first file loads the second one, which uses parts of the first. */
 const PROGRAMA = ['navegador.js', 'otras.js'] as const
 
 /**

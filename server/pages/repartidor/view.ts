@@ -11,7 +11,7 @@ type Datos = Readonly<Record<'lector' | 'wasm' | 'privacidad', string>> & { cent
  */
 export const paginaDeRepartidor = (datos: Datos): PageContent => ({
   titulo: 'Reparto',
-  cuerpo: html`<div id="app" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
+  cuerpo: html`<div id="app" class="con-barra" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
 <h1>Reparto</h1>
 <p>Abriendo…</p>
 <noscript><p>Esta página necesita JavaScript para funcionar. Actívelo en los ajustes del navegador.</p></noscript>

@@ -29,8 +29,8 @@ ${ocultos(valores, campos)}
 }
 
 /**
- * Returns the page that asks if a description may replace the confirmed point or link. Otherwise the description is
- * added to it.
+ * Returns the page that asks whether the description replaces the confirmed point or link. If not, the description is
+ * added to the location.
  */
 export function paginaDePalabras(datos: DatosDeSolicitud, valores: FormValues): PageContent {
   const titulo = '¿Quitamos el lugar del mapa?'
@@ -49,7 +49,10 @@ ${ocultos({ ...valores, metodo: 'descripcion' }, ['metodo', 'referencia', 'cambi
   }
 }
 
-/** Returns the page shown while a short link is followed. The page's program loads it again until the link is read. */
+/**
+ * Returns the page shown while the service follows a short link. The page's script loads it again until the location is
+ * known.
+ */
 export const paginaDeLectura = (datos: DatosDeSolicitud): PageContent => ({
   titulo: 'Leyendo su enlace',
   cuerpo: html`${paquete(datos)}
@@ -66,9 +69,9 @@ interface OpcionesDeGracias {
   raiz: string
   /** True if the recipient wanted to change the location, but the courier is already on the way. */
   tarde: boolean
-  /** Words that were sent and refused; undefined to show the confirmed ones. */
+  /** Description that was sent and refused; undefined to show the stored description. */
   palabras: string | undefined
-  /** Fault of the words that were sent. */
+  /** Fault of the description that was sent. */
   falla: string | undefined
 }
 
@@ -84,7 +87,7 @@ export function paginaDeGracias(
   const { referencia = null, lat = null, enlace = null } = datos.confirmado ?? {}
   const senalado = lat !== null || enlace !== null
   const pregunta = datos.corregible && senalado && preguntaDeSenas(palabras ?? referencia ?? '', falla)
-  // The next step is the one filled button: the words, while they are missing.
+  // The filled button is the next step: describing the door, until there is a description.
   const faltan = pregunta && (referencia === null || falla !== undefined)
   const titulo = tarde ? 'Ya no se puede cambiar aquí' : nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
   return {
@@ -111,7 +114,7 @@ ${datos.corregible && html`<p><a class="boton" href="?cambiar">Cambiar el lugar<
   }
 }
 
-/** Returns the sentence that says what is known of the location. */
+/** Returns the sentence that says how precisely the location is known. */
 function fraseDe(confirmado: LugarConfirmado | null, tarde: boolean): string {
   if (tarde) return 'El paquete ya salió hacia el lugar que nos dio antes.'
   if (confirmado?.lectura === 'demorado')
@@ -119,7 +122,7 @@ function fraseDe(confirmado: LugarConfirmado | null, tarde: boolean): string {
   return 'Ya sabemos dónde entregarle su paquete.'
 }
 
-/** Returns the form that asks how the door is recognized, beside a confirmed location. */
+/** Draws the form that asks how to recognize the door of a confirmed location. */
 const preguntaDeSenas = (palabras: string, falla: string | undefined) =>
   html`<form method="post" class="senas" data-formulario data-confirmado>
 ${field({
@@ -167,7 +170,7 @@ export const VENCIDA: PageContent = {
 <p>Si ya no tiene ese teléfono, escríbale a la tienda donde compró.</p>`,
 }
 
-/** Returns the page that says where the new link was sent. Of the telephone it shows only the last digits. */
+/** Returns the page that says to which telephone the new link was sent. It shows only the last digits. */
 export function paginaDeOtroEnlace({
   repetida,
   termina_en,

@@ -15,7 +15,7 @@ type Campo = (typeof CAMPOS)[number]
 /** Fields of the posted form, cleaned; empty if not filled in. */
 export type Formulario = Record<Campo, string>
 
-/** Fields that the recipient filled in. The form shows them again as they came. */
+/** Texts and values that the recipient filled in. The form shows them again unchanged. */
 export type FormValues = Omit<Formulario, 'seguro' | 'sin_punto' | 'accion'>
 
 /** Fault of the form, and the part of the form where the recipient can correct it. */
@@ -88,8 +88,8 @@ export function interpretarFormulario(formulario: Formulario): { lugar?: LugarPr
  * Returns the point in the form, or the message about its fault. A phone's position less precise than `IMPRECISA_M`
  * counts only if the recipient says that it is right.
  */
-function leerPunto(
-  formulario: Formulario,
+export function leerPunto(
+  formulario: Pick<Formulario, 'lat' | 'lng' | 'precision_m' | 'aproximado'>,
   metodo: 'gps' | 'mapa',
 ): { lat: number; lng: number; precision_m?: number } | { mensaje: string } {
   const lat = numero(formulario.lat, -90, 90)

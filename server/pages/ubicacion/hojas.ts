@@ -22,14 +22,15 @@ import {
   referenciaLarga,
   valoresDe,
 } from './formulario.ts'
-import { type DatosDelMapa, paginaDelFormulario } from './view.ts'
+import type { DatosDelMapa } from './mosaicos.ts'
+import { paginaDelFormulario } from './view.ts'
 
 const VACIO: FormValues = {
   ...{ lat: '', lng: '', precision_m: '', metodo: '', enlace: '', referencia: '' },
   ...{ aproximado: '', cambiar: '' },
 }
 
-/** Part of the form where the recipient corrects each refusal. */
+/** Part of the form in which the recipient corrects each kind of refusal. */
 const CAMPO_DE = {
   sin_lugar: 'lugar',
   coordenadas_invalidas: 'lugar',
@@ -37,7 +38,7 @@ const CAMPO_DE = {
   referencia_larga: 'referencia',
 } as const
 
-/** Fault of a form whose earlier link was followed in vain. */
+/** Fault of the form if the service could not read the link that was given earlier. */
 const ENLACE_SIN_LUGAR: readonly FieldFault[] = [
   {
     campo: 'lugar',
@@ -124,7 +125,7 @@ export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: Opcion
         ? { status: 422, ...paginaDeSeguro(datos, valores, resultado.distancia_km) }
         : { status: 422, ...paginaDePalabras(datos, valores) }
     }
-    // The link is closed, expired or unknown: its own page says which.
+    // The link is closed, expired or unknown. The page that answers says which.
     if (!('mensaje' in resultado)) return ver(abierto, { cambiar: valores.cambiar })
     return ver(abierto, valores, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
   }

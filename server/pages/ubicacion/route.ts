@@ -10,8 +10,9 @@ import { FALLO_DE_UBICACION, MAL_PEDIDA, SOLICITUD_DESCONOCIDA } from './despues
 import { createLinkLimits, LINK_TOKEN } from './enlace.ts'
 import { leerFormulario } from './formulario.ts'
 import { crearHojas } from './hojas.ts'
+import { type Mosaicos, mapOf, tileOrigin } from './mosaicos.ts'
 import { PREGUNTA } from './partes.ts'
-import { cabezaDeUbicacion, type Mosaicos } from './view.ts'
+import { cabezaDeUbicacion } from './view.ts'
 
 export interface OpcionesDeUbicacion {
   fachada: Front
@@ -32,10 +33,7 @@ const OTROS = { porSegundo: 1 / 60, rafaga: 30 }
 
 const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css'] as const
 
-/**
- * Preview of every link to the page. It says nothing about the parcel: apps keep previews, so only the page itself
- * names it.
- */
+/** Link preview of the page. It says nothing about the parcel, because messaging apps keep previews. */
 const VISTA_PREVIA = {
   titulo: PREGUNTA,
   descripcion: 'Díganos el lugar exacto para que el repartidor lo encuentre.',
@@ -52,12 +50,7 @@ export function servirUbicacion(
   const recursos = readAssets('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
   const otros = new NetworkLimit(OTROS, reloj ? { reloj } : {})
   const { ver, recibir } = crearHojas(solicitudes, {
-    mapaDe: (raiz) =>
-      mosaicos && {
-        ...mosaicos,
-        modulo: raiz + recursos.ruta('mapa.js'),
-        estilo: raiz + recursos.ruta('mapa.css'),
-      },
+    mapaDe: mapOf(mosaicos),
     porOtro: (red) => otros.take(red),
   })
   serveAssets(app, recursos.archivos)
@@ -87,11 +80,9 @@ export function servirUbicacion(
 /**
  * Returns the policy headers of the page. The page loads its own files and the map tiles, its form posts only to this
  * service, and no site may frame it.
- * @throws Error if the source of the map tiles is not an HTTP or HTTPS address that the policy can contain
  */
 function politica(fachada: Front, mosaicos: Mosaicos | null) {
-  const [, origen] = /^(https?:\/\/[^/]+)\//.exec(mosaicos?.url.replace('{s}', '*') ?? '') ?? []
-  if (mosaicos && (!origen || /[\s;,{}]/.test(origen))) throw new Error('the map tile URL is invalid')
+  const origen = tileOrigin(mosaicos)
   return fachada.permisos(
     {
       'script-src': "'self'",

@@ -4,21 +4,8 @@ import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { faultSummary, icon } from '../ui/components.ts'
 import type { FieldFault, FormValues } from './formulario.ts'
+import { type DatosDelMapa, elMapa, FLECHAS } from './mosaicos.ts'
 import { ocultos, PREGUNTA, paquete, soloNombre, zonaDelDestino } from './partes.ts'
-
-/** Source of the map tiles. */
-export interface Mosaicos {
-  /** URL template of the tiles: `https://…/{z}/{x}/{y}.png`, possibly with `{s}` and `{r}`. */
-  url: string
-  /** Credit that the provider of the map requires, as plain text. */
-  atribucion: string
-}
-
-/** Map tiles, and the paths of the files that show them. */
-export interface DatosDelMapa extends Mosaicos {
-  modulo: string
-  estilo: string
-}
 
 /**
  * Returns the head of the recipient's page.
@@ -38,9 +25,9 @@ interface Formada {
 }
 
 /**
- * Returns the page with the form. The page's program makes two steps of it: choosing how to give the location (parts
- * for `elegir`), and giving it (parts for the chosen way). Without the program, the parts that work without it are
- * shown below one another.
+ * Returns the page with the form. The page's script divides it into two steps: choosing how to give the location (parts
+ * for `elegir`), and giving it (parts for the chosen way). Without the script, the parts that work without it are shown
+ * one below another.
  */
 export function paginaDelFormulario(datos: DatosDeSolicitud, { valores, fallas, mapa, nuevo }: Formada): PageContent {
   const { centro, municipio } = datos
@@ -52,7 +39,7 @@ ${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
 <div data-para="elegir">${elegir(datos, valores.cambiar === '1', mapa !== null)}</div>
 <h1 id="titulo" tabindex="-1" data-con-js data-para="gps mapa enlace descripcion" hidden></h1>
 ${campoDeEnlace(valores.enlace, falla(fallas, 'enlace'))}
-${mapa && elMapa(mapa)}
+${mapa && elMapa(mapa, EN_EL_MAPA)}
 <p id="estado-lugar" class="estado" role="status"></p>
 <div id="impreciso" class="aviso" hidden><p id="porque-impreciso"></p>
 <label class="casilla"><input type="checkbox" id="aproximado" name="aproximado" value="1"> <span>Está bien así, aunque sea cerca</span></label></div>
@@ -92,22 +79,13 @@ ${way('descripcion', icons.Pencil, 'Describirlo con palabras')}
 const way = (forma: string, drawing: string, nombre: string) =>
   html`<button type="button" class="opcion" data-forma="${forma}">${icon(drawing)}<span>${nombre}</span>${icon(icons.ChevronRight)}</button>`
 
-const FLECHAS = html`<details id="flechas" hidden><summary>Mover el pin con botones</summary>
-<div class="flechas"><button type="button" data-paso="arriba">↑ Norte</button><button type="button" data-paso="izquierda">← Oeste</button><button type="button" data-paso="derecha">Este →</button><button type="button" data-paso="abajo">↓ Sur</button></div></details>`
-
-/**
- * Returns the part of the page for the map. It is empty until the map opens, because the map's module and tiles are
- * larger than the page.
- */
-const elMapa = ({ modulo, estilo, url, atribucion }: DatosDelMapa): Html =>
-  html`<section id="con-mapa" data-con-js hidden aria-labelledby="titulo">
-<p id="ayuda-mapa">Toque su casa en el mapa, o arrastre el pin hasta su puerta.</p>
-<div id="mapa" class="ciego" data-modulo="${modulo}" data-estilo="${estilo}" data-url="${url}" data-atribucion="${atribucion}"></div>
-<div id="sin-mapa" class="estado problema" hidden><p>No se pudo cargar el mapa, y sin verlo no se puede señalar el lugar. Revise su señal, o dígalo de otra forma.</p>
-<button type="button" id="reintentar-mapa">Cargar el mapa otra vez</button>
+const EN_EL_MAPA = {
+  titulo: 'titulo',
+  ayuda: 'Toque su casa en el mapa, o arrastre el pin hasta su puerta.',
+  otras: html`
 <button type="button" data-forma="enlace">Pegar un enlace de mapa</button>
-<button type="button" data-forma="descripcion">Describirlo con palabras</button></div>
-</section>`
+<button type="button" data-forma="descripcion">Describirlo con palabras</button>`,
+}
 
 const campoDeEnlace = (valor: string, error: string | undefined) =>
   html`<div class="campo" data-para="enlace"><label for="enlace">Enlace del mapa</label>

@@ -1,26 +1,27 @@
-// Components of the pages, as HTML. Each has a style sheet here, which the style sheet of a page imports if it shows it.
+// Components of the pages, as functions that return HTML. Each has a style sheet in this folder, which the style sheets
+// of the pages that show it import.
 import { ChevronRight } from '../../generado/contrato/iconos.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { Html, html } from '../html.ts'
 import { STATE_LOOKS, type Tone } from './states.ts'
 
 /**
- * Returns an icon. It is only for the eyes: words beside it, or the name of its control, say the same.
+ * Draws an icon. Screen readers skip it, because the text beside it or the control's name says the same.
  * @param drawing constant of `iconos.ts`
  */
 export const icon = (drawing: string): Html =>
   html`<svg class="icono" viewBox="0 0 24 24" aria-hidden="true">${new Html(drawing)}</svg>`
 
-/** One filled button (`principal`) stands on a screen. The other kinds step back. */
+/** Kind of a button. A screen has one filled button (`principal`); the other kinds are less prominent. */
 export type ButtonKind = 'principal' | 'callado' | 'peligro' | 'peligro lleno'
 
 interface ButtonOptions {
   text: string
   icon?: string
   kind?: ButtonKind | undefined
-  /** Address of a link that looks like a button. */
+  /** Address, if the button is a link. */
   href?: string
-  /** Further attributes, such as a name and a value. */
+  /** Additional attributes, such as a name and a value. */
   attributes?: Html
 }
 
@@ -35,7 +36,7 @@ export function button({ text, icon: drawing, kind, href, attributes }: ButtonOp
     : html`<a class="${classes('boton', kind)}" href="${href}"${more}>${inside}</a>`
 }
 
-/** Returns a button that shows an icon alone. Its name is read out, and shown under the mouse. */
+/** Returns a button that shows only an icon. Its name is for screen readers, and appears as a tooltip. */
 export const iconButton = (name: string, drawing: string, kind?: ButtonKind): Html =>
   html`<button type="button" class="${classes('solo-icono', kind)}" aria-label="${name}" title="${name}">${icon(drawing)}</button>`
 
@@ -44,11 +45,11 @@ interface FieldOptions {
   label: string
   hint?: string | Html | undefined
   fault?: string | undefined
-  /** Returns the control with these attributes: its id, and what describes it. */
+  /** Draws a form control with these attributes: its id, and the ids of the elements that describe it. */
   control(attributes: Html): Html
 }
 
-/** Returns a field: its name, its help, its fault and its control. */
+/** Returns a field: label, help, fault and form control. */
 export function field({ id, label, hint, fault, control }: FieldOptions): Html {
   const described = classes(fault && `error-${id}`, hint && `ayuda-${id}`)
   const attributes = html`id="${id}"${described && html` aria-describedby="${described}"`}${fault && html` aria-invalid="true"`}`
@@ -85,19 +86,19 @@ interface AdviceItem {
   detail?: string | Html | false | undefined
 }
 
-/** Returns a list of things to do or to know that lead to no page. A thing that leads to a page is a {@link choice}. */
+/** Returns a list of facts or tasks without links. For an item that leads to another page, use {@link choice}. */
 export const advice = (items: readonly AdviceItem[]): Html =>
   html`<ul class="consejos">
 ${items.map(({ icon: drawing, text, detail }) => html`<li>${icon(drawing)}<span><b>${text}</b>${detail && html`<small>${detail}</small>`}</span></li>\n`)}</ul>`
 
-/** Returns names with their values. A value that is null, false or undefined is left out. */
+/** Returns a list of names and values. Leaves out values that are null, false or undefined. */
 export const facts = (
   values: readonly (readonly [name: string, value: string | number | Html | false | null | undefined])[],
 ): Html =>
   html`<dl>
 ${values.filter(([, value]) => value !== false && value !== null && value !== undefined).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`
 
-/** Returns a notice within the page, in the tone of a warning unless another is given. */
+/** Returns a notice within the page. Its tone is that of a warning by default. */
 export const notice = (body: Html, tone: Tone = 'aviso'): Html =>
   html`<div class="aviso" data-tono="${tone}">${body}</div>`
 
@@ -108,19 +109,19 @@ export const stateBadge = (estado: Estado, word: string): Html =>
 interface StateLabelOptions {
   estado: Estado
   word: string | Html
-  /** Paragraphs below the word. */
+  /** Paragraphs below the state's name. */
   said?: Html | false | undefined
   /** Part below the dashed line. */
   rest?: Html | false | undefined
 }
 
-/** Returns the state told large, as the heading of a page. */
+/** Returns a guide's state in large letters, as the heading of a page. */
 export const stateLabel = ({ estado, word, said, rest }: StateLabelOptions): Html =>
   html`<div class="etiqueta" data-tono="${STATE_LOOKS[estado].tono}"><div class="voz">${icon(STATE_LOOKS[estado].icono)}
 <h1 tabindex="-1">${word}</h1>${said}</div>${rest && html`<div class="resto">${rest}</div>`}</div>`
 
 /**
- * Returns the way of a parcel as a line of steps.
+ * Returns the progress of a parcel as a line of steps.
  * @param current index of the present step
  */
 export const progress = (label: string, steps: readonly string[], current: number): Html =>
@@ -138,20 +139,23 @@ interface TimelineEntry {
   time: { iso: string; words: string }
 }
 
-/** Returns a history, newest first. The first dot has the tone of the present state. */
+/** Returns a history, newest event first. The first dot has the tone of the present state. */
 export const timeline = (estado: Estado, entries: readonly TimelineEntry[]): Html =>
   html`<ol class="linea" data-tono="${STATE_LOOKS[estado].tono}">
 ${entries.map(({ text, time }) => html`<li><b>${text}</b><time datetime="${time.iso}">${time.words}</time></li>\n`)}</ol>`
 
-/** Returns a page or a list without anything in it: what it would show, and what to do. */
+/** Returns the placeholder for an empty page or list: what it would show, and what to do. */
 export const emptyState = (drawing: string, title: Html, sentence: string, action?: Html): Html =>
   html`<div class="vacio">${icon(drawing)}${title}<p>${sentence}</p>${action}</div>`
 
-/** Returns the shape of a list that is still loading. */
+/** Returns the placeholder for a list that is still loading. */
 export const skeleton = (rows: number): Html =>
   html`<div role="status"><span class="oculto">Cargando…</span>${Array.from({ length: rows }, () => html`<p aria-hidden="true"><span class="hueso"></span><span class="hueso"></span></p>`)}</div>`
 
-/** Returns the parts of a long list: which part is shown, and the way to the parts beside it. */
+/**
+ * Returns the navigation between the parts of a long list: the part that is shown, and links to the previous and the
+ * next.
+ */
 export const pagination = (shown: string, previous: string | undefined, next: string | undefined): Html =>
   html`<nav class="paginas" aria-label="Páginas"><span>${shown}</span><span class="grupo">${previous !== undefined && button({ text: 'Anterior', href: previous, attributes: html`rel="prev"` })}${next !== undefined && button({ text: 'Siguiente', href: next, attributes: html`rel="next"` })}</span></nav>`
 
@@ -162,11 +166,11 @@ interface Tab {
   current?: boolean
 }
 
-/** Returns the bar with the places of an application. */
+/** Returns the navigation bar between the sections of an application. */
 export const tabs = (label: string, places: readonly Tab[]): Html =>
   html`<nav class="pestanas" aria-label="${label}">${places.map(({ icon: drawing, text, href, current }) => html`<a href="${href}"${current && html` aria-current="page"`}>${icon(drawing)}${text}</a>`)}</nav>`
 
-/** Returns a choice of one of few values. Works in a form without a program. */
+/** Returns a choice between few values. It works in a form without JavaScript. */
 export const segment = (
   label: string,
   name: string,
@@ -174,18 +178,18 @@ export const segment = (
 ): Html =>
   html`<fieldset class="segmento"><legend class="oculto">${label}</legend>${values.map(([value, text], i) => html`<label><input class="oculto" type="radio" name="${name}" value="${value}"${i === 0 && html` checked`}>${text}</label>`)}</fieldset>`
 
-/** Returns the result of an action, which is read out, and the button that undoes it. */
+/** Returns the result of an action with a button that undoes it. Screen readers announce it. */
 export const toast = (text: string, undo?: Html): Html =>
   html`<div class="brindis" role="status"><span>${text}</span>${undo}</div>`
 
 /**
  * Returns a question before a step that cannot be undone.
- * @param open true to show it within the page; otherwise the page's program opens it
+ * @param open true to show it within the page; otherwise the page's script opens it
  */
 export const dialog = (id: string, title: string, body: Html, open = false): Html =>
   html`<dialog id="${id}" aria-labelledby="${id}-titulo"${open && html` open`}><h2 id="${id}-titulo">${title}</h2>${body}</dialog>`
 
-/** Returns a table that scrolls within itself. On a phone, each row is a block. */
+/** Returns a table that scrolls horizontally within itself. On a phone, each row becomes a block. */
 export const table = (label: string, columns: readonly string[], rows: readonly (readonly Html[])[]): Html =>
   html`<div class="marco-tabla"><table class="tabla"><caption class="oculto">${label}</caption><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>`

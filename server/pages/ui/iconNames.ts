@@ -1,27 +1,35 @@
 /**
- * Icons of lucide-static that the pages show, by their names there. The generator writes the drawing of each into
- * `server/generado/contrato/iconos.ts`, as a constant of its own, so that a bundle contains only those that it shows.
+ * Icons of lucide-static that the pages show, by their names there. The generator writes each drawing as a separate
+ * constant into `server/generado/contrato/iconos.ts`, so that a bundle contains only the icons that it uses.
  */
 export const ICON_NAMES = [
   'arrow-right',
   'ban',
+  'building-2',
   'calendar-days',
+  'chevron-left',
   'chevron-right',
   'circle-check',
   'circle-dashed',
   'circle-question-mark',
   'code-xml',
+  'door-open',
+  'ellipsis-vertical',
+  'history',
   'house',
   'inbox',
   'link',
   'locate-fixed',
   'map-pin',
+  'message-circle',
+  'navigation',
   'package',
   'package-open',
   'package-search',
   'pencil',
   'phone',
   'route',
+  'scan-barcode',
   'search',
   'shield-check',
   'store',

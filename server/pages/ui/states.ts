@@ -1,7 +1,9 @@
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado } from '../../generado/contrato/tipos/index.ts'
 
-/** Meaning of a colour. `tone.css` has the colour of each. */
+/**
+ * Tone of a state, which stands for a meaning such as success or warning. `tone.css` defines the colours of each tone.
+ */
 export type Tone = 'espera' | 'viaje' | 'bien' | 'aviso' | 'mal' | 'vuelta'
 
 /** Colour and icon of a state of a guide. */

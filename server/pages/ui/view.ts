@@ -158,7 +158,7 @@ const rows = table(
   ],
 )
 
-/** Content of the sheet of all components, each in each of its states. */
+/** Content of the page that shows all components in all their states. */
 export const COMPONENT_SHEET: PageContent = {
   titulo: 'Piezas',
   cuerpo: html`<h1>Piezas</h1>
@@ -215,6 +215,11 @@ ${part(
   ),
 )}
 ${part('tablas', 'Tabla y páginas', html`${rows}${pagination('1 a 2 de 2,041', '#tablas', '#tablas')}`)}
+${part(
+  'acciones',
+  'Barra de acciones',
+  html`<div class="con-barra"><div class="barra pegada">${button({ text: 'Atrás', attributes: still })}${button({ text: 'Confirmar', kind: 'principal', attributes: still })}</div></div>`,
+)}
 ${part(
   'pestanas',
   'Barra de abajo',

@@ -3,6 +3,7 @@ import { whereIs } from '../../data/owners.ts'
 import { zonaDe } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { FilaGuia } from '../../domain/guias/guia.ts'
+import { VALE } from '../../domain/pruebasEntrega/prueba.ts'
 import type { Estado, Modo } from '../../generado/contrato/tipos/index.ts'
 
 /**
@@ -20,17 +21,30 @@ export interface Entrega {
    * person's request (`peticion`), in preparation (`pendiente`), or available (`lista`).
    */
   prueba: 'sin_prueba' | 'retencion' | 'peticion' | 'pendiente' | 'lista'
+  /** Deliveries with a proof that were undone, newest first. */
+  rectificadas: { entregado_en: Date; rectificada_en: Date }[]
 }
 
-const LEER = statement<Pick<Entrega, 'guia'>, Omit<Entrega, 'zona'> & Pick<FilaGuia, 'departamento' | 'municipio'>>(
+const LEER = statement<
+  Pick<Entrega, 'guia'>,
+  Omit<Entrega, 'zona' | 'rectificadas'> &
+    Pick<FilaGuia, 'departamento' | 'municipio'> & {
+      rectificadas: Record<keyof Entrega['rectificadas'][number], string>[]
+    }
+>(
   'verificacion.leer',
   `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
      coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_en end) as entregado_en,
      case when p.guia_id is null then coalesce(b.motivo, 'sin_prueba') when p.pdf is null then 'pendiente' else 'lista' end
-       as prueba
+       as prueba,
+     coalesce((
+       select json_agg(json_build_object('entregado_en', r.entregado_en, 'rectificada_en', r.rectificada_en)
+         order by r.secuencia desc)
+       from prueba_entrega r where r.comercio_id = g.comercio_id and r.modo = g.modo and r.guia_id = g.id
+         and r.rectificada_en is not null), '[]') as rectificadas
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
-   left join prueba_entrega p on p.comercio_id = g.comercio_id and p.modo = g.modo and p.guia_id = g.id
+   left join prueba_entrega p on p.comercio_id = g.comercio_id and p.modo = g.modo and p.guia_id = g.id and ${VALE}
    left join prueba_borrada b on b.comercio_id = g.comercio_id and b.modo = g.modo and b.guia_id = g.id
    where i.guia = :guia`,
   { alcance: 'parte' },
@@ -44,5 +58,9 @@ export async function leerEntrega(
   const [fila] = (await (await whereIs(db, codigo))?.consultar(LEER, { guia: codigo })) ?? []
   if (!fila) return undefined
   const { departamento, municipio, ...entrega } = fila
-  return { ...entrega, zona: zonaDe({ departamento, municipio }, ajustes.zonaHoraria) }
+  const rectificadas = fila.rectificadas.map((una) => ({
+    entregado_en: new Date(una.entregado_en),
+    rectificada_en: new Date(una.rectificada_en),
+  }))
+  return { ...entrega, rectificadas, zona: zonaDe({ departamento, municipio }, ajustes.zonaHoraria) }
 }

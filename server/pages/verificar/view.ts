@@ -1,24 +1,29 @@
 import { PALABRAS } from '../../domain/estados/estados.ts'
+import { Package } from '../../generado/contrato/iconos.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { codeForm } from '../codeForm.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
+import { choice } from '../ui/components.ts'
 import type { Entrega } from './entrega.ts'
 
 /**
  * Returns the content of the page that verifies a guide's proof of delivery.
  * @param raiz relative path from the page to the service root, such as `../`
- * @param guion program that checks a PDF; left out if the guide has no PDF to check
+ * @param guion script that checks a PDF; left out if the guide has no PDF to check
  */
 export function paginaDeVerificacion(entrega: Entrega, raiz: string, guion: Html): PageContent {
   const { guia, modo, prueba } = entrega
+  const comprobable = prueba === 'lista' || entrega.rectificadas.length > 0
   const cuerpo = html`${modo === 'test' && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>\n`}<p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p>
 <h1>Verificar la prueba de entrega</h1>
 ${comoVa(entrega)}
-${prueba === 'lista' ? verificador(entrega, raiz) : FALTA[prueba]}
-<p><a href="${raiz}r/${guia}">Ver el seguimiento del envío</a></p>`
-  return { titulo: `Verificar la guía ${guia}`, cuerpo, guion: prueba === 'lista' ? guion : undefined }
+${deshechas(entrega)}
+${prueba !== 'lista' && !(prueba === 'sin_prueba' && comprobable) && FALTA[prueba]}
+${comprobable && verificador(entrega, raiz)}
+${choice({ icon: Package, text: 'Ver el envío', detail: 'Cómo va, su historial y qué se puede hacer', href: `${raiz}r/${guia}` })}`
+  return { titulo: `Verificar la guía ${guia}`, cuerpo, guion: comprobable ? guion : undefined }
 }
 
 function comoVa({ estado, entregado_en, zona }: Entrega): Html {
@@ -26,6 +31,23 @@ function comoVa({ estado, entregado_en, zona }: Entrega): Html {
   const texto = entregado_en.toISOString()
   const reloj = createClock(zona)
   return html`<p>Este envío se entregó el <b><time datetime="${texto}">${reloj.larga(texto)}</time></b>, ${reloj.zona(texto)}.</p>`
+}
+
+/** Returns the notice about proofs of deliveries that were undone; nothing if there are none. */
+function deshechas({ rectificadas, zona }: Entrega): Html | false {
+  if (rectificadas.length === 0) return false
+  const reloj = createClock(zona)
+  const dicho = (cuando: Date) => {
+    const texto = cuando.toISOString()
+    return html`<time datetime="${texto}">${reloj.larga(texto)}</time>`
+  }
+  return html`<section class="aviso" aria-labelledby="deshechas"><h2 id="deshechas">Una entrega fue un error</h2>
+${rectificadas.map(
+  (
+    una,
+  ) => html`<p>La entrega del ${dicho(una.entregado_en)} se deshizo el ${dicho(una.rectificada_en)}. Su prueba ya no vale.</p>
+`,
+)}</section>`
 }
 
 const borrada = (porque: string) =>
@@ -41,7 +63,7 @@ const FALTA: Readonly<Record<Exclude<Entrega['prueba'], 'lista'>, Html>> = {
 <p>Esta guía no tiene una prueba de entrega en PDF. Si alguien le dio una, no la emitió este servicio.</p></section>`,
 }
 
-/** Returns the part of the page that the program shows. Without JavaScript, a notice says what to do instead. */
+/** Returns the part of the page that the script shows. Without JavaScript, a notice says what to do instead. */
 const verificador = ({ guia, zona }: Entrega, raiz: string) =>
   html`<section id="verificador" data-guia="${guia}" data-zona="${zona}" data-raiz="${raiz}" hidden>
 <p>Elija el PDF que le dieron y le diremos si es el original. El archivo <strong>no sale de su dispositivo</strong>: aquí se calcula su huella, y solo ella se compara.</p>

@@ -79,7 +79,7 @@ function llevar(color: string, fondo: string, minimo: number, paso: number): str
   return cercano
 }
 
-/** Nearest colour that is readable on white, and on which white is readable. */
+/** Returns the nearest colour that is readable on white, and on which white is readable. */
 export const darker = (color: string) => llevar(color, BLANCO, MIN_CONTRAST, -0.004)
 
 /** Brand colour in the dark theme. */

@@ -10,8 +10,8 @@ const RESERVA = Buffer.alloc(8_192)
 let usados = RESERVA.length
 
 /**
- * Returns random bytes from a reserve, which the caller must use at once. Asking the system for eight bytes at a time
- * costs more than parsing a query.
+ * Returns random bytes from a reserve. The caller must use them before the next call. Asking the system for eight bytes
+ * each time costs more than parsing a query.
  */
 const azarDeReserva: RandomSource = (bytes) => {
   if (usados + bytes > RESERVA.length) {
@@ -31,7 +31,7 @@ export function randomBase32(largo: number, azar: RandomSource = azarDeReserva):
 
 /**
  * Returns a new guide code: 11 random characters and their check character.
- * @param primero first character, if it is not random; 50 random bits then remain
+ * @param primero first character of the code; random if omitted. With it, 50 random bits remain
  */
 export function newGuideCode(primero = '', azar: RandomSource = azarDeReserva): string {
   const cuerpo = primero + randomBase32(11 - primero.length, azar)

@@ -14,3 +14,7 @@ export const exposure = ({ publicUrl, proxies }: Acceso): string[] => [
     : []),
   ...(proxies > 0 ? [`TRUST_PROXY=${proxies}`] : []),
 ]
+
+/** Returns a base address with `localhost` in place of a loopback IP address. */
+export const byName = (base: string): string =>
+  base.replace(/^(https?:\/\/)(?:127(?:\.\d{1,3}){3}|\[::1\])(?=[:/]|$)/, '$1localhost')

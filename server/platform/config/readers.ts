@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { contrastWithWhite, darker, MIN_CONTRAST } from '../brand/color.ts'
+import { readAddress } from '../mail/address.ts'
 import { explainKeys, readKeys } from '../secrets.ts'
 import { readTelephone, showTelephone } from '../telephones/telephone.ts'
 import { type ConfigTable, type Environment, readTable, type ValueReader } from './table.ts'
@@ -48,6 +49,10 @@ export const host = conForma(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
 /** Reads the path of a folder, relative to the working directory. */
 export const folder = cualquiera((texto, { cwd }) => resolve(cwd, texto))
 
+/** Makes a reader for the path of a folder. If the path is set, it also reads the variables of `tabla`. */
+export const folderWith = <T extends ConfigTable>(tabla: T) =>
+  cualquiera((texto, entorno) => ({ carpeta: resolve(entorno.cwd, texto), ...readTable(tabla, entorno) }))
+
 const ES_POSTGRES = 'debe ser una dirección postgres://usuario:clave@servidor:5432/base'
 const esPostgres = (url: string) => ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '')
 
@@ -76,7 +81,7 @@ export const linkBase = segun('debe ser una dirección http(s)://… sin paráme
   return esHttp(url) && !url.search && !url.hash ? sinBarraFinal(texto) : undefined
 })
 
-/** Reads an address as it stands, without its final slash. */
+/** Reads an address without parsing it, and removes its final slash. */
 export const address = cualquiera(sinBarraFinal)
 
 /** Reads the address of an http or https server without a path, and returns its origin. */
@@ -109,7 +114,7 @@ export const displayName = segun('debe tener de 1 a 80 caracteres visibles, en u
 export const fileOrAddress = cualquiera((texto, { cwd }) => (/^https?:/.test(texto) ? texto : resolve(cwd, texto)))
 
 const enHex = (texto: string) => (/^#[0-9a-f]{6}$/i.test(texto) ? texto.toLowerCase() : undefined)
-/** Writes a contrast with two decimals, cut and not rounded: 4.499 is not enough. */
+/** Formats a contrast with two decimals. Truncates instead of rounding, because 4.499 is below 4.5. */
 const cifras = (contraste: number) => (Math.floor(contraste * 100) / 100).toFixed(2)
 
 /** Reads a colour that is legible on white, and on which white is legible. */
@@ -126,6 +131,17 @@ export const readableColor: ValueReader<string> = {
     ]
   },
 }
+
+/** Reads an address from which mails are sent. */
+export const mailAddress = segun('debe ser una dirección de correo como avisos@ejemplo.com', readAddress)
+
+/** Makes a reader for the address of a mail server. If the address is set, it also reads the variables of `tabla`. */
+export const smtp = <T extends ConfigTable>(tabla: T) =>
+  segun('debe ser una dirección smtp(s)://usuario:clave@servidor:puerto', (texto, entorno) => {
+    const url = URL.parse(texto)
+    const vale = url && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== '' && !url.search && !url.hash
+    return vale && ['', '/'].includes(url.pathname) ? { url: texto, ...readTable(tabla, entorno) } : undefined
+  })
 
 /** Reads a telephone number as people write it, with its country code. */
 export const telephone: ValueReader<{ e164: string; visible: string }> = {

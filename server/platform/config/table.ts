@@ -23,15 +23,21 @@ export interface ConfigVariable<T> extends ValueReader<T> {
   exigida?: (env: Environment['env']) => string | undefined
   /** Returns, in Spanish, why a set value contradicts other settings; undefined if it does not. */
   choca?(valor: T, env: Environment['env']): string | undefined
-  /** Default in words, in English, for docs/operacion.md. Set only if `porDefecto` itself does not show it. */
+  /**
+   * Description of the default, in English, for docs/operacion.md. Given only if `porDefecto` itself does not show the
+   * default.
+   */
   defecto?: string
   /** Purpose of the variable, in English, for docs/operacion.md. */
   significado: string
-  /** Tables that are read only with certain values of this variable. `con` names these values in docs/operacion.md. */
+  /**
+   * Tables of variables that are read only with certain values of this variable. `con` describes these values in
+   * docs/operacion.md.
+   */
   grupos?: readonly { con: string; tabla: ConfigTable }[]
 }
 
-/** Table of configuration: variables by the member of the configuration that each sets. */
+/** Table of configuration variables, by the configuration member that each variable sets. */
 export type ConfigTable = Readonly<Record<string, ConfigVariable<unknown>>>
 export type ConfigValues<T> = { readonly [K in keyof T]: T[K] extends ConfigVariable<infer V> ? V : never }
 

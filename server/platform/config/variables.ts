@@ -159,6 +159,17 @@ const WHATSAPP = {
   }),
 } satisfies ConfigTable
 
+const CORREO = {
+  desde: variable({
+    nombre: 'MAIL_FROM',
+    lector: lectores.mailAddress,
+    porDefecto: '',
+    exigida: () => 'con SMTP_URL',
+    defecto: 'required',
+    significado: 'the address of the sender; its name is `BRAND_NAME`',
+  }),
+} satisfies ConfigTable
+
 const POOLER = {
   conNombres: variable({
     nombre: 'DATABASE_PREPARED',
@@ -194,6 +205,23 @@ const EXTERNA = {
   }),
 } satisfies ConfigTable
 
+const RESPALDO = {
+  archivoDeClave: variable({
+    nombre: 'BACKUP_KEY_FILE',
+    lector: lectores.folder,
+    porDefecto: '',
+    exigida: () => 'con BACKUP_DIR',
+    defecto: 'required',
+    significado: 'a file with the passphrase of the backups, of 20 characters or more; keep a copy elsewhere',
+  }),
+  dias: variable({
+    nombre: 'BACKUP_DAYS',
+    lector: lectores.number(1, 30, 'días'),
+    porDefecto: 14,
+    significado: 'how many days back one can restore; each day takes as much room as the database',
+  }),
+} satisfies ConfigTable
+
 /**
  * All variables of the service. The reader, the types, the faults and the table of docs/operacion.md come from here.
  */
@@ -225,6 +253,20 @@ export const VARIABLES = {
     defecto: '`.datos`',
     significado:
       "the embedded default's data, keys and `demo.json`; photos, signatures and PDFs (`archivos`): processes over one database must share it, or use S3; uploads wait for their turn in `subidas` (at most 32 × 10 MB a process)",
+  }),
+  respaldo: variable({
+    nombre: 'BACKUP_DIR',
+    lector: lectores.folderWith(RESPALDO),
+    porDefecto: undefined,
+    choca: (_, env) =>
+      siHay(
+        env,
+        'DATABASE_URL',
+        'respalda la base embebida; con DATABASE_URL respalde con las herramientas de PostgreSQL',
+      ),
+    significado:
+      'a folder on another disk for the continuous backup of the embedded default, from which any second can be restored (see «Backups»)',
+    grupos: [{ con: 'BACKUP_DIR', tabla: RESPALDO }],
   }),
   masterKeys: variable({
     nombre: 'MASTER_KEYS',
@@ -330,10 +372,10 @@ export const VARIABLES = {
   }),
   alcanceDeRepartidor: variable({
     nombre: 'COURIER_REACH',
-    lector: lectores.oneOf(['custodia', 'cualquiera']),
+    lector: lectores.oneOf(['custodia', 'cualquiera', 'asignado']),
     porDefecto: 'custodia',
     significado:
-      "which guides a courier sees whole and finishes: `custodia`, those that he took last (`recolectado`, `en_ruta`); `cualquiera`, everybody's",
+      "which guides a courier sees whole and finishes: `custodia`, those that he took last (`recolectado`, `en_ruta`); `cualquiera`, everybody's; `asignado`, as `custodia`, and every other guide is hidden unless operators assigned it to the courier",
   }),
   zonaHoraria: variable({
     nombre: 'TIME_ZONE',
@@ -354,6 +396,14 @@ export const VARIABLES = {
     defecto: 'required with `DATABASE_URL`, else buzon',
     significado:
       'how recipients of live guides are asked for their place; `whatsapp`: over the WhatsApp Cloud API, see below; `buzon`: they are not asked, the guide warns of it (`sin_mensajeria`) and its message waits',
+  }),
+  correo: variable({
+    nombre: 'SMTP_URL',
+    lector: lectores.smtp(CORREO),
+    porDefecto: undefined,
+    significado:
+      'the server that takes mails to persons: `smtp://user:password@host:587` (with STARTTLS, except on loopback) or `smtps://…:465`; unset: the embedded default shows them in the mailbox, elsewhere they wait',
+    grupos: [{ con: 'SMTP_URL', tabla: CORREO }],
   }),
   horasDeSolicitud: variable({
     nombre: 'LOCATION_REQUEST_HOURS',
@@ -380,7 +430,7 @@ export const VARIABLES = {
     porDefecto: MOSAICOS_DE_OSM,
     defecto: "OpenStreetMap's",
     significado:
-      "tiles of the recipient's page and, if it is set, of proofs, an `https` address with `{z}`, `{x}` and `{y}`, and `{r}` where tiles of double resolution exist; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
+      "tiles of the recipients' pages and, if it is set, of proofs, an `https` address with `{z}`, `{x}` and `{y}`, and `{r}` where tiles of double resolution exist; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
     grupos: [{ con: 'MAP_TILES_URL', tabla: MOSAICOS }],
   }),
   proxies: variable({
@@ -422,5 +472,15 @@ export const VARIABLES = {
     lector: lectores.oneOf(LOG_LEVELS),
     porDefecto: 'info',
     significado: LOG_LEVELS.join(', '),
+  }),
+  trazas: variable({
+    nombre: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    lector: lectores.text,
+    // Other standard `OTEL_*` variables also start OpenTelemetry's SDK.
+    porDefecto: ({ env }): string | undefined =>
+      Object.keys(env).some((nombre) => nombre.startsWith('OTEL_')) ? '' : undefined,
+    defecto: 'unset',
+    significado:
+      'address to which traces are sent (OTLP), one of the standard `OTEL_*` variables of OpenTelemetry, all of which work; without any of them nothing is traced',
   }),
 } satisfies ConfigTable

@@ -29,7 +29,7 @@ export interface S3Config {
   prefijo: string
 }
 
-/** Storage in an S3 bucket. It can check its own availability and close its client. */
+/** Storage in an S3 bucket, which can also check whether it is available, and close its client. */
 export interface S3Store extends FileStore {
   /**
    * Checks that the bucket answers.
@@ -88,6 +88,15 @@ export function createS3Store(config: S3Config): S3Store {
       }
       const orden = metodo === 'HEAD' ? new HeadObjectCommand(entrada) : new GetObjectCommand(entrada)
       return oOcupado(getSignedUrl(s3, orden, { expiresIn: VIGENCIA }))
+    },
+    async existe(clave) {
+      try {
+        await s3.send(new HeadObjectCommand(objeto(clave)), plazo())
+        return true
+      } catch (error) {
+        if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404) return false
+        throw storeBusy(error)
+      }
     },
     async borrar(clave) {
       const orden = new DeleteObjectCommand(objeto(clave))

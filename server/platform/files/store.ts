@@ -32,6 +32,8 @@ export interface FileStore {
   guardar(clave: string, contenido: Buffer, mime: string): Promise<void>
   /** Opens the file before the promise resolves, so that the caller can still answer that the file is missing. */
   leer(clave: string, rango?: ByteRange): Promise<Readable>
+  /** Reports whether a file has content under that key. */
+  existe(clave: string): Promise<boolean>
   /**
    * Creates a link to the storage itself, valid for minutes. Undefined if the storage cannot serve files; the service
    * then reads the file and sends the bytes.
@@ -95,6 +97,7 @@ export function createLocalStore(carpeta: string): FileStore {
         const abierto = await open(ruta(clave))
         return abierto.createReadStream(rango && { start: rango.desde, end: rango.hasta })
       }),
+    existe: (clave) => orUnavailable(async () => (await stat(ruta(clave)).catch(noEncontrado)) !== undefined),
     borrar: (clave) =>
       orUnavailable(async () => {
         const final = ruta(clave)
@@ -111,6 +114,10 @@ export function createLocalStore(carpeta: string): FileStore {
       }
     },
   }
+}
+
+function noEncontrado(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }
 
 const listarCarpeta = (carpeta: string) => readdir(carpeta).catch(() => [])

@@ -14,8 +14,8 @@ export interface PreparedImage {
 const PIXELES = 50_000_000
 
 /**
- * Re-encodes an image so that its longer side has at most `lado` pixels. Returns undefined if the image cannot be read,
- * because a proof with a broken photo is still a proof.
+ * Re-encodes an image so that its longer side has at most `lado` pixels. Returns undefined if the image cannot be read.
+ * A proof of delivery is made even if one of its photos is broken.
  */
 export async function prepareImage(
   original: Buffer,
@@ -37,7 +37,7 @@ export async function prepareImage(
   }
 }
 
-/** Largest size of an image that fits into a box, at most `ampliar` points per pixel. */
+/** Returns the largest size at which an image fits into a box, with at most `ampliar` points per pixel. */
 export function fitInside(
   { ancho, alto }: Omit<PreparedImage, 'bytes'>,
   caja: { ancho: number; alto: number },

@@ -3,9 +3,11 @@ import type { Log } from '../log.ts'
 import { composeMap } from './composeMap.ts'
 import type { Point } from './point.ts'
 
-/** Time limit in milliseconds for all tiles of a map together. A document does not wait longer for its map. */
+/**
+ * Time limit in milliseconds for all tiles of a map together. Without a map by then, the document is made without it.
+ */
 const PLAZO = 3_000
-/** Time in milliseconds for which no tiles are requested after the limit passed. */
+/** Pause in milliseconds before tiles are requested again after the time limit was exceeded. */
 const PAUSA = 600_000
 
 /**
@@ -26,7 +28,7 @@ export class DocumentMaps {
     this.#log = log
   }
 
-  /** Returns a map with the point in its centre; null if the source has none, or not in time. */
+  /** Returns a map with the point in its centre; null if the source has no map there, or does not answer in time. */
   async draw(punto: Point): Promise<PreparedImage | null> {
     if (this.#reloj().getTime() < this.#pausadaHasta) return null
     const senal = AbortSignal.timeout(PLAZO)

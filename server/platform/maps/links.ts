@@ -48,7 +48,7 @@ const SIN_HTTPS = 'El enlace debe empezar con https:// (o con geo:): cópielo co
 const PROHIBIDO: readonly [RegExp, string][] = [
   [/^$/, 'El enlace está vacío: envíe un enlace de mapa o quite el campo.'],
   [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'El enlace lleva caracteres de control o invisibles: cópielo de nuevo desde el mapa.'],
-  // This pattern finds text without a link; the next one finds text around a link.
+  // The first pattern finds a text without any link. The second one finds a link within other text.
   [/^(?!.*https:\/\/|geo:).*\p{Z}/iu, SIN_HTTPS],
   [/\p{Z}/u, 'El enlace lleva espacios: envíe solo el enlace, sin espacios ni más texto.'],
   [/\\/, 'El enlace lleva una barra invertida (\\): use «/» o %5C.'],
@@ -78,7 +78,7 @@ function rechazar(mensaje: string): never {
   throw new MapLinkError(mensaje)
 }
 
-// --- Admission ---
+// --- Which sites are admitted ---
 
 function abrirHttps(texto: string, hosts: readonly string[]): { host: string; url: URL } {
   const [inicio = '', autoridad = ''] = /^https:\/\/([^/?#]*)/i.exec(texto) ?? []
@@ -112,7 +112,7 @@ function coincideHost(patron: string, host: string): boolean {
   return host.startsWith(base) && SUFIJOS_GOOGLE.has(host.slice(base.length))
 }
 
-// --- Coordinates ---
+// --- Finding coordinates in a link ---
 
 const NUM = String.raw`([+-]?\d{1,3}(?:\.\d{1,20})?)`
 // A space may replace the comma (`loc:14.6 -90.5`), but only before a number with decimals. `q=12 45` is an address.
@@ -236,7 +236,7 @@ function leerGeo(texto: string): Point | undefined {
   return leerPar(new URLSearchParams(consulta).get('q') ?? undefined) ?? crear(lat, lng)
 }
 
-// --- Numbers and text ---
+// --- Reading numbers and text ---
 
 /**
  * Reads a pair of coordinates: `14.6,-90.5`, optionally with a label in parentheses, or degrees, minutes and seconds.

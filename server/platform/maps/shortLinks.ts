@@ -95,7 +95,7 @@ export function createShortLinkResolver(opciones: OpcionesDeResolutor): ShortLin
 const interrupcion = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
-// --- Steps ---
+// --- Steps from a short link to its target ---
 
 interface Camino {
   resolver: HostResolver
@@ -186,7 +186,7 @@ function coincide(enlace: string | URL, hosts: readonly string[]): boolean {
   }
 }
 
-// --- One request ---
+// --- One HTTP request ---
 
 // The headers contain no data about the merchant and no referrer. They ask for uncompressed content, because nothing
 // here decompresses a body.
@@ -251,7 +251,7 @@ async function leerPagina(respuesta: IncomingMessage): Promise<string> {
   return Buffer.concat(trozos).subarray(0, BYTES_DE_PAGINA).toString('utf8')
 }
 
-// --- Failures ---
+// --- Failures of a resolution ---
 
 function cortar(pasajera: boolean, motivo: string): never {
   throw new CaminoCortado(pasajera, motivo)

@@ -61,7 +61,7 @@ const SIN_HTTPS = 'La dirección debe empezar con https:// seguido del dominio: 
 const MAL_ESCRITA: readonly [RegExp, string][] = [
   [/^$/, 'La dirección está vacía: escriba una que empiece con https://.'],
   [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'La dirección lleva caracteres de control o invisibles: quítelos.'],
-  // This pattern finds text without an address; the next one finds text around an address.
+  // The first pattern finds a text without any address. The second one finds an address within other text.
   [/^(?!.*https?:\/\/).*\p{Z}/iu, SIN_HTTPS],
   [/\p{Z}/u, 'La dirección lleva espacios: escriba solo la dirección, sin espacios ni más texto.'],
   [/\\/, 'La dirección lleva una barra invertida (\\): use «/» o %5C.'],
@@ -79,7 +79,7 @@ export function readDestination(texto: string, politica: Pick<OutboundPolicy, 'l
   for (const [patron, mensaje] of MAL_ESCRITA) if (patron.test(texto)) rechazar(mensaje)
   const url = URL.parse(texto)
   if (!url) rechazar('La dirección no es válida: revise el dominio y el puerto.')
-  // Percent-encoding makes the URL longer.
+  // Percent-encoding makes the URL longer, so its length is checked again.
   if (url.href.length > LARGO_MAXIMO) rechazarPorLarga()
   juzgar(url, politica.loopback)
   // The parser writes the host in lower case. Without the final dot, the same endpoint always has the same address.

@@ -119,8 +119,8 @@ export function createTypography(doc: PDFKit.PDFDocument): Typography {
     const hechos: Tramo[] = []
     for (const { segment } of grafemas.segment(enOrdenVisual(texto))) {
       const ultimo = hechos.at(-1)
-      // A space after a right-to-left word becomes its own run. Otherwise pdfkit would shape it together with the word
-      // and move it to the other side.
+      // A space after a right-to-left word becomes a run of its own. Otherwise pdfkit would shape the space with the
+      // word and move it to the other side.
       const aparte = segment === ' ' && ultimo && RTL.test(ultimo.texto)
       const { fuente, texto: propio } =
         segment === ' ' && ultimo && !aparte ? { ...ultimo, texto: ' ' } : elegir(segment)

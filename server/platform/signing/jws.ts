@@ -20,7 +20,7 @@ export async function signJws(
   return { jws, publica }
 }
 
-/** Verifies a JWS and returns its content; undefined if its type is different or none of the keys signed it. */
+/** Verifies a JWS and returns its content; undefined if it has another type, or if none of the keys signed it. */
 export async function readSigned<T extends object>(
   claves: readonly ClavePublica[],
   tipo: string,

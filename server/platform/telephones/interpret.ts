@@ -14,6 +14,7 @@ export type ParsedTelephone =
 const EJEMPLO = 'por ejemplo +50255551234'
 const VACIO = `está vacío: escriba el número de quien recibe, ${EJEMPLO}`
 const CARACTERES = `solo puede llevar +, dígitos, espacios, puntos, guiones y paréntesis, ${EJEMPLO}`
+const DECIMALES = `es un número con decimales, como los de una hoja de cálculo: dé a la columna formato de texto, ${EJEMPLO}`
 const SIN_PAIS = `va sin + y no se sabe de qué país es: escríbalo con + y su código de país, ${EJEMPLO}, o diga el pais`
 
 const entero = (patron: string) => new RegExp(`^(?:${patron})$`)
@@ -96,8 +97,8 @@ function leerInternacional(digitos: string): ParsedTelephone {
 }
 
 /**
- * Reads digits without `+` as a number of one country. A valid number of that country takes precedence over all other
- * readings. A number that is in no plan must have as many digits as a mobile number there.
+ * Reads digits without `+` as a number of one country. If several readings are possible, a valid number of that country
+ * takes precedence. A number that is in no plan must have as many digits as a mobile number there.
  */
 function leerNacional(plan: Compilado, digitos: string): ParsedTelephone {
   const vale = siVale(plan, digitos)
@@ -126,6 +127,7 @@ export function parseTelephone(texto: string, pais?: string | undefined): Parsed
   if (valido) return { e164: texto, pais: valido.pais, dudoso: false }
   const visible = texto.replace(INVISIBLES, '')
   if (visible.trim() === '') return { error: VACIO }
+  if (/^\s*\d+\.0\s*$/.test(visible)) return { error: DECIMALES }
   const digitos = visible.replace(/\D/g, '')
   if (!FORMA.test(visible) || digitos === '') return { error: CARACTERES }
   if (visible.includes('+')) return leerInternacional(digitos)

@@ -1,15 +1,9 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
+import { remembering } from '../remember.ts'
 import { isLandlineOf as esFijoDeAqui, parseTelephone } from './interpret.ts'
 
 /** Telephone number that was read, or the reason, in Spanish, why it could not be read. */
 export type Telephone = { e164: string; dudoso: boolean } | { error: string }
-
-/**
- * Cache of recently read numbers of other countries. A validator and a handler both read each number, and the library
- * takes 20 µs.
- */
-const recientes = new Map<string, Telephone>()
-const RECIENTES = 2_000
 
 const LONGITUDES: Record<string, string> = {
   TOO_SHORT: 'le faltan dígitos para su código de país; escriba el número completo, por ejemplo +50255551234',
@@ -26,23 +20,18 @@ const LONGITUDES: Record<string, string> = {
  */
 export function readTelephone(texto: string, pais?: string | null): Telephone {
   const lectura = parseTelephone(texto, pais ?? undefined)
-  if (!('ajeno' in lectura)) return lectura
-  const recordado = recientes.get(lectura.ajeno)
-  if (recordado) return recordado
-  const telefono = leerAjeno(lectura.ajeno)
-  if (recientes.size >= RECIENTES) recientes.delete(recientes.keys().next().value!)
-  recientes.set(lectura.ajeno, telefono)
-  return telefono
+  return 'ajeno' in lectura ? leerAjeno(lectura.ajeno) : lectura
 }
 
-function leerAjeno(compacto: string): Telephone {
+/** Reads a number of another country. A validator and a handler both read each number, and the library takes 20 µs. */
+const leerAjeno = remembering(2_000, (compacto): Telephone => {
   const numero = parsePhoneNumberFromString(compacto)
   if (!numero?.isPossible() || !esE164(numero.number)) {
     const largo = validatePhoneNumberLength(compacto) ?? 'INVALID_LENGTH'
     return { error: LONGITUDES[largo] ?? LONGITUDES.INVALID_LENGTH! }
   }
   return { e164: numero.number, dudoso: !numero.isValid() }
-}
+})
 
 /**
  * Reports whether a number from the library is valid E.164. The library accepts some numbers that have too many digits.
@@ -59,8 +48,8 @@ export const isLandline = (e164: string): boolean =>
   'ajeno' in parseTelephone(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)
 
 /**
- * Formats an E.164 number as people in Guatemala write it: `3148 1676` there, and `+503 7123 4567` of another country,
- * in its usual groups. Returns a text that is no number as it is.
+ * Formats an E.164 number as people in Guatemala write it: `3148 1676` for a Guatemalan number, and `+503 7123 4567`
+ * for a number of another country. Returns other texts unchanged.
  */
 export function showTelephone(e164: string): string {
   const deGuatemala = /^\+502(\d{4})(\d{4})$/.exec(e164)

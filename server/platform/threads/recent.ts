@@ -73,7 +73,7 @@ export class RecentDocuments {
 
   #terminar(clave: string, suyo: EnCurso): void {
     if (this.#enCurso.get(clave) === suyo) this.#enCurso.delete(clave)
-    // All waiting requests already got this error.
+    // All waiting requests already got the error of this document, so it must not be reported as unhandled.
     suyo.hecho.catch(() => {})
     suyo.control.abort()
   }

@@ -18,7 +18,7 @@ const AMABLE = 5
 
 /** Executes the tasks that the pool (`threads.ts`) sends, one at a time. Must run in a thread. */
 export function serveTasks(tareas: ThreadTasks): void {
-  // On other systems, the priority would apply to the whole process.
+  // On other systems, setting the priority would affect the whole process.
   if (process.platform === 'linux') setPriority(AMABLE)
   let actual: AbortController | undefined
   parentPort!.on('message', async (encargo: ThreadOrder) => {

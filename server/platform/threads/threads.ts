@@ -24,15 +24,15 @@ interface Pedido {
   readonly tarea: string
   readonly datos: unknown
   readonly fin: PromiseWithResolvers<Buffer>
-  /** Undefined while the task waits. */
+  /** Thread that runs the task; undefined while the task waits. */
   hilo?: WorkerThread
 }
 
 const MUCHOS = 'Hay demasiados documentos en preparación. Repita la solicitud en unos segundos.'
 
 /**
- * Pool of threads for work that would block the event loop. Owners take turns: however many tasks an owner has, the
- * others wait for a single task of that owner at a time.
+ * Pool of threads for work that would block the event loop. Owners take turns. However many tasks one owner has, other
+ * owners wait for only one of them at a time.
  */
 export class ThreadPool<T extends ThreadTasks> {
   readonly #reglas: Reglas

@@ -2,10 +2,11 @@ import cluster, { type Worker } from 'node:cluster'
 import { StartError } from '../process.ts'
 import type { ChildQuestions, FromChild, MetricValues, ToChild } from './messages.ts'
 
-/** Time in which a process must answer a question about itself, in milliseconds. */
+/** Time limit in milliseconds for a process to answer a question of the primary process. */
 const PLAZO_DE_RESPUESTA = 4_000
 /**
- * Time in which a process must end before it is killed, in milliseconds: longer than any request or webhook exchange.
+ * Time limit in milliseconds for a process to end before it is killed. It is longer than any request or webhook
+ * exchange.
  */
 const PLAZO_DE_FIN = 40_000
 

@@ -32,7 +32,7 @@ export function onStop(parar: () => unknown): void {
 
 /** Answers the primary process's questions about health and metrics. */
 export function answerParent({ metricas, salud }: { metricas: Metrics; salud: () => Promise<Salud> }): void {
-  metricas.observarProceso()
+  metricas.observarProceso(salud)
   process.on('message', async (mensaje: ToChild) => {
     if (mensaje.que !== 'pregunta') return
     const valor = mensaje.sobre === 'metricas' ? await metricas.valores() : await salud()

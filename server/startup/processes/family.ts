@@ -1,16 +1,17 @@
 import { setTimeout as esperar } from 'node:timers/promises'
-import { AggregatorRegistry } from 'prom-client'
 import type { Salud } from '../../domain/deps.ts'
 import type { Log } from '../../platform/log.ts'
 import { ApiProcess } from './apiProcess.ts'
 import type { ChildQuestions, MetricValues } from './messages.ts'
+import { sumMetrics } from './sums.ts'
 
 /** Pause before a new process replaces one that exited by itself, in milliseconds. */
 const PAUSA = 1_000
 
-/** API processes on one port: as many as configured, and one more during a rolling restart. */
+/** Group of API processes on one port: as many as configured, and one more during a rolling restart. */
 export class ProcessFamily {
   readonly #cuantos: number
+  readonly #exemplars: boolean
   readonly #log: Log
   readonly #consola: (linea: string) => void
   readonly #sirven = new Set<ApiProcess>()
@@ -21,9 +22,13 @@ export class ProcessFamily {
   #renovando: Promise<void> | undefined
   #otraVez = false
 
-  /** @param consola receives the console lines of the first process */
-  constructor(cuantos: number, log: Log, consola: (linea: string) => void) {
+  /**
+   * @param exemplars true if the metrics name traces
+   * @param consola receives the console lines of the first process
+   */
+  constructor(cuantos: number, exemplars: boolean, log: Log, consola: (linea: string) => void) {
     this.#cuantos = cuantos
+    this.#exemplars = exemplars
     this.#log = log
     this.#consola = consola
   }
@@ -75,10 +80,10 @@ export class ProcessFamily {
   /** Metrics of all processes together, including processes that have ended, in the exposition format. */
   async expose(): Promise<string> {
     const valores = await this.#preguntar('metricas')
-    return AggregatorRegistry.aggregate([this.#contado, ...valores]).metrics()
+    return (await sumMetrics([this.#contado, ...valores], this.#exemplars)).metrics()
   }
 
-  /** Health of all processes together: a member is true when every expected process says so. */
+  /** Health of all processes together. Each value is true only if every expected process reports true. */
   async health(): Promise<Salud> {
     const todas = await this.#preguntar('salud')
     const cada = (parte: keyof Salud) => todas.length >= this.#cuantos && todas.every((salud) => salud[parte])
@@ -112,7 +117,8 @@ export class ProcessFamily {
 
   async #alTerminar(proceso: ApiProcess): Promise<void> {
     this.#sirven.delete(proceso)
-    this.#contado = await sumadas([this.#contado, proceso.reported.filter(crece)])
+    const sums = await sumMetrics([this.#contado, proceso.reported.filter(crece)], this.#exemplars)
+    this.#contado = await sums.getMetricsAsJSON()
     if (proceso.dismissed) return
     this.#log.error({ pid: proceso.pid }, 'API process exited unexpectedly')
     while (!this.#terminando && this.#sirven.size + this.#nacen.size < this.#cuantos) {
@@ -121,9 +127,6 @@ export class ProcessFamily {
     }
   }
 }
-
-const sumadas = (valores: MetricValues[]): Promise<MetricValues> =>
-  AggregatorRegistry.aggregate(valores).getMetricsAsJSON()
 
 /** Selects counters and histograms. A gauge counts only while its process lives. */
 const crece = ({ type }: MetricValues[number]) => String(type) === 'counter' || String(type) === 'histogram'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { escribirCsv, leerCsv } from '../../../sdk/cli/csv.ts'
+import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
 import { type Blanco, exigir } from '../blanco.ts'
 
 /** The rows of a file that comes in such pieces, or why it has none. */

@@ -13,7 +13,7 @@ import {
   entrarEnLaPagina,
   enviarYa,
   fallarIntento,
-  inicio,
+  hoy,
   instalado,
   nuevoRepartidor,
   pagina,
@@ -34,12 +34,12 @@ async function conIntentos(cuantos: number, antes = async (_guias: readonly stri
   for (let i = 0; i < cuantos; i++) guias.push(await enRuta(entorno, comercioDelTelefono, repartidor))
   await abrirTelefono()
   await entrarEnLaPagina(codigo)
-  await pagina.getByText(`Las que lleva (${cuantos})`).waitFor()
+  await titulo(`${cuantos} por entregar`).waitFor()
   await instalado()
   await contexto.setOffline(true)
   await antes(guias)
   for (const guia of guias) await fallarIntento(guia)
-  await inicio()
+  await hoy()
   await pagina.getByText(`Por enviar (${cuantos})`).waitFor()
   return guias
 }
@@ -76,7 +76,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrirTelefono()
     await instalado()
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (1)').waitFor()
+    await titulo('1 por entregar').waitFor()
     await contexto.setOffline(true)
     await pagina.reload()
     await abrirGuia(guia)
@@ -91,7 +91,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     puente.cortar(/otras\.js/, 100)
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (1)').waitFor()
+    await titulo('1 por entregar').waitFor()
     await pagina.goto(`${puente.url}/repartidor#/guia/${guia}`)
     await titulo('Falta una parte de la página').waitFor()
     await revisarVentana('falta-una-parte')

@@ -147,7 +147,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const suya = await enRuta(entorno, comercioDelTelefono, repartidor)
     await abrirTelefono({ permissions: [] }, navegador)
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (1)').waitFor()
+    await titulo('1 por entregar').waitFor()
     await enlace('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
     await pagina.getByLabel('Cargar varias').check()
@@ -168,7 +168,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(enGrupos(suya)).waitFor()
     for (const guia of [una, otra]) await hasta(async () => (await tiposDeEventos(guia)).includes('en_ruta'))
     await inicio()
-    await pagina.getByText('Las que lleva (3)').waitFor()
+    await titulo('3 por entregar').waitFor()
     expect((await tiposDeEventos(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
   })
 

@@ -12,15 +12,16 @@ import {
 import { enRuta } from '../../archivos/imagenes.ts'
 import type { Comercio } from '../../entorno.ts'
 import { hasta, unaGuia } from '../../fabricas.ts'
-import { hayNavegador } from '../../navegador.ts'
+import { capturar, hayNavegador } from '../../navegador.ts'
 import { leerPdf } from '../../pruebasEntrega/leerPdf.ts'
-import { revisarLetrasGrandes } from '../revisar.ts'
+import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
 import {
   abrirGuia,
   abrirTelefono,
   boton,
   contexto,
   dibujarFirma,
+  enElTelefono,
   enlace,
   entorno,
   entrarEnLaPagina,
@@ -123,6 +124,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Borrar').tap()
     expect(await porque.inputValue()).toBe('')
     await porque.selectOption('Se negó')
+    await expect.poll(enElTelefono).toContain('"se_nego"')
     await pagina.reload()
     await expect.poll(() => porque.inputValue()).toBe('se_nego')
     await boton('Confirmar la entrega').tap()
@@ -158,8 +160,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('Escriba el número del documento de quien recibe.').waitFor()
     await pagina.getByText('precisión de unos 8 m').waitFor()
     await revisarVentana('documento-obligatorio')
+    await revisarBarras(pagina)
     await revisarLetrasGrandes(pagina)
-    await pagina.screenshot({ path: '/tmp/repartidor-documento-obligatorio-letras.png', fullPage: true })
+    await capturar(pagina, 'repartidor-documento-obligatorio-letras')
     await pagina.setViewportSize({ width: 360, height: 740 })
     await tomarFoto(2)
     await tomarFoto(3)
@@ -235,7 +238,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       await entorno.operar('POST', `/guias/${vecina.guia}/eventos`, { estado, repartidor })
     await inicio()
     await pagina.reload()
-    await pagina.getByText('Las que lleva (2)').waitFor()
+    await titulo('2 por entregar').waitFor()
     await llenarEntrega(guia, { firmar: true })
     await pagina.getByRole('checkbox').check()
     await boton('Lo recibe Luis Pérez').tap()

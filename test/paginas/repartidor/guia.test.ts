@@ -16,6 +16,7 @@ import {
   evaluar,
   eventosDe,
   fallarIntento,
+  hoy,
   inicio,
   nuevoRepartidor,
   ocurrioEntre,
@@ -48,7 +49,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
     await pagina.getByText(`Intento fallido · ${cuando}`).waitFor()
-    await pagina.getByText('En ruta · Vuelve al comercio').waitFor()
+    await pagina.getByRole('region', { name: 'Vuelven a bodega' }).getByText('Vuelve al comercio').waitFor()
     await revisarVentana('decisiones')
     await abrirGuia(porReintentar)
     await pagina.getByText(cuando, { exact: true }).waitFor()
@@ -69,7 +70,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await registrarComoOperador(guia, { estado: 'en_ruta', repartidor })
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
-    await pagina.getByText(/En ruta · Otro intento el .*, de 14:00 a 18:00/).waitFor()
+    await pagina.getByText(/Otro intento el .*, de 14:00 a 18:00/).waitFor()
   })
 
   it('says with which neighbour the recipient wants it left, and on which day', async () => {
@@ -79,7 +80,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await registrarComoOperador(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await entorno.quietud()
     expect((await enviar(await enlaceDe(guia), CON_ROSA)).status).toBe(303)
-    await abrirTelefono()
+    await abrirTelefono({ timezoneId: 'America/Guatemala' })
     await entrarEnLaPagina(codigo)
     await pagina.getByText(/Intento fallido · Otro intento el \d\d\/\d\d\/\d{4}/).waitFor()
     await abrirGuia(guia)
@@ -96,7 +97,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     for (const estado of ['recolectado', 'en_ruta']) await registrarComoOperador(guia, { estado, repartidor })
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
-    const campo = pagina.getByLabel('Busque, o escriba la guía')
+    await enlace('Buscar').tap()
+    const campo = pagina.getByLabel('Código, nombre o dirección')
     const otra = '7K3M9QX2A1B4'
     await campo.fill(otra.slice(0, 11))
     await boton('Abrir').tap()
@@ -161,8 +163,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await hasta(async () => (await tiposDeEventos(guia)).includes('intento_fallido'))
     const { hora } = createClock('America/Guatemala')
     const suya = hora((await eventosDe(guia)).at(-1)!.ocurrido_en)
-    await inicio()
-    await pagina.getByText('Enviado hoy (1)').tap()
+    await hoy()
     await pagina.getByText(`${suya} (hora de Guatemala)`).tap()
     await pagina.getByText(`, a las ${suya} (hora de Guatemala).`).waitFor()
   })
@@ -194,6 +195,20 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     )
   })
 
+  it('dates no step before the guide was read, also if the phone’s clock is set back', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
+    await abrirGuia(guia)
+    const leida = Date.parse((await eventosDe(guia)).at(-1)!.ocurrido_en)
+    await evaluar('void (Date.now = ((antes) => () => antes() - 3_600_000)(Date.now))')
+    await fallarIntento(guia)
+    const evento = await hasta(async () => (await eventosDe(guia)).find(({ motivo }) => motivo))
+    expect(evento).toMatchObject({ tipo: 'guia.intento_fallido', motivo: 'destinatario_ausente' })
+    expect(Date.parse(evento!.ocurrido_en)).toBeGreaterThanOrEqual(leida)
+  })
+
   it('is used with a keyboard', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
@@ -202,14 +217,19 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.keyboard.press('Tab')
     await pagina.keyboard.type(codigo)
     await pagina.keyboard.press('Enter')
-    await titulo(/^Hola/).waitFor()
-    await pagina.keyboard.press('Tab')
-    expect(await evaluar('document.activeElement.textContent')).toBe('Escanear')
-    await pagina.keyboard.press('Tab')
+    await enlace('Escanear').waitFor()
+    for (const donde of ['', 'Buscar']) {
+      await pagina.keyboard.press('Tab')
+      expect(await evaluar('document.activeElement.textContent')).toBe(donde)
+    }
+    await pagina.keyboard.press('Enter')
+    await expect.poll(() => evaluar('document.activeElement.id')).toBe('guia')
     await pagina.keyboard.type(guia)
     await pagina.keyboard.press('Enter')
     await enlace('No se pudo entregar').press('Enter')
     await titulo('No se pudo entregar').waitFor()
+    // The title takes the focus, and the keys go on from there.
+    await expect.poll(() => evaluar('document.activeElement.tagName')).toBe('H1')
     await pagina.keyboard.press('Tab')
     await pagina.keyboard.press('Space')
     // Photos, the note, the button.

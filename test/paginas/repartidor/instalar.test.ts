@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { enRuta } from '../../archivos/imagenes.ts'
 import { COMPLETO } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
   abrirTelefono,
   boton,
-  comercioDelTelefono,
-  entorno,
   entrarEnLaPagina,
   evaluar,
   nuevoRepartidor,
   pagina,
   revisarVentana,
+  salir,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -29,22 +27,14 @@ const sugerencia = () => pagina.getByRole('region', { name: 'Instalar' })
 
 describe.skipIf(!hayNavegador)('installing the page', () => {
   it('is offered to whoever has signed in, by a tap, until it is done', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
-    for (let i = 0; i < 4; i++) await enRuta(entorno, comercioDelTelefono, repartidor)
+    const { codigo } = await nuevoRepartidor()
     await abrirTelefono()
     await pagina.getByLabel('Su código').waitFor()
     expect(await ofrecer()).toBe(true)
     expect(await sugerencia().count()).toBe(0)
     await entrarEnLaPagina(codigo)
     await sugerencia().waitFor()
-    await pagina.getByText('Las que lleva (4)').waitFor()
     await revisarVentana('instalar')
-    // It lies above the list, and the bar below it.
-    await boton('Marcar varias').tap()
-    await boton('Marcar las 4').tap()
-    const caja = async (cual: string) => (await pagina.locator(cual).boundingBox())!
-    const [suya, barra] = [await caja('section[aria-label=Instalar]'), await caja('.barra')]
-    expect(suya.y + suya.height).toBeLessThan(barra.y)
     await boton('Instalar').tap()
     await sugerencia().waitFor({ state: 'detached' })
     expect(await evaluar('window.preguntas')).toBe(1)
@@ -61,7 +51,7 @@ describe.skipIf(!hayNavegador)('installing the page', () => {
     await sugerencia().waitFor({ state: 'detached' })
     await pagina.reload()
     await titulo('Hola, Carlos').waitFor()
-    await boton('Salir').tap()
+    await salir()
     await entrarEnLaPagina(codigo)
     await titulo('Hola, Carlos').waitFor()
     expect(await sugerencia().count()).toBe(0)

@@ -14,10 +14,12 @@ import {
   entorno,
   entrarEnLaPagina,
   evaluar,
+  hoy,
   inicio,
   llenarEntrega,
   nuevoRepartidor,
   pagina,
+  paradas,
   puente,
   registrarComoOperador,
   revisarVentana,
@@ -65,8 +67,6 @@ async function expectWholeRows() {
     expect(top).toBeGreaterThanOrEqual(rows[i - 1]?.bottom ?? 0)
   }
 }
-const direcciones = () =>
-  evaluar<string[]>(`[...document.querySelectorAll('.lista .direccion')].map((d) => d.textContent.split(',')[0])`)
 const eventosDeTodas = async (guias: string[], tipo: string) =>
   (
     await entorno.db.pool.query('select guia, idempotencia from evento where guia = any($1) and tipo = $2', [
@@ -107,16 +107,16 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const guias = await nuevas(200, repartidor)
     await abrirTelefono({ permissions: [] })
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (200)').waitFor()
-    const antes = await direcciones()
+    await titulo('200 por entregar').waitFor()
+    const antes = await paradas()
     expect(antes).toHaveLength(200)
     expect(antes.slice(0, 4)).toEqual(['0a calle 5', '1a calle 5', '2a calle 5', '3a calle 5'])
-    expect(await filas().first().textContent()).toMatch(/^Vecina 0 [-\w]{14} 0a calle 5, .+ Recolectado$/)
+    expect(await filas().first().textContent()).toBe('1a calle 5 Vecina 1 · Recolectado')
     // What changes a guide, or brings it anew, leaves its place to it.
     await registrarComoOperador(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
     await pagina.reload()
-    await pagina.getByText('Las que lleva (200)').waitFor()
-    expect(await direcciones()).toEqual(antes)
+    await titulo('200 por entregar').waitFor()
+    expect(await paradas()).toEqual(antes)
     // Of all rows only those at the window are laid out and painted; scrolled, others are.
     const dibujadas = () =>
       evaluar<number[]>(`[...document.querySelectorAll('.lista li')].flatMap((li, i) =>
@@ -129,10 +129,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     // Back from a guide the list is where it was left.
     await pagina.locator(`#g-${guias[180]!}`).tap()
     await titulo(enGrupos(guias[180]!)).waitFor()
-    await enlace('‹ Inicio')
-      .or(pagina.getByRole('link', { name: 'Inicio' }))
-      .first()
-      .tap()
+    await enlace('Inicio').tap()
     await expect.poll(() => evaluar('document.activeElement.id')).toBe(`g-${guias[180]!}`)
     expect(await evaluar<number>('scrollY')).toBeGreaterThan(2_000)
   })
@@ -143,9 +140,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await nuevas(3, repartidor, 'en_devolucion')
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (15)').waitFor()
+    await titulo('12 por entregar, 3 por devolver').waitFor()
     await pagina.getByText('0 de 15 entregadas').waitFor()
-    const campo = pagina.getByLabel('Busque, o escriba la guía')
+    await enlace('Buscar').tap()
+    const campo = pagina.getByLabel('Código, nombre o dirección')
+    await expect.poll(() => filas().count()).toBe(15)
+    expect(await filas().first().textContent()).toMatch(
+      /^Vecina \d+ [-\w]{14} \d+a calle 5, .+ En ruta · a [\d,]+ k?m$/,
+    )
     await campo.fill('VECÍNA 11a')
     await expect.poll(() => filas().count()).toBe(1)
     await pagina.getByText('Se ven 1 de 15.').waitFor()
@@ -166,7 +168,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await campo.fill(deLetras + checkDigit(deLetras))
     await boton('Abrir').tap()
     await titulo(/BCDF-GHJK-MNP/).waitFor()
-    await inicio()
+    await pagina.goBack()
     await campo.fill('bcdf-ghj')
     await expect.poll(() => filas().count()).toBe(1)
   })
@@ -181,13 +183,16 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
           navigator.geolocation[cual] = (_bien, mal) => { window.pedidos++; mal({ code: 1, PERMISSION_DENIED: 1 }) }`,
     })
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (12)').waitFor()
-    expect((await direcciones())[0]).toBe('0a calle 5')
+    await titulo('12 por entregar').waitFor()
+    expect((await paradas())[0]).toBe('0a calle 5')
     expect(await evaluar('window.pedidos')).toBe(0)
-    await boton('Más cercanas').tap()
+    await enlace('Más').tap()
+    await boton('Ordenar desde aquí').tap()
     await pagina.getByText('No se sabe dónde está').waitFor()
     expect(await evaluar('window.pedidos')).toBe(1)
-    expect((await direcciones())[0]).toBe('0a calle 5')
+    await inicio()
+    await enlace('Escanear').waitFor()
+    expect((await paradas())[0]).toBe('0a calle 5')
   })
 
   it('sends out two hundred with a few taps: each its own event, once, also without coverage', COMPLETO, async () => {
@@ -195,16 +200,18 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const guias = await nuevas(200, repartidor)
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (200)').waitFor()
+    await titulo('200 por entregar').waitFor()
     await contexto.setOffline(true)
-    await boton('Marcar varias').tap()
+    await enlace('Salir a ruta con 200').tap()
+    await pagina.getByText('200 marcadas').waitFor()
+    await boton('No marcar ninguna').tap()
     await filas().first().getByRole('checkbox').check()
     await pagina.getByText('1 marcada', { exact: true }).waitFor()
     await boton('Marcar las 200').tap()
     await pagina.getByText('200 marcadas').waitFor()
     await boton('Salir a ruta con 200').tap()
     await titulo('En ruta: 200 guías').waitFor()
-    await inicio()
+    await hoy()
     await pagina.getByText('Por enviar (200)').waitFor()
     // The first answer is lost: what is sent again is known by its key.
     puente.perder(/POST .*\/eventos$/)
@@ -228,18 +235,18 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrirTelefono({ geolocation: { latitude: 14.602, longitude: -90.6, accuracy: 8 } })
     await entrarEnLaPagina(codigo)
     await pagina.getByText('2 de 4 entregadas').waitFor()
-    await pagina.getByText('· a 0 m').waitFor()
-    const [tercera] = await evaluar<string[]>(
-      `[...document.querySelectorAll('[id^=g-]')].map((fila) => fila.id.slice(2))`,
-    )
+    await pagina.getByText('Ya está aquí').waitFor()
+    const tercera = (await pagina.locator('.donde').getAttribute('id'))!.slice(2)
     await contexto.setOffline(true)
-    await llenarEntrega(tercera!)
+    await llenarEntrega(tercera)
     await boton('Confirmar la entrega').tap()
     await titulo('Entregada').waitFor()
     await inicio()
     await pagina.getByText('3 de 4 entregadas').waitFor()
     await contexto.setOffline(false)
+    await hoy()
     await pagina.getByText('Enviado hoy (1)').waitFor()
+    await inicio()
     await pagina.getByText('3 de 4 entregadas').waitFor()
   })
 
@@ -249,9 +256,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const [otra] = await nuevas(1, repartidor, 'en_devolucion')
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (4)').waitFor()
-    await expectWholeRows()
-    await boton('Marcar varias').tap()
+    await titulo('3 por entregar, 1 por devolver').waitFor()
+    await enlace('Más').tap()
+    await enlace('Marcar varias').tap()
     await boton('Marcar las 4').tap()
     await expectWholeRows()
     await revisarVentana('marcadas')

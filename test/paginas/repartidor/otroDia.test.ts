@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { enRuta } from '../../archivos/imagenes.ts'
 import { hasta } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
-import { revisarLetrasGrandes } from '../revisar.ts'
+import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
 import {
   abrirGuia,
   abrirTelefono,
@@ -50,6 +50,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Registrar').tap()
     await pagina.getByText('Elija un día, desde mañana hasta el').waitFor()
     await revisarVentana('otro-dia')
+    await revisarBarras(pagina)
     await revisarLetrasGrandes(pagina)
     for (const malo of [enDias(0), enDias(31)]) {
       await dia.fill(malo)

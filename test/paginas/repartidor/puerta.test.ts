@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { unaFoto } from '../../archivos/imagenes.ts'
 import { COMPLETO, hasta, sinDestino } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
-import { revisarLetrasGrandes } from '../revisar.ts'
+import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
 import {
   abrirTelefono,
   boton,
@@ -75,7 +75,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const sinLugar = await enRutaSinLugar(repartidor, ROSA)
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
-    await pagina.getByText('Las que lleva (6)').waitFor()
+    await titulo('6 por entregar').waitFor()
     await instalado()
     await contexto.setOffline(true)
     await llenarEntrega(una, { nombre: '', firmar: true })
@@ -208,6 +208,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await expect.poll(() => relacion.inputValue()).toBe('')
     await pagina.getByLabel('Nombre').fill('Pedro Choc')
     await expect.poll(() => pagina.getByLabel('Quién es', { exact: true }).inputValue()).toBe('')
+    await revisarBarras(pagina)
     await revisarLetrasGrandes(pagina)
   })
 

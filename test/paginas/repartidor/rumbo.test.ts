@@ -3,7 +3,7 @@ import type { GuiaDeReparto } from '../../../server/generado/contrato/tipos/inde
 import { rumboDe } from '../../../server/pages/repartidor/browser/rumbo.ts'
 import { COMPLETO, RECOGIDA } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
-import { revisarLetrasGrandes } from '../revisar.ts'
+import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
 import {
   abrirGuia,
   abrirTelefono,
@@ -196,9 +196,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await enlace('Siguiente: Ana').tap()
     await titulo(enGrupos(cerca)).waitFor()
     await enlace('Entregar').waitFor()
+    await revisarBarras(pagina)
     await revisarLetrasGrandes(pagina)
     await inicio()
-    await titulo(/^Hola/).waitFor()
+    await enlace('Escanear').waitFor()
     await revisarLetrasGrandes(pagina)
   })
 })

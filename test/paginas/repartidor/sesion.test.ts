@@ -15,6 +15,8 @@ import {
   entrarEnLaPagina,
   evaluar,
   fallarIntento,
+  fotoDeColor,
+  hoy,
   inicio,
   instalado,
   llenarEntrega,
@@ -23,6 +25,7 @@ import {
   pruebaDe,
   puente,
   revisarVentana,
+  salir,
   tiposDeEventos,
   titulo,
   usarTelefono,
@@ -66,7 +69,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(galleta).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/repartidor' })
     await pagina.reload()
     await titulo('Hola, Carlos').waitFor()
-    await boton('Salir').tap()
+    await salir()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     expect(await deSesion()).toEqual([])
   })
@@ -93,6 +96,23 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(bytes).toBeLessThan(40_000)
   })
 
+  it('leaves no draft and no photo of one on the phone when the courier goes', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercioDelTelefono, repartidor)
+    await abrirTelefono()
+    await entrarEnLaPagina(codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').tap()
+    await pagina.locator('input[type=file]').setInputFiles(await fotoDeColor())
+    await pagina.getByAltText('Foto 1', { exact: true }).waitFor()
+    await expect.poll(() => enElTelefono()).not.toMatch(/"borradores",\[\]|"imagenes",\[\]/)
+    await salir()
+    await boton('Salir de todos modos').tap()
+    await pagina.getByLabel('Su código de repartidor').waitFor()
+    const quedan = await enElTelefono()
+    for (const almacen of ['acciones', 'borradores', 'guias', 'imagenes']) expect(quedan).toContain(`["${almacen}",[]]`)
+  })
+
   it('keeps what was done when the session ends, and never sends it for another courier', COMPLETO, async () => {
     const { carlos, berta, guia, deBerta } = await conDosRepartidores()
     // The operator takes the code away.
@@ -104,28 +124,29 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     })
     await fallarIntento(guia)
     await pagina.getByText('Su sesión venció').waitFor()
-    await inicio()
+    await hoy()
     await pagina.getByText('Espera a que entre otra vez').waitFor()
     await revisarVentana('vencida')
     await enlace('Entre otra vez para enviar').tap()
     await entrarEnLaPagina(berta.codigo)
+    await hoy()
     await pagina.getByText('Espera a Carlos Méndez').waitFor()
     await fallarIntento(deBerta)
     await hasta(async () => (await tiposDeEventos(deBerta)).includes('intento_fallido'))
     expect(await tiposDeEventos(guia)).not.toContain('intento_fallido')
     // What was at hand for one isn't for the other.
     expect(await pagina.locator('main').textContent()).not.toContain(enGrupos(guia))
-    await inicio()
-    await boton('Salir').tap()
+    await salir()
     await pagina.getByText('¿Salir sin haberlo enviado todo?').waitFor()
     await boton('Quedarme').tap()
-    await boton('Salir').tap()
+    await salir()
     await boton('Salir de todos modos').tap()
     await pagina.getByText('guarda una acción sin enviar').waitFor()
     await entrarEnLaPagina(nuevo)
     await hasta(async () => (await tiposDeEventos(guia)).includes('intento_fallido'))
+    await hoy()
     await pagina.getByText('Enviado hoy (1)').waitFor()
-    await boton('Salir').tap()
+    await salir()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     expect(await enElTelefono()).not.toContain(guia)
   })
@@ -140,8 +161,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const soltar = puente.retener(/\/archivos/)
     await boton('Confirmar la entrega').tap()
     await pagina.getByText('Entregado (por enviar)').waitFor()
-    await inicio()
-    await boton('Salir').tap()
+    await salir()
     await boton('Salir de todos modos').tap()
     soltar()
     await entrarEnLaPagina(berta.codigo)
@@ -183,8 +203,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.reload()
     // The phone's own copy, as long as no answer comes.
     await enlace('Entregar').waitFor()
-    await inicio()
-    await boton('Salir').tap()
+    await salir()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     soltar()
     await (await tarde).finished()
@@ -196,7 +215,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await abrirTelefono()
     await entrarEnLaPagina(codigo)
     await contexto.setOffline(true)
-    await boton('Salir').tap()
+    await salir()
     await pagina.getByLabel('Su código de repartidor').waitFor()
     puente.rechazar(/^DELETE .*\/sesion$/, 1)
     await contexto.setOffline(false)

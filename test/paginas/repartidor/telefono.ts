@@ -17,9 +17,9 @@ export let pagina: Page
 const quejas: string[] = []
 export const pedidas: string[] = []
 
-/** Called once at the top of a test file. */
-export function usarTelefono() {
-  entorno = compartirEntorno()
+/** Called once at the top of a test file, which may have a service of its own. */
+export function usarTelefono(suyo: Entorno = compartirEntorno()) {
+  entorno = suyo
   beforeAll(async () => {
     // A file before this one, of the same worker, may have left its own.
     quejas.length = pedidas.length = 0
@@ -109,7 +109,7 @@ export async function abrirTelefono(
 export const evaluar = <T>(expression: string, en = pagina): Promise<T> => evaluarEn<T>(en, expression)
 const BLANCOS = 'a, button, input:not(.oculto, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
 /** Labels whose radio or checkbox does not stand at their left, at the height of their text. */
-const CHOICES_NOT_BESIDE_LABEL = `[...document.querySelectorAll('label:has(> [type=radio], > [type=checkbox])')]
+const CHOICES_NOT_BESIDE_LABEL = `[...document.querySelectorAll('label:not(.segmento > *):has(> [type=radio], > [type=checkbox])')]
   .filter((label) => {
     const range = document.createRange()
     range.setStartAfter(label.querySelector('input'))
@@ -130,16 +130,27 @@ export async function revisarVentana(nombre: string) {
 export const boton = (name: string | RegExp) => pagina.getByRole('button', { name })
 export const enlace = (name: string) => pagina.getByRole('link', { name, exact: true })
 export const titulo = (name: string | RegExp) => pagina.getByRole('heading', { name, level: 1 })
+/** A screen's title once it has the focus: a key pressed before goes to a control that loses it. */
+export const abierta = (name: string | RegExp) => titulo(name).and(pagina.locator(':focus'))
 export async function entrarEnLaPagina(codigo: string) {
   await pagina.getByLabel('Su código de repartidor').fill(codigo)
   await boton('Entrar').tap()
-  await titulo(/^Hola/).waitFor()
+  await enlace('Escanear').waitFor()
 }
 export async function abrirGuia(guia: string) {
   await pagina.goto(`${puente.url}/repartidor#/guia/${guia}`)
   await titulo(enGrupos(guia)).waitFor()
 }
 export const inicio = () => pagina.goto(`${puente.url}/repartidor#/`)
+/** The screen of what was done and what still has to be sent. */
+export const hoy = () => pagina.goto(`${puente.url}/repartidor#/hoy`)
+export async function salir() {
+  await pagina.goto(`${puente.url}/repartidor#/mas`)
+  await boton('Salir').tap()
+}
+/** The rows of the first screen: the next stop and the others, by their addresses. */
+export const paradas = () =>
+  evaluar<string[]>(`[...document.querySelectorAll('.donde, .breve strong')].map((d) => d.textContent.split(',')[0])`)
 export const instalado = () => evaluar('navigator.serviceWorker.ready.then(() => caches.keys())')
 export async function fallarIntento(guia: string, motivo = 'No había nadie', conFoto = false) {
   await abrirGuia(guia)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { COMPLETO } from '../../fabricas.ts'
-import { hayNavegador } from '../../navegador.ts'
-import { revisarLetrasGrandes } from '../revisar.ts'
+import { capturar, hayNavegador } from '../../navegador.ts'
+import { revisarBarras, revisarLetrasGrandes } from '../revisar.ts'
 import { falso, url, usarServicio } from './servicio.ts'
 import { en, usarPagina } from './telefono.ts'
 
@@ -81,7 +81,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     )
     await abrir(falso.nueva(), { javaScriptEnabled: false })
     for (const cual of ['Usar mi ubicación', 'Atrás']) expect(await boton(cual).count()).toBe(0)
-    await pagina().screenshot({ path: '/tmp/ubicacion-sin-js.png', fullPage: true })
+    await capturar(pagina(), 'ubicacion-sin-js')
     await enlace().fill('https://example.com/x')
     await referencia().fill('portón verde')
     await boton('Confirmar').tap()
@@ -91,7 +91,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       'https://example.com/x',
       'portón verde',
     ])
-    await pagina().screenshot({ path: '/tmp/ubicacion-sin-js-error.png', fullPage: true })
+    await capturar(pagina(), 'ubicacion-sin-js-error')
     await enlace().fill('https://maps.app.goo.gl/abc')
     await boton('Confirmar').tap()
     await gracias()
@@ -311,7 +311,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('breaks no word in letters twice as large', COMPLETO, async () => {
     await abrir(falso.nueva(), en(1_800))
     const mirar = async (nombre: string) => {
-      await pagina().screenshot({ path: `/tmp/ubicacion-200-${nombre}.png`, fullPage: true })
+      await capturar(pagina(), `ubicacion-200-${nombre}`)
       expect([nombre, await palabrasRotas()]).toEqual([nombre, []])
       expect(await evaluar<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     }
@@ -333,6 +333,23 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await mirar('gracias')
   })
 
+  it('keeps the button in reach of the thumb, and covers little with letters twice as large', async () => {
+    await abrir(falso.nueva(), en(8))
+    await boton('Usar mi ubicación').tap()
+    await conMosaicos()
+    const enLaVentana = () =>
+      evaluar<boolean>(`(() => {
+      const { top, bottom } = document.querySelector('.barra .principal').getBoundingClientRect()
+      return scrollY === 0 && document.documentElement.scrollHeight > innerHeight && top > 600 && bottom <= innerHeight
+    })()`)
+    await texto('Mover el pin con botones').tap()
+    await evaluar('scrollTo(0, 0)')
+    expect(await enLaVentana()).toBe(true)
+    await revisarBarras(pagina())
+    await pagina().setViewportSize({ width: 740, height: 360 })
+    expect(await evaluar(`getComputedStyle(document.querySelector('.barra')).position`)).toBe('static')
+  })
+
   it('survives long names and a wide screen', COMPLETO, async () => {
     const token = falso.nueva({
       comercio: 'Comercializadora Centroamericana de Electrodomésticos, S. A.',
@@ -348,7 +365,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Señalarlo en el mapa').tap()
     await conMosaicos()
     await pagina().setViewportSize({ width: 1280, height: 800 })
-    await pagina().screenshot({ path: '/tmp/ubicacion-ancho.png' })
+    await capturar(pagina(), 'ubicacion-ancho')
     // 400 % zoom of a phone.
     await pagina().setViewportSize({ width: 320, height: 256 })
     expect(await evaluar<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)

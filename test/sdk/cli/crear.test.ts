@@ -91,6 +91,17 @@ describe('guias crear', () => {
     expect(await guias(['crear', archivo, '--telefono', '1'])).toMatchObject({ codigo: 2 })
   })
 
+  it('ends with 1 for a guide that exists and is cancelled', async () => {
+    const pedido = unaGuia()
+    const { guia } = await cli.comercio.api.guias.crear(pedido)
+    await cli.comercio.api.guias.cancelar(guia)
+    const archivo = await escribir('cancelada.json', JSON.stringify(pedido))
+    const aviso = `La guía ${guia} ya existía y está cancelada: para otro envío use otra external_ref.`
+    expect(await guias(['crear', archivo])).toMatchObject({ codigo: 1, errores: `${aviso}\n` })
+    const enJson = await guias(['crear', archivo, '--json'])
+    expect([enJson.codigo, JSON.parse(enJson.errores)]).toEqual([1, { aviso }])
+  })
+
   it('asks for nothing that can be known to be missing, and tells the options', async () => {
     const nada = await guias(['crear', '--telefono', '12', '--lat', '14.6'], {
       env: { GUIAS_URL: 'http://127.0.0.1:1' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escribirCsv, leerCsv } from '../../../sdk/cli/csv.ts'
+import { escribirCsv, leerCsv } from '../../../sdk/src/csv.ts'
 
 const leer = (...trozos: string[]) =>
   Array.fromAsync(

@@ -163,6 +163,12 @@ describe('guias escuchar', () => {
     const rendido = await escuchar(suyo, ['--reenviar', `${destino}/no`, '--desde', 'principio', '--reintentos', '0'])
     await hasta(async () => rendido.errores.includes('no aceptó'))
     await rendido.cerrar()
+    expect(avisos('/no')).toHaveLength(1)
+    const otraVez = ['--reenviar', `${destino}/dos`, '--desde', 'principio', '--reintentos', '1']
+    const insistente = await escuchar(suyo, otraVez)
+    await hasta(async () => insistente.errores.includes('no aceptó'))
+    await insistente.cerrar()
+    expect(avisos('/dos')).toHaveLength(2)
     const nadie = await escuchar(suyo, [
       '--reenviar',
       `http://127.0.0.1:${await puertoLibre()}`,

@@ -88,10 +88,39 @@ describe('guias etiquetas', () => {
     expect([codigo, salida]).toEqual([1, ''])
     expect(errores).toMatch(
       new RegExp(
-        `^${cancelada} {2}la guía está cancelada.*\\n7K3M9QX2A1B4 {2}no es una guía suya.*\\nNo se descargó ninguna`,
+        `^${cancelada} {2}está cancelada: se deja fuera\\n7K3M9QX2A1B4 {2}no es una guía suya.*\\nNo se descargó ninguna etiqueta: quite esa guía`,
       ),
     )
     expect(await readdir(cli.carpeta)).not.toContain('no.pdf')
+  })
+
+  it('leaves cancelled guides out with a notice, before anything is drawn', async () => {
+    const { api } = cli.comercio
+    const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, unaGuia) })
+    const codigos = resultados.map((uno) => (uno.ok ? uno.guia : ''))
+    const [primera = '', segunda = ''] = codigos
+    for (const una of [primera, segunda]) await api.guias.cancelar(una)
+    const archivo = await escribir('canceladas.txt', [...codigos, ...suyas].join('\n'))
+    const dadas = await guias(['etiquetas', '--archivo', archivo, '--salida', 'vivas.pdf'])
+    const dicho = [primera, segunda].map((una) => `${una}  está cancelada: se deja fuera\n`).join('')
+    expect(dadas).toEqual({
+      codigo: 0,
+      salida: 'vivas-1.pdf  98 etiquetas\nvivas-2.pdf  3 etiquetas\n',
+      errores: dicho,
+    })
+    expect([await hojas('vivas-1.pdf'), await hojas('vivas-2.pdf')]).toEqual([98, 3])
+    const enJson = await guias(['etiquetas', primera, suyas[0]!, '--salida', 'una.pdf', '--json'])
+    expect([enJson.codigo, JSON.parse(enJson.salida).guias, JSON.parse(enJson.errores)]).toEqual([
+      0,
+      [suyas[0]],
+      { guia: primera, codigo: 'guia_cancelada', mensaje: 'está cancelada: se deja fuera' },
+    ])
+    const ninguna = await guias(['etiquetas', primera, segunda, '--salida', 'ninguna.pdf'])
+    expect([ninguna.codigo, ninguna.errores]).toEqual([
+      1,
+      `${dicho}No se descargó ninguna etiqueta: todas están canceladas.\n`,
+    ])
+    expect(await readdir(cli.carpeta)).not.toContain('ninguna.pdf')
   })
 
   it('interrupted or cut off in the middle of a download, it leaves nothing', COMPLETO, async () => {

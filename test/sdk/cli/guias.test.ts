@@ -15,7 +15,8 @@ describe('guias', () => {
     const ordenesEn = (ayuda: string) => [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, orden]) => orden!)
     const ordenes = ordenesEn(todo.salida)
     expect(ordenes).toEqual([
-      ...['crear', 'lote', 'listar', 'ver', 'corregir', 'reintentar', 'devolver', 'cancelar', 'etiquetas', 'prueba'],
+      ...['crear', 'lote', 'listar', 'ver', 'ubicar', 'reenviar-solicitud', 'corregir', 'reintentar', 'devolver'],
+      ...['cancelar', 'etiquetas', 'prueba'],
       ...['rastrear', 'webhooks', 'escuchar', 'disparar', 'completar'],
     ])
     const deWebhooks = await guias(['webhooks', '--help'])
@@ -58,8 +59,8 @@ describe('guias', () => {
     ['no key', ['rastrear', 'A'], 'Falta su llave', { GUIAS_LLAVE: '' }],
     ['no file with the key', ['rastrear', 'A', '--llave-archivo', 'no-hay'], 'no-hay'],
     ['a key in the place of an argument', ['rastrear', 'A', 'guia_live_secreto'], 'Sobra «guia_live_…»'],
-    ['no address', ['rastrear', 'A', '--url', 'nada'], '--url no es una dirección'],
-    ['no address in the environment', ['rastrear', 'A'], 'GUIAS_URL no es una dirección', { GUIAS_URL: 'nada' }],
+    ['no address', ['rastrear', 'A', '--url', 'nada'], '--url debe ser una dirección'],
+    ['no address in the environment', ['rastrear', 'A'], 'GUIAS_URL debe ser una dirección', { GUIAS_URL: 'nada' }],
     [
       'a live key without an address',
       ['listar'],

@@ -1,8 +1,7 @@
 const NOMBRE = 'guias.llave'
 
 /**
- * Keeps the key in this tab's `sessionStorage` while the box is ticked, and nowhere otherwise. Only keys that start
- * with `guia_test_` are kept.
+ * Remembers the key in this tab's `sessionStorage` while the box is ticked. Only test keys (`guia_test_…`) are stored.
  */
 export function recordarLlave(llave: HTMLInputElement, casilla: HTMLInputElement) {
   const guardada = sessionStorage.getItem(NOMBRE)

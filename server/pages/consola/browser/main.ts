@@ -1,4 +1,4 @@
-// Program of the console. The key stays in its field, unless the merchant ticks the box to remember the key in this
+// Script of the console. The key stays in its field, unless the merchant ticks the box to remember the key in this
 // tab. The page's Content-Security-Policy allows requests to this service only.
 import { copiarTexto } from '../../docs/browser/portapapeles.ts'
 import { escribirCampos, leerCampos, recordarIdentificadores } from './campos.ts'

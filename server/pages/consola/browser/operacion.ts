@@ -1,4 +1,4 @@
-/** Operations as the console knows them, and the requests that the form makes. Pure functions. */
+/** Types of the console's operations, and pure functions that make requests from the form. */
 
 export interface ConsoleParameter {
   nombre: string

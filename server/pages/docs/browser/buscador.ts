@@ -1,4 +1,5 @@
-// Results of the documentation's search. The page has the window itself; this module is loaded at the first search.
+// Results of the documentation's search. The page itself contains the search window; this module is loaded at the first
+// search.
 import { crearBusqueda, fragmento, type SearchPart } from './buscar.ts'
 
 function elemento<Nombre extends 'b' | 'li' | 'span'>(
@@ -31,7 +32,8 @@ function elegir(cual: number) {
 
 function abrir(lugar: string) {
   ventana.close()
-  // Assigning the same hash does not scroll, but a reader who scrolled away wants to return to the place.
+  // Setting the same hash again does not scroll. A reader who has scrolled away still expects to get back to the place,
+  // so the script scrolls.
   if (location.hash === `#${lugar}`) document.getElementById(lugar.replace(/^\//, ''))?.scrollIntoView()
   else location.hash = lugar
 }
@@ -77,7 +79,7 @@ campo.addEventListener('keydown', (evento) => {
 })
 
 /**
- * Loads the index, and shows what it has for the text that is in the field by then.
+ * Loads the index, and shows the results for the text that the field contains by then.
  * @param indice URL of the search index
  */
 export async function cargarIndice(indice: string) {

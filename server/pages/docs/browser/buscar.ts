@@ -19,8 +19,8 @@ export interface SearchPart {
 }
 
 /**
- * Factors of the score by class. A chapter explains what an operation does, and both say more than the name of an
- * object.
+ * Factors by which the score of each kind of result is multiplied. A chapter explains what an operation does, and both
+ * say more than an object's name.
  */
 const PESO_DE_CLASE: Readonly<Record<SearchPart['clase'], number>> = {
   Capítulo: 1.35,
@@ -50,7 +50,17 @@ const sinAcentos = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, 
 /** Splits a text into lower-case words of letters and digits, without accents. */
 export const palabrasDe = (texto: string) => sinAcentos(texto).match(/[a-z0-9]+/g) ?? []
 /** Removes a plural ending or a final `e`: «errores» equals «error», and «lote» equals «lotes». */
-const raiz = (palabra: string) => (palabra.length > 3 ? palabra.replace(/(?:e?s|e)$/, '') : palabra)
+const sinPlural = (palabra: string) => (palabra.length > 3 ? palabra.replace(/(?:e?s|e)$/, '') : palabra)
+/** Writes letters that sound alike in Spanish the same: «etiketa» equals «etiqueta», and «embío» equals «envío». */
+const sonido = (palabra: string) =>
+  palabra
+    .replace(/qu(?=[ei])|c(?=[aou]|$)|q/g, 'k')
+    .replace(/c(?=[ei])|z/g, 's')
+    .replace(/ll/g, 'y')
+    .replace(/v/g, 'b')
+    .replace(/mb/g, 'nb')
+    .replace(/^h(?=[aeiou])/, '')
+const raiz = (palabra: string) => sonido(sinPlural(palabra))
 
 /**
  * Tells whether the edit distance of two words is at most `faltas`. An edit adds, leaves out or changes a letter, or
@@ -93,21 +103,21 @@ function parecido(pedida: string, palabra: string): number {
 
 /**
  * Returns a function that rates how well a result matches the question as a whole, from 0.55 to 3. The best ratings are
- * for a title, or another name of a chapter, that equals the question.
+ * for a title, or another name of a chapter or a part, that equals the question.
  */
 function crearJusteza(pregunta: string) {
   const entera = palabrasDe(pregunta).map(raiz)
   const igual = (texto: string) => palabrasDe(texto).map(raiz).join() === entera.join()
   return ({ clase, titulo, claves }: SearchPart) => {
     if (igual(titulo)) return 1.6
-    if (clase === 'Capítulo' && claves.split(',').some(igual)) return 3
+    if ((clase === 'Capítulo' || clase === 'Apartado') && claves.split(',').some(igual)) return 3
     const suyas = palabrasDe(titulo).map(raiz)
     return 0.55 + (0.45 * suyas.filter((una) => entera.includes(una)).length) / suyas.length
   }
 }
 
 /**
- * Prepares the possible results for searching.
+ * Builds the index of words over all parts of the documentation.
  * @returns the search function
  */
 export function crearBusqueda(partes: readonly SearchPart[]) {
@@ -175,7 +185,7 @@ export function fragmento(texto: string, pregunta: string, largo = 150): string 
   const llano = sinAcentos(texto)
   const donde = palabrasDe(pregunta)
     .filter((una) => !VACIAS.has(una))
-    .map((una) => llano.indexOf(raiz(una)))
+    .map((una) => llano.indexOf(sinPlural(una)))
     .find((i) => i >= 0)
   const desde = Math.max(0, (donde ?? 0) - 40)
   const inicio = desde === 0 ? 0 : texto.indexOf(' ', desde) + 1

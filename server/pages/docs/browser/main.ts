@@ -1,5 +1,5 @@
-// Program of the reading view. The page is generated, and can be read before any script runs. Redoc's own program, nine
-// tenths of the bytes, loads after the first paint. The search loads at the first search.
+// Script of the reading view. The page is generated in advance, and can be read before any script runs. Redoc's own
+// program, nine tenths of the bytes, loads after the first paint. The search loads at the first search.
 import { conDireccion } from '../direccion.ts'
 import { ponerBotonesDeCopiar } from './copiar.ts'
 import { hacerAlcanzables, llevarAlMenu, saltarAlContenido } from './teclado.ts'
@@ -29,7 +29,7 @@ function ponerDireccion(donde: Node) {
  */
 function ponerNombre() {
   const nombre = getComputedStyle(document.documentElement).getPropertyValue('--nombre')
-  if (nombre) document.querySelector('.barra .marca')!.textContent = JSON.parse(nombre)
+  if (nombre) document.querySelector('.barra .marca span')!.textContent = JSON.parse(nombre)
 }
 
 /**
@@ -66,7 +66,9 @@ async function iniciarRedoc() {
 const ventana = document.querySelector<HTMLDialogElement>('#buscador')!
 const campo = ventana.querySelector('input')!
 
-/** Opens the window at once, so that its field takes every key. The results come when the index is there. */
+/**
+ * Opens the search window at once, so that its field receives every key. The results appear when the index has loaded.
+ */
 function buscar() {
   if (!ventana.open) ventana.showModal()
   campo.select()
@@ -110,7 +112,7 @@ ventana.querySelector('.cerrar')!.addEventListener('click', () => ventana.close(
 ventana.addEventListener('click', (evento) => {
   if (evento.target === ventana) ventana.close()
 })
-// Browsers with `commandfor` open the window before this program runs.
+// Browsers that support `commandfor` open the window before this script runs.
 if (ventana.open) void cargarBusqueda()
 if (navigator.userAgent.includes('Mac')) boton.querySelector('kbd')!.textContent = '⌘K'
 addEventListener('hashchange', llevarAlError)

@@ -1,8 +1,8 @@
-/** Use of the reading view with the keyboard alone, where Redoc leaves something out. */
+/** Keyboard support of the reading view, where Redoc's own is incomplete. */
 
 import { trasCadaCambio } from './cambios.ts'
 
-/** Moves the focus to the content. The address stays, because Redoc reads its hash as a place of its own. */
+/** Moves the focus to the content. Leaves the address unchanged, because Redoc interprets its hash. */
 export function saltarAlContenido() {
   document.querySelector('.saltar')!.addEventListener('click', (evento) => {
     const contenido = document.querySelector<HTMLElement>('#api-content')
@@ -13,7 +13,7 @@ export function saltarAlContenido() {
   })
 }
 
-/** Makes tables and code that are wider or higher than their place reachable, so that arrow keys scroll them. */
+/** Makes overflowing tables and code blocks focusable, so that arrow keys can scroll them. */
 export function hacerAlcanzables(donde: HTMLElement) {
   const medir = (caja: HTMLElement) => {
     const sobra = caja.scrollWidth > caja.clientWidth || caja.scrollHeight > caja.clientHeight
@@ -33,8 +33,8 @@ export function hacerAlcanzables(donde: HTMLElement) {
 }
 
 /**
- * Takes the focus along when the menu opens over the content of a narrow screen, and back with Escape. The menu stands
- * before its button, so the next Tab would lead to the content behind it.
+ * On a narrow screen, moves the focus into the menu when it opens over the content, and back when Escape closes it. The
+ * menu precedes its button in the document, so Tab alone would lead to the content behind the menu.
  */
 export function llevarAlMenu(donde: HTMLElement) {
   const boton = (nombre: string) => donde.querySelector<HTMLElement>(`button[aria-label="${nombre}"]`)

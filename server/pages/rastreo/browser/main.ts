@@ -1,11 +1,13 @@
-// Program of the tracking page. While the page is visible it asks for itself again, and shows what changed. The server
-// leaves the program out of final states.
+// Script of the tracking page. While the page is visible, it loads the page again from time to time and shows what
+// changed. The server omits the script in final states.
 
 /** Time between two requests, in milliseconds. Parcels change a few times a day. */
 const PERIOD = 120_000
-/** Requests without a person's return to the page. Then the link «Actualizar» is left. */
+/**
+ * Maximum number of requests until the person comes back to the page. Afterwards only the link «Actualizar» remains.
+ */
 const MAX_REQUESTS = 30
-/** Shortest time between two requests when somebody returns to the page, in milliseconds. */
+/** Minimum interval between requests when a person comes back to the page again and again, in milliseconds. */
 const MIN_PERIOD = 30_000
 
 const news = document.getElementById('novedad')!
@@ -15,7 +17,7 @@ let timer: ReturnType<typeof setTimeout> | undefined
 
 const partOf = (page: Document, id: string) => page.getElementById(id)
 
-/** Replaces a part of this page by the same part of another, and keeps the focus on the link that had it. */
+/** Replaces a part of this page by the same part of another page. Keeps the focus on a link that had it. */
 function replace(id: string, from: Document): boolean {
   const [mine, theirs] = [partOf(document, id), partOf(from, id)]
   if (!mine || !theirs || mine.innerHTML === theirs.innerHTML) return false
@@ -25,7 +27,7 @@ function replace(id: string, from: Document): boolean {
   return true
 }
 
-/** Returns the page as it is now; undefined if the service or the network fails. */
+/** Requests the page again; undefined if the service or the network fails. */
 async function fetchPage(): Promise<Document | undefined> {
   try {
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' })
@@ -40,7 +42,7 @@ async function refresh(): Promise<void> {
   last = Date.now()
   const page = await fetchPage()
   if (page) {
-    // The time alone is no news.
+    // A page that differs only in the time of loading has nothing new.
     if (replace('envio', page)) news.textContent = `Hay novedades: ${document.querySelector('h1')!.textContent}`
     replace('visto', page)
     if (!partOf(page, 'novedad')) {
@@ -52,7 +54,7 @@ async function refresh(): Promise<void> {
   schedule()
 }
 
-/** Plans the next request, if the page is visible and a request is left. */
+/** Schedules the next request if the page is visible and the maximum is not reached. */
 function schedule(event?: Event): void {
   clearTimeout(timer)
   if (document.visibilityState !== 'visible') return

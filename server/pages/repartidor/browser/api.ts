@@ -1,6 +1,6 @@
 // Client of the courier's API: responses, missing responses, and the difference between the server's clock and the
 // phone's clock.
-import type { AvanceDelDia, Problema } from '../../../generado/contrato/tipos/index.ts'
+import type { AvanceDelDia, GuiaAsignada, Problema } from '../../../generado/contrato/tipos/index.ts'
 import type { GuiaDeReparto, Sesion } from './dominio.ts'
 import { leerAjuste, ponerAjuste } from './store/base.ts'
 
@@ -150,11 +150,21 @@ export const nadieDentro = ({ status }: ApiResponse<unknown>) => status === 204 
 export const pedirSalida = () => pedir<undefined>('DELETE', 'sesion')
 /** Reads a guide. */
 export const leerGuia = (guia: string) => pedir<GuiaDeReparto>('GET', `guias/${guia}`)
-/** Reads the guides that the courier carries, and those that the courier finished today. */
-export const pedirSuyas = () => pedir<{ datos: GuiaDeReparto[]; hoy?: AvanceDelDia }>('GET', 'guias')
-/** Reads guides by their codes; codes without a guide are returned in `desconocidas`. */
+/** Guides that the courier carries, those that are assigned to the courier, and those that the courier finished today. */
+export interface Suyas {
+  datos: GuiaDeReparto[]
+  /** Undefined from a service of an earlier version, like `hoy`. */
+  asignadas?: GuiaAsignada[]
+  hoy?: AvanceDelDia
+}
+/** Reads the guides of the courier's day. */
+export const pedirSuyas = () => pedir<Suyas>('GET', 'guias')
+/**
+ * Reads guides by their codes. Codes without a guide are returned in `desconocidas`, guides that the courier may not see
+ * in `sin_asignar`.
+ */
 export const pedirGuias = (guias: readonly string[]) =>
-  pedir<{ datos: GuiaDeReparto[]; desconocidas: string[] }>(
+  pedir<{ datos: GuiaDeReparto[]; desconocidas: string[]; sin_asignar?: string[] }>(
     'GET',
     `guias?${guias.map((una) => `guia=${una}`).join('&')}`,
   )

@@ -2,10 +2,7 @@
 import { normalizeGuideCode } from '../../../platform/codes/guideCode.ts'
 import type { crearLector } from './lector.ts'
 
-/**
- * Longest side of a picture for the reader, in pixels: more than a label needs, and small enough to keep the phone
- * responsive.
- */
+/** Maximum longer side of a picture for the reader, in pixels. Labels stay readable, and the phone stays responsive. */
 const LADO = 1_280
 const FORMATOS = ['code_128', 'qr_code']
 
@@ -30,7 +27,7 @@ async function detectorNativo(): Promise<DetectorNativo | undefined> {
     : undefined
 }
 
-/** Opens the browser's own reader, or else the library, which is then loaded. */
+/** Opens the browser's own reader. If it has none, loads and opens the library. */
 export async function abrirLector(): Promise<CodeScan> {
   const nativo = await detectorNativo()
   if (nativo) return async (fuente) => (await nativo.detect(fuente)).map(({ rawValue }) => rawValue)

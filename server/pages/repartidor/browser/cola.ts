@@ -28,8 +28,8 @@ export type SendRound = 'hecho' | 'sin_red' | 'sin_sesion' | 'luego'
  */
 export function aSolas<T>(hacer: () => Promise<T>): Promise<T> {
   if (navigator.locks) return navigator.locks.request('repartidor-envio', hacer)
-  // Without Web Locks, this holds only within this tab. `idempotencia` still prevents two tabs from performing an
-  // action twice.
+  // Without Web Locks, calls exclude each other only within one tab. `idempotencia` still prevents two tabs from
+  // performing an action twice.
   const hecho = ultima.then(hacer)
   ultima = hecho.catch(() => {})
   return hecho
@@ -78,8 +78,8 @@ async function ronda(): Promise<SendRound> {
 }
 
 /**
- * Tells whether a time is still in the future. A wait above `maximo` milliseconds does not count: the phone's clock was
- * set back after the time was stored.
+ * Tells whether a time is still in the future. A time more than `maximo` milliseconds ahead does not count, because
+ * then the phone's clock was set back after the time was stored.
  */
 function falta(hasta: number, maximo: number) {
   const ms = hasta - Date.now()
@@ -170,7 +170,7 @@ async function turno() {
   const fin = await enviarCola().catch(() => 'luego' as const)
   fallos = fin === 'hecho' ? 0 : fallos + 1
   clearTimeout(reloj)
-  // Sent actions may have changed which guides the courier carries.
+  // Sent actions may have changed which guides the courier carries, so the list is fetched again.
   if (fin === 'hecho') refrescar()
   if (fin === 'sin_red' || fin === 'luego') {
     reloj = setTimeout(turno, Math.min(ESPERA_MAXIMA_MS, (ESPERA_MS / 2) * 2 ** Math.min(fallos, 8)))
@@ -187,8 +187,8 @@ export function enviarAhora() {
 export function vigilarCola() {
   addEventListener('online', enviarAhora)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && enviarAhora())
-  // Only new actions, of any tab, start a sending, not the sender's own writes. Numbers are compared instead of counts,
-  // because an action may leave while another arrives.
+  // Only new actions, of any tab, start a sending. Highest numbers are compared instead of counts, because one action
+  // may be sent while another is added.
   let pendientes = new Set<number>()
   alCambiar(async () => {
     const ahora = (await acciones()).filter(({ situacion }) => situacion === 'pendiente').map(({ orden }) => orden)

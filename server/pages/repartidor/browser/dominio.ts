@@ -100,7 +100,7 @@ export const PASOS: Readonly<Record<Estado, string>> = {
 /** Confirmation that the page shows after a courier has reported each state. */
 export const HECHOS: Readonly<Record<Estado, string>> = {
   ...NOMBRES,
-  recolectado: 'Recogida',
+  recolectado: 'Recolectada',
   en_bodega: 'Dejada en bodega',
   en_transito: 'Enviada a otra bodega',
   entregado: 'Entregada',
@@ -133,7 +133,7 @@ export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
 /** Returns a day as a courier reads it: «25/11/2026». */
 export const diaDicho = (dia: string) => dia.split('-').reverse().join('/')
 
-/** Says what was decided about a parcel: that it returns, or when it is delivered. */
+/** Describes a decision about a parcel: that it returns, or the day and hours of its delivery. */
 export const queSeDecidio = ({ accion, fecha, franja }: Resolucion): string =>
   accion === 'devolver'
     ? 'Vuelve al comercio'
@@ -158,6 +158,7 @@ export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
   robo: 'Robo',
   perdida: 'Se perdió',
   destruido: 'Se destruyó',
+  por_operador: 'La canceló la central',
   otro: 'Otro motivo',
 }
 

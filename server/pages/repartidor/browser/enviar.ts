@@ -21,7 +21,7 @@ export const ESPERA_MS = 5_000
 /** Longest wait, in milliseconds, before the random part is added. */
 export const ESPERA_MAXIMA_MS = 5 * 60_000
 /**
- * Factor by which a random part lengthens a wait at most, so that phones that failed together do not return together.
+ * Maximum factor by which a random part lengthens a wait, so that phones that failed together do not retry together.
  */
 const AZAR = 1.2
 /** Longest wait of an action, in milliseconds, with the random part. */
@@ -35,10 +35,15 @@ export type Fin = 'enviada' | 'atencion' | 'luego' | 'pausa' | 'sin_sesion'
 
 /** Maximum number of actions in one request to the service. */
 export const MAX_ACCIONES_POR_ENVIO = 50
-/** Attempts after which an action leaves by itself: another action may be the reason why a request fails. */
+/**
+ * Number of failed attempts after which an action is sent alone, because another action may be why the common request
+ * fails.
+ */
 const INTENTOS_JUNTAS = 2
 
-/** Tells whether an action may leave in one request with others. Images and deliveries leave by themselves. */
+/**
+ * Tells whether an action may be sent in one request with others. Actions with images and deliveries are sent alone.
+ */
 export const vaConOtras = ({ entrega, fotos, intentos }: Accion) =>
   !entrega && fotos.length === 0 && intentos < INTENTOS_JUNTAS
 
@@ -100,7 +105,7 @@ async function apartar(unas: readonly Accion[], error: unknown): Promise<Fin[]> 
 // The attempt is counted before it starts, because from then on the server may have the action.
 const contarIntento = ({ intentos }: Accion) => ({ intentos: intentos + 1 })
 
-/** Report of a state or a note, as the service takes it. */
+/** Report of a state or a note, as the service accepts it. */
 const eventoDe = ({ estado, evento, fotos, ocurrido_en, id: idempotencia }: Accion) => ({
   ...(estado === null ? { tipo: 'guia.nota' } : { estado }),
   ...evento,
@@ -161,7 +166,8 @@ async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin
     const respuesta = await pedir<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${tipo}${hora}`, blob)
     if (respuesta.status !== 201) {
       const actual = await leerAccion(orden)
-      const ajena = respuesta.problema.codigo === 'sin_custodia'
+      const { codigo } = respuesta.problema
+      const ajena = codigo === 'sin_custodia' || codigo === 'sin_asignacion'
       return actual && resolver(actual, respuesta, ajena ? undefined : imagen)
     }
     const con = (uno: Adjunto) => (uno.imagen === imagen ? { imagen, archivo: respuesta.cuerpo.archivo } : uno)

@@ -1,10 +1,13 @@
 // Evidence that merchants ask of a delivery, and what the delivery screen asks of the courier.
 import type { PoliticaDeEvidencia } from './dominio.ts'
 
-/** Evidence asked for if the phone knows of no policy: only the guide's code, or a guide from an earlier version. */
+/**
+ * Evidence asked for if the phone knows of no policy, because it has only the guide's code or a guide from an earlier
+ * version.
+ */
 const SIN_POLITICA: PoliticaDeEvidencia = { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' }
 
-/** Parcel of one delivery, as far as its evidence is concerned. */
+/** Parcel of a delivery, with the data that decides about its evidence. */
 export interface ConPolitica {
   /** Policy that the phone knows; undefined if it knows none. */
   politica: PoliticaDeEvidencia | undefined
@@ -30,14 +33,17 @@ export function evidenciaPara(paquetes: readonly ConPolitica[]): PoliticaDeEvide
 export const pideAparte = ({ politica = SIN_POLITICA, elMismo }: ConPolitica) =>
   !elMismo && (politica.firma === 'obligatoria' || politica.documento === 'obligatoria')
 
-/** Tells which parts of the form's evidence go with a parcel. The reason goes only where a signature is needed. */
+/**
+ * Tells which parts of the form's evidence are sent with each parcel. The reason for a missing signature is sent only
+ * for parcels that need a signature.
+ */
 export const loQueLleva = ({ politica = SIN_POLITICA, elMismo }: ConPolitica) => ({
   firma: elMismo && politica.firma !== 'no',
   documento: elMismo && politica.documento !== 'no',
   porque: elMismo && politica.firma === 'obligatoria',
 })
 
-/** Evidence as the form holds it. */
+/** Evidence that the form contains. */
 interface Llenada {
   fotos: readonly unknown[]
   trazos: unknown
@@ -45,7 +51,7 @@ interface Llenada {
   documento: string
 }
 
-/** Returns what the courier still has to do, by the field of the form. */
+/** Returns what the courier still has to do, by the name of the form's field. */
 export function faltaEvidencia({ fotos_minimas, firma, documento }: PoliticaDeEvidencia, llenada: Llenada) {
   const faltan = fotos_minimas - llenada.fotos.length
   return {

@@ -1,4 +1,5 @@
-// Photos are made smaller before they are stored: dozens of original photos would be too heavy to wait for coverage.
+// Reduces the size of photos before they are stored. Dozens of original photos would take too much room on a phone
+// without coverage.
 const LADO = 2_560
 const CALIDAD = 0.85
 /** Maximum size of a photo that the service accepts, in bytes. */

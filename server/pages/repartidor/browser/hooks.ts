@@ -1,10 +1,11 @@
 // Hooks of the screens: stored data, the screen's address, the connection and the position.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { distanceKm, type Point } from '../../../platform/maps/point.ts'
 import { alAlcanzar, hayServicio } from './api.ts'
 import { alCambiar } from './store/base.ts'
 
 /**
- * Reads data stored on the phone, and reads it again after every change there; undefined until the data was read once.
+ * Hook that reads data stored on the phone, and reads it again after every change. Undefined until the first read ends.
  * @param clave key of the data; while a new key is being read, the result is undefined
  */
 export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefined {
@@ -65,16 +66,16 @@ export function ir(ruta: string, sustituir = false) {
   else location.hash = `/${ruta}`
 }
 
-/** Tells whether the courier has let the page know the phone's position, without asking. */
-export const puedeSituarse = async () =>
+/** Tells whether the courier has already allowed the page to use the phone's position. Does not ask for permission. */
+const puedeSituarse = async () =>
   (await navigator.permissions?.query({ name: 'geolocation' }).catch(() => undefined))?.state === 'granted'
 
 /**
- * Returns the phone's present position. Called after a tap, or if {@link puedeSituarse} is true.
+ * Returns the phone's present position. Called after a tap.
  * @throws GeolocationPositionError
  */
 export const pedirPosicion = () =>
-  new Promise<{ lat: number; lng: number }>((resolve, reject) => {
+  new Promise<Point>((resolve, reject) => {
     navigator.geolocation.getCurrentPosition(
       ({ coords: { latitude: lat, longitude: lng } }) => resolve({ lat, lng }),
       reject,
@@ -82,7 +83,33 @@ export const pedirPosicion = () =>
     )
   })
 
-/** Tells whether the service can be reached, as far as the phone knows. */
+/** Distance in metres that the phone must move before the distances are computed again. */
+const SE_MOVIO_M = 15
+
+/** Hook that returns the phone's position as it moves; null without permission. Never asks for permission. */
+export function useAqui(): Point | null {
+  const [aqui, poner] = useState<Point | null>(null)
+  useEffect(() => {
+    let vivo = true
+    let vigia: number | undefined
+    puedeSituarse().then((puede) => {
+      if (!vivo || !puede) return
+      vigia = navigator.geolocation.watchPosition(
+        ({ coords: { latitude: lat, longitude: lng } }) =>
+          poner((antes) => (antes && distanceKm(antes, { lat, lng }) * 1_000 < SE_MOVIO_M ? antes : { lat, lng })),
+        () => {},
+        { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
+      )
+    })
+    return () => {
+      vivo = false
+      if (vigia !== undefined) navigator.geolocation.clearWatch(vigia)
+    }
+  }, [])
+  return aqui
+}
+
+/** Hook that tells whether the service can be reached, as far as the phone knows. */
 export function useEnLinea(): boolean {
   const [enLinea, poner] = useState(navigator.onLine && hayServicio())
   useEffect(() => {

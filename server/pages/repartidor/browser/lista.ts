@@ -2,11 +2,11 @@
 import type { AvanceDelDia } from '../../../generado/contrato/tipos/index.ts'
 import { normalizeBase32 } from '../../../platform/codes/guideCode.ts'
 import { distanceBetween, type Point } from '../../../platform/maps/point.ts'
-import { type Estado, NOMBRES } from './dominio.ts'
-import { enOrdenDeParadas } from './paradas.ts'
+import { type Estado, NOMBRES, tomaElPaquete } from './dominio.ts'
+import { aparte, enOrdenDeParadas } from './paradas.ts'
 import { type Prevision, previsto } from './previsto.ts'
 import { type Rumbo, rumboDe } from './rumbo.ts'
-import type { Accion, GuiaGuardada } from './store/base.ts'
+import type { Accion, Asignadas, GuiaGuardada } from './store/base.ts'
 import { llano } from './textos.ts'
 
 /** Row of the list: a guide on the phone, its prediction and its texts. */
@@ -15,10 +15,13 @@ export interface FilaDeReparto extends GuiaGuardada, Prevision {
   titulo: string
   /** Words by which the courier finds the guide, in lower case and without accents. */
   texto: string
-  /** Metres from the point at which the way begins; null without that point and for an unknown place. */
+  /**
+   * Distance in metres from the phone, or else from the point at which the way begins. Null if neither is known, or for
+   * a guide without a known place.
+   */
   distancia: number | null
 }
-/** Search and filters of the list. They outlive the screen, so that a courier who returns finds the list unchanged. */
+/** Search and filters of the search screen. They outlive it, so that a courier who returns finds the list unchanged. */
 export const vista = {
   busca: '',
   estado: null as Estado | null,
@@ -31,32 +34,32 @@ const orden = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
 /**
  * Returns the rows of the list, in the order of the stops (`paradas.ts`).
  * @param desde point at which the way begins; null if none is known
- * @param ahora milliseconds since the epoch, by the phone's clock
+ * @param aqui point from which the distances are measured; null if none is known
  */
 export function filasDeReparto(
   guias: readonly GuiaGuardada[],
   acciones: readonly Accion[],
   desde: Point | null = null,
-  ahora = Date.now(),
+  aqui: Point | null = desde,
 ): FilaDeReparto[] {
   const porGuia = new Map<string, Accion[]>()
   for (const una of acciones) porGuia.set(una.guia, [...(porGuia.get(una.guia) ?? []), una])
   const porDireccion = guias
-    .map((una) => filaDe(una, porGuia.get(una.guia) ?? [], desde))
+    .map((una) => filaDe(una, porGuia.get(una.guia) ?? [], aqui))
     .sort(
       (una, otra) =>
         orden.compare(una.datos?.municipio ?? '', otra.datos?.municipio ?? '') ||
         orden.compare(una.rumbo?.direccion ?? '', otra.rumbo?.direccion ?? '') ||
         orden.compare(una.guia, otra.guia),
     )
-  return enOrdenDeParadas(porDireccion, desde, diaDe(ahora))
+  return enOrdenDeParadas(porDireccion, desde, diaDe(Date.now()))
 }
 
 /** Returns the day of an instant by the phone's calendar: «2026-11-25». */
 export const diaDe = (ahora: number) =>
   new Date(ahora - new Date(ahora).getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
 
-function filaDe(guia: GuiaGuardada, acciones: readonly Accion[], desde: Point | null): FilaDeReparto {
+function filaDe(guia: GuiaGuardada, acciones: readonly Accion[], aqui: Point | null): FilaDeReparto {
   const prevision = previsto(guia, acciones)
   const rumbo = rumboDe(guia.datos, prevision.estado)
   const titulo = tituloDe(guia, prevision, rumbo)
@@ -68,15 +71,47 @@ function filaDe(guia: GuiaGuardada, acciones: readonly Accion[], desde: Point | 
     rumbo,
     titulo,
     texto,
-    distancia: desde && rumbo && distanceBetween(desde, rumbo.lugar),
+    distancia: aqui && rumbo && distanceBetween(aqui, rumbo.lugar),
   }
 }
 
-function tituloDe({ datos, desconocida }: GuiaGuardada, { estado, final }: Prevision, rumbo: Rumbo | null): string {
-  if (!datos) return desconocida ? 'No existe' : 'Sin datos todavía'
+function tituloDe(
+  { datos, desconocida, sinAsignar }: GuiaGuardada,
+  { estado, final }: Prevision,
+  rumbo: Rumbo | null,
+): string {
+  if (!datos) return desconocida ? 'No existe' : sinAsignar ? 'No la tiene asignada' : 'Sin datos todavía'
   if (final && estado) return datos.nombre_comercio ? `${NOMBRES[estado]}: ${datos.nombre_comercio}` : NOMBRES[estado]
   if (datos.custodia === 'ajena') return 'La lleva otro'
-  return rumbo?.nombre ?? rumbo?.direccion ?? datos.nombre_comercio ?? NOMBRES[datos.estado]
+  return rumbo?.nombre ?? rumbo?.direccion ?? datos.nombre_comercio ?? datos.municipio ?? NOMBRES[datos.estado]
+}
+
+/** Guides of one municipality. */
+export interface DelMunicipio {
+  municipio: string
+  guias: readonly string[]
+}
+
+/**
+ * Groups the guides that are assigned to a courier by municipality. Leaves out guides that the courier has taken on
+ * this phone since the server's last list.
+ */
+export function porMunicipio(asignadas: Asignadas | undefined, acciones: readonly Accion[]): DelMunicipio[] {
+  const { guias, leida } = asignadas ?? { guias: [], leida: 0 }
+  const tomadas = new Set(
+    acciones
+      .filter(
+        ({ estado, situacion, terminada }) =>
+          tomaElPaquete(estado) && (situacion === 'pendiente' || (terminada !== null && terminada > leida)),
+      )
+      .map(({ guia }) => guia),
+  )
+  const grupos = new Map<string, string[]>()
+  for (const { guia, municipio } of guias) {
+    const donde = municipio ?? 'Sin municipio'
+    if (!tomadas.has(guia)) grupos.set(donde, [...(grupos.get(donde) ?? []), guia])
+  }
+  return [...grupos].map(([municipio, guias]) => ({ municipio, guias }))
 }
 
 /** Tells whether the courier carries a guide, as far as the phone knows. */
@@ -96,6 +131,18 @@ export function buscar(filas: readonly FilaDeReparto[], busca: string): readonly
   )
 }
 
+/** Returns the part of the list to which a guide belongs; null if the guide can be delivered or collected now. */
+export const aparteHoy = (fila: FilaDeReparto) => aparte(fila, diaDe(Date.now()))
+
+/**
+ * Returns the next stop: the first guide that can be handled now and that the courier carries, or else the first to
+ * collect.
+ */
+export function siguienteParada(filas: readonly FilaDeReparto[]): FilaDeReparto | undefined {
+  const paradas = filas.filter((fila) => fila.rumbo !== null && aparteHoy(fila) === null)
+  return paradas.find(esSuya) ?? paradas[0]
+}
+
 /** Counts guides by state, in the order of the state machine. */
 export function contarEstados(filas: readonly FilaDeReparto[]): [Estado, number][] {
   const cuantas = new Map<Estado, number>()
@@ -110,7 +157,7 @@ const DIA_MS = 24 * 3_600_000
 
 /**
  * Counts the guides that a courier delivered or returned today: those that the server knows, from any phone, and those
- * that only this phone knows yet. Without word from the server of this day, the last 24 hours count.
+ * that were not sent yet. If the server has not reported today, counts the last 24 hours.
  * @param ahora milliseconds since the epoch, by the server's clock
  */
 export function terminadas(

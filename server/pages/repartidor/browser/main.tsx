@@ -12,6 +12,7 @@ import { type Contexto, Inicio } from './screens/inicio.tsx'
 import { acciones } from './store/acciones.ts'
 import { leerAjuste } from './store/base.ts'
 import { limpiarAlmacen } from './store/limpieza.ts'
+import { useTema } from './tema.ts'
 
 /** Clock difference, in milliseconds, above which the page warns: the times shown then differ from the times sent. */
 const RELOJ_MALO_MS = 2 * 60_000
@@ -30,6 +31,7 @@ function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration>
   const enLinea = useEnLinea()
   const ruta = useRuta()
   const pantallas = usePantallas(quien !== undefined)
+  useTema()
   if (sesion === undefined || sinEnviar === undefined) return <Abriendo />
   if (sesion === null) return <Entrar otraVez={null} pendientes={sinEnviar} />
   // Without coverage the server cannot say that the session is over, so the phone checks the expiry too.
@@ -49,7 +51,7 @@ function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration>
   )
 }
 
-/** Same content as the page before its program runs, so that nothing moves until there is data to show. */
+/** Shows the same content as the page before its script runs, so that nothing moves until there is data to show. */
 const Abriendo = () => (
   <>
     <h1>Reparto</h1>
@@ -67,9 +69,17 @@ function Pantalla({ ruta, pantallas, ...contexto }: EnPantalla) {
   if (!LUGARES.includes(lugar ?? '') || (lugar === 'guia' && !guia)) return <Inicio {...contexto} />
   if (pantallas === undefined) return <Abriendo />
   if (pantallas === 'faltan') return <SinPantallas />
-  const { DetalleDeAccion, Entregar, Escanear, Guia, LoteHecho, PantallaDeHecho, PantallaDePaso } = pantallas
-  if (lugar === 'hecho') return <LoteHecho />
-  if (lugar === 'escanear') return <Escanear sesion={sesion} />
+  const { DetalleDeAccion, Entregar, Guia, PantallaDeHecho, PantallaDePaso } = pantallas
+  const OtraPantalla = {
+    buscar: pantallas.Buscar,
+    escanear: pantallas.Escanear,
+    hecho: pantallas.LoteHecho,
+    hoy: pantallas.Hoy,
+    mas: pantallas.Mas,
+  }[lugar as string]
+  if (OtraPantalla) return <OtraPantalla {...contexto} />
+  if (lugar === 'marcar')
+    return <pantallas.Marcar sesion={sesion} estado={cual in NOMBRES ? (cual as Estado) : undefined} />
   if (lugar === 'accion') return <DetalleDeAccion {...contexto} orden={Number(cual)} />
   const de = { sesion, guia: guia! }
   if (que === 'entregar') return <Entregar {...de} />
@@ -79,10 +89,13 @@ function Pantalla({ ruta, pantallas, ...contexto }: EnPantalla) {
   if (que === 'paso') return <PantallaDePaso {...de} estado={estado as Estado} />
   return <Guia {...de} />
 }
-/** First parts of the addresses of screens that load after the list. */
-const LUGARES = ['hecho', 'escanear', 'accion', 'guia']
+/** First parts of the addresses whose screens are loaded later than the first screen. */
+const LUGARES = ['buscar', 'escanear', 'hecho', 'hoy', 'mas', 'marcar', 'accion', 'guia']
 
-/** Screen in place of one that could not be loaded: the page was opened without the service worker, and lost coverage. */
+/**
+ * Screen shown if another screen could not be loaded, because the page was opened without the service worker and lost
+ * coverage.
+ */
 const SinPantallas = () => (
   <>
     <h1>Falta una parte de la página</h1>

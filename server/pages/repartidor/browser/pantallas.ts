@@ -1,4 +1,4 @@
-// Screens other than signing in and the list. They are a file of their own, which loads once a courier is signed in.
+// All screens except signing in and the list. They are in a file of their own, which loads once a courier is signed in.
 import { useEffect, useState } from 'preact/hooks'
 
 export type Pantallas = typeof import('./screens/otras.ts')

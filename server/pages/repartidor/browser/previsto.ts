@@ -16,8 +16,8 @@ export interface Prevision {
   porEnviar: boolean
   final: boolean
   /**
-   * True if the courier will carry the guide. Also true if the phone knows only the code, because then only the courier
-   * can tell.
+   * True if the courier will carry the guide. Also true if the phone knows only the guide's code, because then the
+   * courier has to decide.
    */
   suya: boolean
   pasos: EstadoSiguiente[]
@@ -27,7 +27,10 @@ export interface Prevision {
  * Predicts the state of a guide after all its pending actions have reached the server, and the states that the courier
  * can report then.
  */
-export function previsto(guia: Pick<GuiaGuardada, 'guia' | 'datos'>, acciones: readonly Accion[]): Prevision {
+export function previsto(
+  guia: Pick<GuiaGuardada, 'guia' | 'datos' | 'sinAsignar'>,
+  acciones: readonly Accion[],
+): Prevision {
   const pendientes = acciones.filter(
     (una) => una.guia === guia.guia && una.situacion === 'pendiente' && una.estado !== null,
   )
@@ -36,6 +39,7 @@ export function previsto(guia: Pick<GuiaGuardada, 'guia' | 'datos'>, acciones: r
   const suya = !guia.datos || guia.datos.custodia === 'propia' || pendientes.some((una) => tomaElPaquete(una.estado))
   const pasos = ultima
     ? pasosDesde(ultima.estado!).filter((paso) => suya || tomaElPaquete(paso.estado))
-    : (guia.datos?.siguientes.filter(({ estado: otro }) => otro !== 'cancelado') ?? TODOS_LOS_PASOS.map(pasoA))
+    : (guia.datos?.siguientes.filter(({ estado: otro }) => otro !== 'cancelado') ??
+      (guia.sinAsignar ? [] : TODOS_LOS_PASOS.map(pasoA)))
   return { estado, porEnviar: ultima !== undefined, final: estado !== null && esEstadoFinal(estado), suya, pasos }
 }

@@ -7,7 +7,7 @@ import { llano } from './textos.ts'
 /** Largest distance, in metres, between the confirmed points of one door. */
 export const UNA_PUERTA_M = 50
 
-/** Door of a parcel, as far as the phone knows it. */
+/** Door of a parcel, with the data that the phone has about it. */
 export interface Puerta {
   /** Confirmed point; null if no point is confirmed. */
   punto: Point | null
@@ -25,7 +25,7 @@ export function puntoConfirmado({ ubicacion: { estado, lat, lng } }: ConLugar): 
   return estado === 'confirmada' && lat !== null && lng !== null ? { lat, lng } : null
 }
 
-/** Parcel as the list of guides holds it. */
+/** Parcel, as in the list of guides. */
 interface Llevado {
   datos: (ConLugar & Pick<GuiaDeReparto, 'direccion'>) | null
   rumbo: Pick<Rumbo, 'hacia' | 'direccion' | 'telefono'> | null
@@ -44,7 +44,7 @@ const enUnaGrafia = (texto: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Result of comparing two doors; `dudosa` if a confirmed point is missing, so that only the courier can tell. */
+/** Result of comparing two doors; `dudosa` if a confirmed point is missing, so that the courier must decide. */
 export type Comparacion = 'misma' | 'dudosa' | 'otra'
 
 /**

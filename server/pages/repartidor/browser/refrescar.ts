@@ -4,7 +4,7 @@
 import { pedirGuias, pedirSuyas } from './api.ts'
 import { esEstadoFinal } from './dominio.ts'
 import { leerAjuste } from './store/base.ts'
-import { guardarGuias, guardarSinDatos, guiasDe } from './store/guias.ts'
+import { guardarGuias, guardarSinAsignar, guardarSinDatos, guiasDe } from './store/guias.ts'
 
 const FRESCA_MS = 2 * 60_000
 /** Maximum number of guides in one request to the service. */
@@ -12,14 +12,14 @@ const DE_UNA_VEZ = 100
 
 let enCurso = false
 /**
- * Time and session of the last listing of the guides that the courier carries. A new session starts without guides, so
- * it lists them at once.
+ * Time and session of the last list of the courier's guides that was fetched. A new session has no list, so it fetches
+ * one at once.
  */
 let listadas = { sesion: '', en: 0 }
 
 /**
- * Fetches the guides that the courier carries, unless their listing is fresh. Also fetches the other guides whose data
- * is old.
+ * Fetches the guides that the courier carries or that are assigned to the courier, unless the list is fresh. Also
+ * fetches the other guides whose data is old.
  */
 export async function refrescar() {
   const sesion = await leerAjuste('sesion')
@@ -31,7 +31,7 @@ export async function refrescar() {
     if (listadas.sesion !== vence_en || listadas.en < desde) {
       const suyas = await pedirSuyas()
       if (suyas.status !== 200) return
-      await guardarGuias(repartidor, suyas.cuerpo.datos, suyas.servidor, suyas.cuerpo.hoy)
+      await guardarGuias(repartidor, suyas.cuerpo.datos, suyas.servidor, suyas.cuerpo)
       listadas = { sesion: vence_en, en: Date.now() }
     }
     const viejas = (await guiasDe(repartidor)).filter(
@@ -42,6 +42,7 @@ export async function refrescar() {
       if (status !== 200) return
       await guardarGuias(repartidor, cuerpo.datos, servidor)
       for (const guia of cuerpo.desconocidas) await guardarSinDatos(repartidor, guia, true)
+      for (const guia of cuerpo.sin_asignar ?? []) await guardarSinAsignar(repartidor, guia)
     }
   } catch {
     // Without coverage, the guides on the phone stay as they are.

@@ -10,8 +10,12 @@ export interface Rumbo {
   /** Name of the person or merchant at the destination; null if unknown. */
   nombre: string | null
   telefono: string | null
-  /** Address in words. */
+  /** Address as text, in two parts: `calle` (way to the door) and `zona` (municipality). */
   direccion: string
+  /** Part of the address that leads to the door; empty if only the municipality is known. */
+  calle: string
+  /** Municipality and department; empty for the place of a merchant. */
+  zona: string
   /** Directions; empty if none. */
   senas: readonly string[]
   lugar: PuntoDeReparto
@@ -31,6 +35,8 @@ export function rumboDe(datos: GuiaDeReparto | null, estado: Estado | null): Rum
     nombre: destinatario,
     telefono,
     direccion: [direccion, zona].filter(Boolean).join(', '),
+    calle: direccion ?? '',
+    zona,
     senas: sinRepetir(ubicacion.referencia, indicaciones),
     lugar: ubicacion,
     precision_m: ubicacion.precision_m,
@@ -44,11 +50,14 @@ const sinRepetir = (...textos: readonly (string | null | undefined)[]) => [
 
 function haciaElComercio({ recogida, nombre_comercio }: GuiaDeReparto, estado: Estado): Rumbo | null {
   if (!recogida) return null
+  const direccion = sinRepetir(recogida.nombre, recogida.direccion).join(', ') || 'El punto del mapa'
   return {
     hacia: estado === 'aceptado' ? 'recogida' : 'comercio',
     nombre: [recogida.contacto, nombre_comercio].filter(Boolean).join(', ') || null,
     telefono: recogida.telefono ?? null,
-    direccion: sinRepetir(recogida.nombre, recogida.direccion).join(', ') || 'El punto del mapa',
+    direccion,
+    calle: direccion,
+    zona: '',
     senas: sinRepetir(recogida.indicaciones),
     lugar: recogida,
     precision_m: null,

@@ -49,7 +49,8 @@ yo.addEventListener('fetch', (evento) => {
   const { request } = evento
   const url = request.url.split(/[?#]/)[0]!
   const propia = request.mode === 'navigate' ? url === PAGINA : url.startsWith(`${RAIZ.href}recursos/`)
-  // All other requests go to the network unchanged: responses with personal data are never kept here.
+  // All other requests go to the network unchanged, because the service worker must not keep responses with personal
+  // data.
   if (request.method !== 'GET' || !propia) return
   evento.respondWith(caches.match(url, { ignoreVary: true }).then((guardada) => guardada ?? fetch(request)))
 })

@@ -4,6 +4,9 @@ import type { LugarElegido } from './lugar.ts'
 import type { abrirMapa as AbrirMapa, MapaInteractivo } from './mapa.ts'
 import type { Zona } from './palabras.ts'
 
+/** Parts of the chosen location that the map shows and changes. */
+export type MarkedPlace = Pick<LugarElegido, 'punto' | 'precision' | 'elegir'>
+
 /** Part of the page that holds the map, open or not. */
 export interface Visor {
   /** Shows the map with the chosen location. Opens the map first if it is not open. */
@@ -17,7 +20,7 @@ export interface Visor {
  * Prepares the part of the page that holds the map; undefined if the page has no such part.
  * @param alCambiar called when it is known whether the map is visible
  */
-export function prepararMapa(lugar: LugarElegido, alCambiar: () => void, zona: Zona): Visor | undefined {
+export function prepararMapa(lugar: MarkedPlace, alCambiar: () => void, zona: Zona): Visor | undefined {
   const seccion = document.getElementById('con-mapa')
   const contenedor = document.getElementById('mapa')
   if (!seccion || !contenedor) return undefined

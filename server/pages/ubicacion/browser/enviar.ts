@@ -6,8 +6,8 @@ const ESPERA_MAXIMA_S = 30
 
 /**
  * Sends the form without leaving the page, and shows the page that the server returns.
- * @param sustituir replaces the current page with the returned page
- * @param queFalta shows what is missing, and returns true if anything is; saves a request over a bad network
+ * @param sustituir function that replaces the current page with the returned page
+ * @param queFalta shows what is missing, and returns true if anything is; this check saves a request over a bad network
  */
 export function prepararEnvio(
   formulario: HTMLFormElement,

@@ -89,7 +89,7 @@ export class Llenado {
   #conMapa = () => this.#visor !== undefined && !this.#visor.falta()
 
   #actualizar() {
-    // The map may open after the place was sent, when another page stands here.
+    // The map may open after the form was sent, when another page is already shown.
     if (!this.#formulario.isConnected) return
     const forma = this.#pasos.forma()
     const senalado = forma === 'gps' || forma === 'mapa' || (forma === 'enlace' && this.#lugar.punto() !== undefined)
@@ -100,7 +100,7 @@ export class Llenado {
     this.#contar()
   }
 
-  /** Describes the location once the pin has rested for 500 ms, not after every step of the pin. */
+  /** Describes the location once the pin has not moved for 500 ms, instead of after every small move. */
   #contar() {
     clearTimeout(this.#reloj)
     this.#reloj = window.setTimeout(() => decirEstado('estado-lugar', this.#describir()), 500)

@@ -1,4 +1,4 @@
-// Location that the recipient has chosen, in any of the ways. The form's hidden fields hold it.
+// Location that the recipient has chosen, by whichever method. The form's hidden fields hold it.
 import type { Point } from '../../../platform/maps/point.ts'
 import { IMPRECISA_M } from '../precision.ts'
 import { campo, guardar } from './formulario.ts'

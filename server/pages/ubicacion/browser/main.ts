@@ -1,10 +1,10 @@
-// Program of the recipient's page. It adds to the HTML: two steps, the phone's position, the map on demand, and sending
-// that survives bad coverage. Without the program, a link or a description still works.
+// Script of the recipient's page. It divides the form into two steps, finds the phone's position, opens the map on
+// demand, and sends the form again after bad coverage. Without the script, a link or a description still works.
 import { prepararEnvio } from './enviar.ts'
 import { guardar, olvidarCampos, recordar } from './formulario.ts'
 import { Llenado } from './llenado.ts'
 
-/** Wait until a page that reads a link is loaded again, in milliseconds. */
+/** Delay before the page is loaded again while the service reads a short link, in milliseconds. */
 const LECTURA_MS = 4_000
 
 /** Prepares the content of `<main>`: the page as it was loaded, or the page that replaced it. */
@@ -12,10 +12,10 @@ function iniciar() {
   const formulario = document.querySelector<HTMLFormElement>('form[data-formulario]')
   const recargar = document.querySelector('[data-recargar]')
   if (recargar) setTimeout(() => recargar.isConnected && location.reload(), LECTURA_MS)
-  // A confirmed location leaves no fields to remember.
+  // Once the location is confirmed, the saved fields are no longer needed.
   if (!formulario || formulario.dataset.confirmado !== undefined) olvidarCampos()
   if (!formulario) return
-  // The question whether a far location is right has no fields to fill in.
+  // The page that asks whether a far location is right has no fields to restore.
   if (!document.getElementById('lugar')) return prepararEnvio(formulario, sustituir, () => false)
   if (formulario.dataset.nuevo !== undefined) recordar(formulario)
   for (const parte of document.querySelectorAll<HTMLElement>('[data-con-js]')) parte.hidden = false
@@ -26,7 +26,9 @@ function iniciar() {
   fijarBarra(formulario)
 }
 
-/** Moves from a fault to its field without an entry in the browser's history, which holds the form's own steps. */
+/**
+ * Moves the focus from a fault to its field. Adds no entry to the browser's history, which contains the form's steps.
+ */
 function llevarAlCampo(evento: MouseEvent) {
   const enlace = (evento.target as HTMLElement).closest('a')
   if (!enlace) return
@@ -36,14 +38,21 @@ function llevarAlCampo(evento: MouseEvent) {
   campo?.focus({ preventScroll: true })
 }
 
-/** Keeps the action bar at the bottom of the window. Reserves as much space below the form as the bar covers. */
+/** Width of the form in characters below which a fixed action bar would cover too much of the window. */
+const ANCHO_MINIMO = 14
+
+/**
+ * Keeps the action bar at the bottom of the window, unless the text size is large. Reserves as much space below the
+ * form as the bar covers. Within a container query, older browsers would fix the bar to the form instead of the window.
+ */
 function fijarBarra(formulario: HTMLFormElement) {
   const barra = formulario.querySelector<HTMLElement>('.barra')!
-  barra.classList.add('fija')
   const medir = () => {
+    const letra = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+    barra.classList.toggle('fija', formulario.offsetWidth >= ANCHO_MINIMO * letra)
     const alto = getComputedStyle(barra).position === 'fixed' ? barra.offsetHeight : 0
     document.body.style.paddingBottom = `${alto}px`
-    // The bar must not cover the focused element either.
+    // The fixed action bar must not cover the focused element either.
     document.documentElement.style.scrollPaddingBottom = `${alto + 16}px`
   }
   medir()

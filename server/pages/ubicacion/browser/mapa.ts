@@ -131,7 +131,7 @@ function seVe(mapa: MapaDeLeaflet, punto: LatLng): boolean {
 function ponerMosaicos(mapa: MapaDeLeaflet, url: string, atribucion: string, alJuzgar: (visto: boolean) => void) {
   const texto = document.createElement('span')
   texto.textContent = atribucion
-  // OpenStreetMap requires this link. The operator writes the credit of any other provider.
+  // OpenStreetMap requires a link to its copyright page. For any other provider, the operator configures the credit.
   const suyo = /openstreetmap/i.test(atribucion)
   const enlace = `<a href="https://www.openstreetmap.org/copyright" rel="noreferrer noopener">${texto.innerHTML}</a>`
   mapa.attributionControl.setPrefix(false)
@@ -167,7 +167,7 @@ function ponerZoom(mapa: MapaDeLeaflet, contenedor: HTMLElement) {
     boton.addEventListener('click', () => mapa.setZoom(mapa.getZoom() + cambio))
     barra.append(boton)
   }
-  // Without this, a tap on a button would also be a tap on the map.
+  // Events of the zoom buttons stop here. Otherwise a tap on a button would also be a tap on the map.
   for (const tipo of ['click', 'dblclick', 'mousedown', 'pointerdown', 'touchstart']) {
     barra.addEventListener(tipo, (evento) => evento.stopPropagation())
   }

@@ -1,4 +1,4 @@
-// Description of a point in words, for recipients who do not see the map.
+// Description of a point in words, for recipients who cannot see the map.
 import { distanceKm, type Point } from '../../../platform/maps/point.ts'
 import { enMetros } from '../precision.ts'
 

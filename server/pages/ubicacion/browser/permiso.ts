@@ -1,4 +1,4 @@
-// Instructions for the recipient whose phone refused its position, for the browser in which the page is open.
+// Instructions for a recipient whose browser has denied access to the phone's position. They depend on the browser.
 
 /** Browsers by user agent, and the steps that allow the position in each. The first match applies. */
 const NAVEGADORES: readonly [RegExp, readonly string[]][] = [

@@ -47,7 +47,8 @@ export function prepararPosicion(lugar: LugarElegido, pasos: Pasos, alParar: () 
     if (accuracy <= PRECISA_M) busqueda.parar()
   }
   const fallar = ({ code, PERMISSION_DENIED }: GeolocationPositionError) => {
-    // Between two positions, an error passes by itself. Before the first position, the page has to report the error.
+    // After a first position, a later error is ignored because it is temporary. Before the first position, the page
+    // must report the error.
     if (mejor < Number.POSITIVE_INFINITY) return
     busqueda.parar()
     if (code === PERMISSION_DENIED) explicarPermiso(document.getElementById('estado-gps')!)

@@ -1,5 +1,5 @@
-// Program of the verification page. It computes the digest of a PDF, and the server compares it with the signed digest.
-// The PDF itself is not sent. The program also verifies the signature, so that the reader need not trust the service's
+// Script of the verification page. It computes the digest of a PDF, and the server compares it with the signed digest.
+// The PDF itself is not sent. The script also verifies the signature, so that the reader need not trust the service's
 // answer.
 import type { EvidenciaDePrueba, MotivoSinFirma } from '../../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_FALTA, DESCRIPCIONES_DE_SIN_FIRMA } from '../../../generado/contrato/vocabulario.ts'
@@ -12,7 +12,7 @@ const MAXIMO = 40 * 1024 * 1024
 interface Manifiesto {
   guia: string
   entregado_en: string
-  /** Missing in manifests of earlier versions, like `evidencia`. */
+  /** Member that manifests of earlier versions lack, like `evidencia`. */
   sin_firma?: MotivoSinFirma | null
   evidencia?: EvidenciaDePrueba | null
   archivos: { tipo: string; sha256: string }[]
@@ -35,17 +35,22 @@ const codigo = inGroups(guia)
 const entrada = document.querySelector<HTMLInputElement>('#archivo')!
 const donde = document.querySelector<HTMLElement>('#resultado')!
 const caja = document.querySelector<HTMLElement>('.zona')!
-/** Number of the file that was chosen last. If several files were chosen, only the result of the last file is shown. */
+/**
+ * Number of the file that was chosen last. If several files are chosen one after another, only the last result is
+ * shown.
+ */
 let vez = 0
 
 seccion.hidden = false
 entrada.addEventListener('change', () => {
   const archivo = entrada.files?.[0]
   if (archivo) void atender(archivo)
-  // Without this, choosing the same file again after a change to the file would have no effect.
+  // The field is emptied, because choosing the same file again after a change to the file would otherwise have no
+  // effect.
   entrada.value = ''
 })
-// Listens to the whole page: a browser would open a file that is dropped beside the box, and leave the page.
+// Listens on the whole page, because a browser would otherwise open a file that is dropped beside the box and leave the
+// page.
 for (const tipo of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
   document.addEventListener(tipo, (evento) => {
     evento.preventDefault()
@@ -104,14 +109,20 @@ async function comprobar(archivo: File): Promise<Resultado> {
   if (!respuesta.ok) return { ...SIN_RED, parrafos: ['Algo nos falló. Elija el archivo otra vez en un minuto.'] }
   const { resultado, manifiesto } = (await respuesta.json()) as { resultado: string; manifiesto: string | null }
   if (resultado === 'pendiente') return PENDIENTE
-  if (resultado !== 'autentica' || manifiesto === null) return DISTINTA
-  return segunFirma(await comprobarFirma(manifiesto, sha256))
+  if (!['autentica', 'rectificada'].includes(resultado) || manifiesto === null) return DISTINTA
+  const firma = await comprobarFirma(manifiesto, sha256)
+  return resultado === 'rectificada' && firma.estado !== 'mala' ? RECTIFICADA : segunFirma(firma)
 }
 
 const PENDIENTE: Resultado = {
   tono: 'aviso',
   titulo: 'La prueba se está preparando',
   parrafos: ['Vuelva a intentarlo en unos segundos.'],
+}
+const RECTIFICADA: Resultado = {
+  tono: 'mal',
+  titulo: 'Ya no vale',
+  parrafos: ['Este PDF lo emitió este servicio, pero la entrega fue un error y se deshizo.'],
 }
 const DISTINTA: Resultado = {
   tono: 'mal',
@@ -156,7 +167,7 @@ function segunFirma(firma: Firma): Resultado {
 const sinFirma = (porque: MotivoSinFirma | null | undefined) =>
   porque ? `No: ${DESCRIPCIONES_DE_SIN_FIRMA[porque].toLowerCase()}` : 'No'
 
-/** Returns the row that marks a delivery by an earlier page, with the missing evidence. */
+/** Returns the row about a delivery that was made with an outdated page, and lists the missing evidence. */
 function pedido({ faltas }: EvidenciaDePrueba): [string, string] {
   const dichas = faltas.map((falta) => DESCRIPCIONES_DE_FALTA[falta]).join(', ') || 'nada'
   return ['Pedido por el comercio', `Falta: ${dichas}. Se entregó con una página anterior`]

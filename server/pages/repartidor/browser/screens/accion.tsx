@@ -84,7 +84,7 @@ export function DetalleDeAccion(props: {
           cerrar={() => preguntar(false)}
           alAceptar={() =>
             aSolas(() => descartar(orden)).then(() => {
-              // The deleted action may have held back other actions.
+              // The deleted action may have held back other actions, which are now sent.
               enviarAhora()
               ir('', true)
             })
@@ -98,8 +98,8 @@ export function DetalleDeAccion(props: {
 }
 
 /**
- * Button for a courier who had the parcel but never recorded taking it. It records that step, and sends the refused
- * action again.
+ * Button for a courier who had the parcel but never reported taking it. It adds that step, and sends the refused action
+ * again.
  */
 function TomarAntes({ accion: { orden, guia }, toma }: { accion: Accion; toma: Estado }) {
   return (

@@ -76,7 +76,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
   const escribiendo = useRef<Promise<void>>(null)
   const sucio = useRef(false)
-  /** Shows a change at once, and stores it. Changes during a write cause only one further write. */
+  /** Shows a change on the screen at once, and then stores it. Changes during a write cause only one further write. */
   const cambiar = (cambio: Partial<Borrador>) => {
     actual.current = { ...actual.current, ...cambio }
     poner(actual.current)
@@ -89,7 +89,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       escribiendo.current = null
     })()
   }
-  /** Stores a photo before the screen shows it. */
+  /** Stores a photo before the screen shows it, so that the photo is never lost. */
   const agregar = async (nueva: ImagenGuardada) => {
     const fotos = [...actual.current.fotos, nueva.id]
     await guardarBorrador({ ...actual.current, fotos }, nueva)
@@ -118,7 +118,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     const { nombre, otras } = actual.current
     cambiar({ ...nuevo, otras: nuevo.nombre === nombre ? otras : trasRenombrar(otras) })
   }
-  // A corrected delivery goes without other parcels, because its time and place are fixed.
+  // A corrected delivery covers only its own parcel, because its time and place are fixed.
   const van = (lista: Borrador) => (lista.ocurrido_en ? [] : lasQueVan(lista, puerta))
   /** Parcels of the delivery with their policies, the form's parcel first. */
   const paquetes = (lista: Borrador) => [
@@ -175,7 +175,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     }))
     guardando.current = true
     try {
-      // A draft that is written later would restore what is already delivered.
+      // The draft must not be written again afterwards, because it would bring back a parcel that is already delivered.
       await escribiendo.current
       const entregas = [{ guia, recibe: lista, elMismo: true, politica: puerta.politica }, ...otras].map((una) => ({
         ...una,
@@ -280,7 +280,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       <button type="button" class="discreto" onClick={() => preguntar(true)}>
         Descartar
       </button>
-      <div class="barra">
+      <div class="barra pegada">
         <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
           Confirmar la entrega
@@ -310,7 +310,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
   )
 }
 
-/** Reasons between which the courier chooses if the receiver does not sign. */
+/** Reasons for a missing signature that the courier can choose. */
 function SinFirma(props: { valor: string; falla: string | undefined; alElegir: (motivo: string) => void }) {
   const { valor, falla, alElegir } = props
   return (
@@ -402,12 +402,12 @@ async function guardar(
           ...(lleva.documento ? opcional('documento', documento) : {}),
           ...(relacion ? { relacion: relacion as Relacion } : {}),
         },
-        // A corrected delivery keeps its place: the courier may be elsewhere by now.
+        // A corrected delivery keeps its position, because the courier may be elsewhere by now.
         ...((ocurrido_en ? lugar : punto) ?? {}),
         ...(avisada === null ? {} : { distancia_avisada_m: avisada }),
         ...opcional('descripcion', descripcion),
         ...(lleva.porque && !png && sin_firma ? { sin_firma: sin_firma as MotivoSinFirma } : {}),
-        // A page that does not know what the merchant needs says nothing of it, like an earlier page.
+        // If the phone does not know what the merchant needs, leaves out `evidencia`, as earlier pages do.
         ...(politica ? { evidencia: politica } : {}),
       },
       fotos:

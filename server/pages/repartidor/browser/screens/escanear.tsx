@@ -7,7 +7,7 @@ import { ir, useDatos } from '../hooks.ts'
 import { filasDeReparto } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
 import type { Sesion } from '../store/base.ts'
-import { guardarGuias, guardarSinDatos, guiasDe } from '../store/guias.ts'
+import { guardarGuias, guardarSinAsignar, guardarSinDatos, guiasDe } from '../store/guias.ts'
 import { Lote } from './lote.tsx'
 import { SIN_ESPACIO } from './paso.tsx'
 import { Titulo, Volver } from './piezas.tsx'
@@ -179,6 +179,7 @@ async function traer(repartidor: string, guia: string) {
   const respuesta = await leerGuia(guia).catch(() => undefined)
   if (respuesta?.status === 200) await guardarGuias(repartidor, [respuesta.cuerpo], respuesta.servidor)
   if (respuesta?.status === 404) await guardarSinDatos(repartidor, guia, true)
+  if (respuesta?.status === 403) await guardarSinAsignar(repartidor, guia)
 }
 
 type ConLuz = MediaTrackConstraintSet & { torch?: boolean }

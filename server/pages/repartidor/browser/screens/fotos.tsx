@@ -18,12 +18,12 @@ interface Tomar {
   cuantas: () => number
   /** Stores a photo. */
   agregar: (foto: ImagenGuardada) => Promise<void> | void
-  /** Shows the reason why there is no photo; undefined clears the message. */
+  /** Shows why there is no photo; undefined clears the message. */
   fallar: (causa: unknown) => void
 }
 
 /**
- * Takes photos and makes them smaller, one after another. `preparando` is the number of photos that are not ready yet.
+ * Takes photos and reduces their size, one after another. `preparando` is the number of photos that are not ready yet.
  */
 export function useFotos({ guia, cuantas, agregar, fallar }: Tomar) {
   const [preparando, preparar] = useState(0)

@@ -14,7 +14,7 @@ import { ir, useDatos } from '../hooks.ts'
 import { type Prevision, previsto } from '../previsto.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
 import type { Accion, Sesion } from '../store/base.ts'
-import { guardarGuias, guardarSinDatos, guiaDe, soltarGuia } from '../store/guias.ts'
+import { guardarGuias, guardarSinAsignar, guardarSinDatos, guiaDe, soltarGuia } from '../store/guias.ts'
 import { AvisarALaCentral, hace, Titulo, Volver } from './piezas.tsx'
 import { Vista } from './view.tsx'
 
@@ -25,7 +25,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const leido = useDatos(async () => {
     const [guardada, acciones] = await Promise.all([guiaDe(yo, guia), leerAcciones()])
     const deEsta = acciones.filter((una) => una.guia === guia)
-    return { guardada, prevision: previsto({ guia, datos: guardada?.datos ?? null }, deEsta), deEsta }
+    return { guardada, prevision: previsto(guardada ?? { guia, datos: null }, deEsta), deEsta }
   }, guia)
   // Sent actions may have changed which data the courier may see, so the guide is fetched again.
   const enviadas = leido?.deEsta.filter(({ situacion }) => situacion === 'enviada').length ?? 0
@@ -43,6 +43,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const terminada = datos ? null : finDe(deEsta)
   const estado = terminada ?? prevision.estado
   const desconocida = !datos && !terminada && guardada?.desconocida
+  const sinAsignar = !datos && !terminada && guardada?.sinAsignar
   return (
     <>
       <Volver a="">Inicio</Volver>
@@ -50,7 +51,13 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
         <span class="codigo">{inGroups(guia)}</span>
       </Titulo>
       <p class="estado">
-        {estado ? NOMBRES[estado] : guardada?.desconocida ? 'No existe' : 'Sin datos todavía'}
+        {estado
+          ? NOMBRES[estado]
+          : desconocida
+            ? 'No existe'
+            : sinAsignar
+              ? 'No la tiene asignada'
+              : 'Sin datos todavía'}
         {prevision.porEnviar && ' (por enviar)'}
       </p>
       {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
@@ -70,7 +77,12 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
           </button>
         </>
       )}
-      {!datos && !terminada && !desconocida && (
+      {sinAsignar && (
+        <p class="nota">
+          Se abre cuando la central se la asigne. <AvisarALaCentral />
+        </p>
+      )}
+      {!datos && !terminada && !desconocida && !sinAsignar && (
         <p class="nota">
           {sinRespuesta
             ? 'Sin cobertura no se ve el destino. Puede anotar lo que hizo: se enviará con su hora. Si no la llevaba ya, registre antes que la recoge o que sale a ruta.'
@@ -78,7 +90,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
         </p>
       )}
       {datos && guardada && sinRespuesta && <p class="suave">Datos de {hace(guardada.leida)}, sin cobertura ahora.</p>}
-      {!terminada && !desconocida && (datos || sinRespuesta) && (
+      {!terminada && !desconocida && !sinAsignar && (datos || sinRespuesta) && (
         <Pasos guia={guia} prevision={prevision} confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true} />
       )}
     </>
@@ -100,15 +112,16 @@ async function actualizar(repartidor: string, guia: string): Promise<boolean> {
     const { status, cuerpo, servidor } = await leerGuia(guia)
     if (status === 200) await guardarGuias(repartidor, [cuerpo], servidor)
     if (status === 404) await guardarSinDatos(repartidor, guia, true)
-    return status === 200 || status === 404
+    if (status === 403) await guardarSinAsignar(repartidor, guia)
+    return status === 200 || status === 404 || status === 403
   } catch {
     return false
   }
 }
 
 /**
- * Steps of the guide. The frequent steps are in the bar near the thumb, however long the page is. Steps that end the
- * parcel's way to its recipient are apart.
+ * Steps that the guide allows. The frequent steps are in a bar at the bottom, within reach of the thumb. Steps that end
+ * the parcel's way to its recipient are apart.
  */
 function Pasos({ guia, prevision, confirmada }: { guia: string; prevision: Prevision; confirmada: boolean }) {
   const { pasos, final, suya } = prevision
@@ -144,7 +157,7 @@ function Pasos({ guia, prevision, confirmada }: { guia: string; prevision: Previ
         </nav>
       )}
       {aMano.length > 0 && (
-        <nav class="barra" aria-label="Qué hizo">
+        <nav class="barra pegada" aria-label="Qué hizo">
           {aMano.map((paso, i) => enlace(paso, i === 0 ? 'boton principal' : 'boton'))}
         </nav>
       )}

@@ -2,20 +2,25 @@ import { useEffect, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { type Estado, HECHOS, NOMBRES } from '../dominio.ts'
 import { useDatos } from '../hooks.ts'
-import { esSuya, filasDeReparto } from '../lista.ts'
-import { acciones as leerAcciones } from '../store/acciones.ts'
-import { leerAjuste, type Sesion } from '../store/base.ts'
-import { guiaDe, guiasDe } from '../store/guias.ts'
+import { aparteHoy, esSuya } from '../lista.ts'
+import type { Sesion } from '../store/base.ts'
+import { guiaDe } from '../store/guias.ts'
+import { leerFilas } from './fila.tsx'
 import { Titulo } from './piezas.tsx'
 
-/** Screen after a step: it confirms that the step is stored, shows its status, and leads to the next guide. */
+/** Screen after a step: confirms that the step is stored, shows whether it was sent, and leads to the next guide. */
 export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: Estado; cuantas: number }) {
   const { sesion, guia, estado, cuantas } = props
   const yo = sesion.repartidor
   const leido = useDatos(async () => {
-    const [acciones, guias, desde] = await Promise.all([leerAcciones(), guiasDe(yo), leerAjuste('desde')])
-    const filas = filasDeReparto(guias, acciones, desde).filter((fila) => fila.guia !== guia)
-    const siguiente = filas.find((fila) => esSuya(fila) && fila.pasos.some((paso) => paso.estado === tras(estado)))
+    const { acciones, filas } = await leerFilas(yo)
+    const siguiente = filas.find(
+      (fila) =>
+        fila.guia !== guia &&
+        esSuya(fila) &&
+        aparteHoy(fila) === null &&
+        fila.pasos.some((paso) => paso.estado === tras(estado)),
+    )
     const deEsta = acciones.filter((una) => una.guia === guia)
     const ultima = deEsta.findLast((una) => una.estado === estado)
     return { siguiente, ultima, detenida: deEsta.find(({ situacion }) => situacion === 'atencion') }
@@ -54,7 +59,7 @@ export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: E
             : 'El servicio ya lo tiene.'}
         </p>
       )}
-      <nav class="barra" aria-label="Seguir">
+      <nav class="barra pegada" aria-label="Seguir">
         {siguiente && (
           <a class="boton principal" href={`#/guia/${siguiente.guia}`}>
             Siguiente: {siguiente.titulo}
@@ -75,7 +80,10 @@ export function PantallaDeHecho(props: { sesion: Sesion; guia: string; estado: E
 const tras = (estado: Estado): Estado =>
   estado === 'recolectado' || estado === 'en_ruta' || estado === 'devuelto' ? estado : 'entregado'
 
-/** Returns the recipient's name as the phone first knew it: a finished guide is deleted once its step is sent. */
+/**
+ * Returns the recipient's name as it was before the step, because a finished guide is deleted from the phone once its
+ * step is sent.
+ */
 function useNombre(repartidor: string, guia: string) {
   const [nombre, poner] = useState<string | null>(null)
   useEffect(() => {

@@ -1,126 +1,151 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
+import { EllipsisVertical, History, PackageOpen, ScanBarcode, Search } from '../../../../generado/contrato/iconos.ts'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { nadieDentro, pedirSalida } from '../api.ts'
-import { aSolas, enviarAhora } from '../cola.ts'
-import { ir, pedirPosicion, puedeSituarse, useDatos } from '../hooks.ts'
-import { esSuya, filasDeReparto, terminadas } from '../lista.ts'
+import { useAqui, useDatos } from '../hooks.ts'
+import {
+  aparteHoy,
+  type DelMunicipio,
+  esSuya,
+  type FilaDeReparto,
+  filasDeReparto,
+  porMunicipio,
+  siguienteParada,
+  terminadas,
+} from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
-import { type Accion, leerAjuste, ponerAjuste, type Sesion } from '../store/base.ts'
+import { leerAjuste, ponerAjuste, type Sesion } from '../store/base.ts'
 import { borradores as leerBorradores } from '../store/borradores.ts'
 import { guiasDe } from '../store/guias.ts'
-import { olvidarSesion } from '../store/limpieza.ts'
-import { Guias } from './guias.tsx'
+import { esVisible, FilaBreve, recordar, useVolverA } from './fila.tsx'
 import { Instalar } from './instalar.tsx'
-import { horaDe, nombreDeGuia, Pregunta, situacionDe, Titulo } from './piezas.tsx'
+import { Parada } from './parada.tsx'
+import { Icono, Titulo } from './piezas.tsx'
 
-const POR_ENVIAR = 8
-
-/** State of the page that several screens need. */
+/** State of the page that several screens use. */
 export interface Contexto {
   sesion: Sesion
   enLinea: boolean
   enviando: readonly number[]
 }
 
-/** Home screen. */
-export function Inicio({ sesion, enLinea, enviando }: Contexto) {
+/** First screen: the next stop, the stops after it, and notices that need the courier's attention. */
+export function Inicio({ sesion }: Contexto) {
   const yo = sesion.repartidor
+  const aqui = useAqui()
   const datos = useDatos(async () => {
-    const [acciones, borradores, guias, hoy, desfase = 0, desde = null] = await Promise.all([
+    const [acciones, borradores, guias, hoy, asignadas, desfase = 0, desde = null] = await Promise.all([
       leerAcciones(),
       leerBorradores(yo),
       guiasDe(yo),
       leerAjuste('hoy'),
+      leerAjuste('asignadas'),
       leerAjuste('desfase'),
       leerAjuste('desde'),
     ])
-    return { acciones, borradores, guias, desde, hechas: terminadas(acciones, yo, hoy, Date.now() + desfase) }
+    return {
+      acciones,
+      borradores,
+      guias: guias.filter(esVisible),
+      desde,
+      asignadas: porMunicipio(asignadas, acciones),
+      hechas: terminadas(acciones, yo, hoy, Date.now() + desfase),
+    }
   }, yo)
-  const [, cambiar] = useState(0)
-  const filas = useMemo(() => (datos ? filasDeReparto(datos.guias, datos.acciones, datos.desde) : []), [datos])
+  const filas = useMemo(
+    () => (datos ? filasDeReparto(datos.guias, datos.acciones, datos.desde, aqui ?? datos.desde) : []),
+    [datos, aqui],
+  )
   const sinComienzo = datos?.desde === null
   useEffect(() => {
-    if (sinComienzo) situarSinPreguntar()
-  }, [sinComienzo])
+    if (sinComienzo && aqui) ponerAjuste('desde', aqui)
+  }, [sinComienzo, aqui])
+  useVolverA(datos !== undefined)
   if (!datos) return null
+  const parada = siguienteParada(filas)
+  const suyas = filas.filter(esSuya)
+  const deLaParte = (parte: ReturnType<typeof aparteHoy>) =>
+    suyas.filter((fila) => fila !== parada && aparteHoy(fila) === parte)
+  const [deAhora, queVuelven, deOtroDia] = [deLaParte(null), deLaParte('vuelve'), deLaParte('otro_dia')]
+  const otras = filas.filter((fila) => fila !== parada && !esSuya(fila))
+  const ahora = suyas.filter((fila) => aparteHoy(fila) === null)
   const sinEnviar = datos.acciones.filter(({ situacion }) => situacion !== 'enviada')
-  // Actions that need the courier's attention come first. A courier does not need the list of a whole day's unsent
-  // actions.
-  const primeras = [...sinEnviar]
-    .sort((una, otra) => Number(otra.situacion === 'atencion') - Number(una.situacion === 'atencion'))
-    .slice(0, Math.max(POR_ENVIAR, sinEnviar.filter(({ situacion }) => situacion === 'atencion').length))
-  const enviadas = datos.acciones.filter((una) => una.situacion === 'enviada' && una.repartidor === yo).reverse()
-  const fila = (accion: Accion) => (
-    <li key={accion.orden} class={accion.situacion}>
-      <a href={`#/accion/${accion.orden}`}>
-        <strong>{nombreDeGuia(accion)}</strong> <span class="codigo">{inGroups(accion.guia)}</span>{' '}
-        <small>
-          {horaDe(accion.ocurrido_en, accion.zona)} · {situacionDe(accion, enviando, yo, enLinea, sesion.vigente)}
-        </small>
-      </a>
-    </li>
-  )
+  const detenidas = sinEnviar.filter(({ situacion }) => situacion === 'atencion').length
   return (
     <>
-      <Titulo>Hola, {sesion.nombre.split(' ')[0]}</Titulo>
-      <Avance hechas={datos.hechas} faltan={filas.filter(esSuya).length} />
-      <a class="boton principal" href="#/escanear">
-        Escanear
-      </a>
-      <Instalar />
-      {sinEnviar.length > 0 && (
-        <section aria-labelledby="por-enviar">
-          <h2 id="por-enviar">Por enviar ({sinEnviar.length})</h2>
-          <ul class="lista">{primeras.map(fila)}</ul>
-          {primeras.length < sinEnviar.length && (
-            <p class="suave">Y {sinEnviar.length - primeras.length} más, en su orden.</p>
+      <header class="encabezado">
+        <Titulo>{tituloDe(ahora, datos.hechas, sesion)}</Titulo>
+        <a class="boton solo-icono callado" href="#/mas" aria-label="Más" title="Más">
+          <Icono dibujo={EllipsisVertical} />
+        </a>
+      </header>
+      <nav class="pestanas" aria-label="Reparto">
+        <a href="#/buscar">
+          <Icono dibujo={Search} />
+          Buscar
+        </a>
+        <a class="escanear" href="#/escanear">
+          <Icono dibujo={ScanBarcode} />
+          Escanear
+        </a>
+        <a href="#/hoy">
+          <Icono dibujo={History} />
+          Hecho
+          {sinEnviar.length > 0 && (
+            <span class="cuenta">
+              {sinEnviar.length}
+              <span class="oculto"> por enviar</span>
+            </span>
           )}
-          {sesion.vigente && (
-            <button type="button" onClick={enviarAhora}>
-              Enviar ahora
-            </button>
-          )}
-        </section>
+        </a>
+      </nav>
+      <Avance hechas={datos.hechas} lleva={suyas.length} />
+      {detenidas > 0 && (
+        <p class="nota mal">
+          <a href="#/hoy">
+            {detenidas === 1
+              ? 'Algo que hizo necesita su atención'
+              : `${detenidas} cosas que hizo necesitan su atención`}
+          </a>
+        </p>
       )}
-      {datos.borradores.length > 0 && (
-        <section aria-labelledby="a-medias">
-          <h2 id="a-medias">Entregas a medias</h2>
-          <ul class="lista">
-            {datos.borradores.map(({ guia, fotos }) => (
-              <li key={guia} class="atencion">
-                <a href={`#/guia/${guia}/entregar`}>
-                  <strong>Terminar la entrega</strong> <span class="codigo">{inGroups(guia)}</span>{' '}
-                  <small>{fotos.length === 1 ? '1 foto' : `${fotos.length} fotos`}</small>
-                </a>
-              </li>
-            ))}
-          </ul>
-        </section>
+      {datos.borradores.map(({ guia }) => (
+        <p key={guia} class="nota">
+          <a href={`#/guia/${guia}/entregar`}>
+            Terminar la entrega de <span class="codigo">{inGroups(guia)}</span>
+          </a>
+        </p>
+      ))}
+      {parada && <Parada fila={parada} suyas={suyas} quien={sesion.nombre} situado={aqui !== null} />}
+      {filas.length === 0 && datos.asignadas.length === 0 && (
+        <div class="vacio">
+          <Icono dibujo={PackageOpen} />
+          <p>Escanee los paquetes antes de salir: así tendrá sus direcciones también sin cobertura.</p>
+        </div>
       )}
-      <Guias sesion={sesion} filas={filas} alCambiar={() => cambiar((n) => n + 1)} />
-      {enviadas.length > 0 && (
-        <details>
-          <summary>Enviado hoy ({enviadas.length})</summary>
-          <ul class="lista">{enviadas.map(fila)}</ul>
-        </details>
-      )}
-      <Salir sinEnviar={sinEnviar.length} aMedias={datos.borradores.length} />
+      {!parada && <Instalar />}
+      <Lista titulo="Después" filas={deAhora} />
+      <Asignados grupos={datos.asignadas} />
+      <Lista titulo="Vuelven a bodega" filas={queVuelven} />
+      <Lista titulo="Para otro día" filas={deOtroDia} />
+      <Lista titulo="Otras a mano" filas={otras} />
     </>
   )
 }
 
-/** Begins the order of the stops where the phone is, if the courier has allowed it before. */
-async function situarSinPreguntar() {
-  if (await puedeSituarse())
-    await pedirPosicion().then(
-      (aqui) => ponerAjuste('desde', aqui),
-      () => {},
-    )
+/** Returns the heading of the screen: the work that is left. */
+function tituloDe(ahora: readonly FilaDeReparto[], hechas: number, { nombre }: Sesion): string {
+  const devolver = ahora.filter(({ estado }) => estado === 'en_devolucion').length
+  const entregar = ahora.length - devolver
+  const dichos = [entregar > 0 && `${entregar} por entregar`, devolver > 0 && `${devolver} por devolver`].filter(
+    Boolean,
+  )
+  if (dichos.length > 0) return dichos.join(', ')
+  return `${hechas > 0 ? 'Terminó' : 'Hola'}, ${nombre.split(' ')[0]}`
 }
 
-/** Progress of the day: «12 de 40». */
-function Avance({ hechas, faltan }: { hechas: number; faltan: number }) {
-  const todas = hechas + faltan
+/** Progress of the day: «12 de 40 entregadas». */
+function Avance({ hechas, lleva }: { hechas: number; lleva: number }) {
+  const todas = hechas + lleva
   if (todas === 0) return null
   return (
     <p class="avance">
@@ -132,36 +157,49 @@ function Avance({ hechas, faltan }: { hechas: number; faltan: number }) {
   )
 }
 
-function Salir({ sinEnviar, aMedias }: { sinEnviar: number; aMedias: number }) {
-  const [preguntando, preguntar] = useState(false)
-  const salir = () =>
-    aSolas(async () => {
-      const dicho = await pedirSalida().then(nadieDentro, () => false)
-      await olvidarSesion(!dicho)
-      ir('', true)
-    })
+/**
+ * Guides that are assigned to the courier, grouped by municipality. The destination of each becomes visible when the
+ * courier takes the parcel.
+ */
+function Asignados({ grupos }: { grupos: readonly DelMunicipio[] }) {
+  if (grupos.length === 0) return null
+  const todas = grupos.reduce((suma, { guias }) => suma + guias.length, 0)
   return (
-    <>
-      <button type="button" class="discreto" onClick={() => (sinEnviar + aMedias > 0 ? preguntar(true) : salir())}>
-        Salir
-      </button>
-      {preguntando && (
-        <Pregunta
-          titulo="¿Salir sin haberlo enviado todo?"
-          si="Salir de todos modos"
-          no="Quedarme"
-          cerrar={() => preguntar(false)}
-          alAceptar={salir}
-        >
-          {sinEnviar > 0 && (
-            <p>
-              {sinEnviar === 1 ? 'Hay una acción' : `Hay ${sinEnviar} acciones`} sin enviar. Quedan guardadas en este
-              teléfono, y se envían cuando vuelva a entrar quien las hizo.
-            </p>
-          )}
-          {aMedias > 0 && <p>Lo que no terminó de llenar se borra, con sus fotos.</p>}
-        </Pregunta>
-      )}
-    </>
+    <section aria-labelledby="asignados">
+      <h2 id="asignados">Asignados ({todas})</h2>
+      <p class="suave">Escanéelos al recogerlos: entonces verá a quién van.</p>
+      {grupos.map(({ municipio, guias }) => (
+        <details key={municipio} class="municipio">
+          <summary>
+            {municipio} ({guias.length})
+          </summary>
+          <ul class="lista">
+            {guias.map((guia) => (
+              <li key={guia}>
+                <a id={`g-${guia}`} href={`#/guia/${guia}`} onClick={() => recordar(guia)}>
+                  <span class="codigo">{inGroups(guia)}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </details>
+      ))}
+    </section>
+  )
+}
+
+function Lista({ titulo, filas }: { titulo: string; filas: readonly FilaDeReparto[] }) {
+  if (filas.length === 0) return null
+  return (
+    <section aria-label={titulo}>
+      <h2>
+        {titulo} ({filas.length})
+      </h2>
+      <ul class="lista">
+        {filas.map((fila) => (
+          <FilaBreve key={fila.guia} fila={fila} />
+        ))}
+      </ul>
+    </section>
   )
 }

@@ -41,7 +41,7 @@ export function Lote({ sesion, filas, dice }: { sesion: Sesion; filas: readonly 
     }
   }
   return (
-    <div class="barra">
+    <div class="barra pegada">
       <p role="status">{dice}</p>
       <AvisoDeFalla de="lote">{falla}</AvisoDeFalla>
       {ofertas.slice(0, 2).map(({ estado, n }, i) => (
@@ -89,7 +89,7 @@ export function LoteHecho() {
           </ul>
         </section>
       )}
-      <nav class="barra" aria-label="Seguir">
+      <nav class="barra pegada" aria-label="Seguir">
         <a class="boton principal" href="#/">
           Ver la lista
         </a>

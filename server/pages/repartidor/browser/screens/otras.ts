@@ -1,8 +1,12 @@
-// Screens that load after the list, as one file.
+// Screens that load after the first one, as one file.
 export { DetalleDeAccion } from './accion.tsx'
+export { Buscar } from './buscar.tsx'
 export { Entregar } from './entregar.tsx'
 export { Escanear } from './escanear.tsx'
 export { Guia } from './guia.tsx'
 export { PantallaDeHecho } from './hecho.tsx'
+export { Hoy } from './hoy.tsx'
 export { LoteHecho } from './lote.tsx'
+export { Marcar } from './marcar.tsx'
+export { Mas } from './mas.tsx'
 export { PantallaDePaso } from './paso.tsx'

@@ -14,7 +14,10 @@ export const SIN_ESPACIO =
   'El teléfono no tiene espacio. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
 
 const DIA_MS = 24 * 3_600_000
-/** Days that the recipient may ask for, by the phone's calendar. The server takes the first possible day if it is later. */
+/**
+ * Days that the recipient may ask for, by the phone's calendar. If the server's first possible day is later, the server
+ * takes that day.
+ */
 const DIAS = { desde: () => diaDe(Date.now() + DIA_MS), hasta: () => diaDe(Date.now() + 30 * DIA_MS) }
 const esUnDia = (dia: string) => /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= DIAS.desde() && dia <= DIAS.hasta()
 
@@ -140,7 +143,7 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
       <p id="nota-ayuda" class="suave">
         El comercio la lee.
       </p>
-      <div class="barra">
+      <div class="barra pegada">
         <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
           {estado ? 'Registrar' : 'Guardar la nota'}

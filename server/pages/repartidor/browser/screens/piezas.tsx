@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { ChevronLeft } from '../../../../generado/contrato/iconos.ts'
 import { createClock } from '../../../../platform/time/clock.ts'
 import { CENTRAL } from '../central.ts'
 import { NOMBRES } from '../dominio.ts'
@@ -20,12 +21,21 @@ export function Titulo({ children }: { children: ComponentChildren }) {
 }
 
 /**
+ * Icon. Screen readers skip it, because the text beside it or the control's name says the same.
+ * @param dibujo constant of `iconos.ts`
+ */
+export const Icono = ({ dibujo }: { dibujo: string }) => (
+  <svg class="icono" viewBox="0 0 24 24" aria-hidden="true" dangerouslySetInnerHTML={{ __html: dibujo }} />
+)
+
+/**
  * Link back to another screen.
  * @param a address of that screen
  */
 export const Volver = ({ a, children = 'Volver' }: { a: string; children?: ComponentChildren }) => (
   <a class="volver" href={`#/${a}`}>
-    <span aria-hidden="true">‹</span> {children}
+    <Icono dibujo={ChevronLeft} />
+    {children}
   </a>
 )
 
@@ -39,7 +49,7 @@ export const AvisarALaCentral = () =>
     <>Avise a la central.</>
   )
 
-/** Question before a step that cannot be undone. Both answers close it; Escape means no. */
+/** Question before a step that cannot be undone. Both answers close it; Escape means «no». */
 export function Pregunta(props: {
   titulo: string
   children?: ComponentChildren
@@ -95,7 +105,7 @@ export const hace = (instante: number) => {
   return minutos < 60 ? `hace ${minutos} min` : `hace ${Math.round(minutos / 60)} h`
 }
 
-/** Returns the name of an action. */
+/** Returns the name of an action, such as «Entregado». */
 export const nombreDeGuia = ({ estado }: Pick<Accion, 'estado'>) => (estado === null ? 'Nota' : NOMBRES[estado])
 
 /** Returns the status of an action in words. */

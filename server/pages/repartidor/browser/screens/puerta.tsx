@@ -89,7 +89,7 @@ export function lejosDe(aqui: Point | undefined, lugar: Point | null): number | 
 
 /** Fields of a receiver: name and relation to the recipient. */
 export function QuienRecibe(props: {
-  /** End of the fields' ids, which makes them unique on the page. */
+  /** Suffix of the ids of these fields, which makes them unique on the page. */
   sufijo: string
   valor: Recibe
   destinatario: string | null

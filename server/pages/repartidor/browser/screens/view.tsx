@@ -1,9 +1,10 @@
-import { inGroups } from '../../../../platform/codes/guideCode.ts'
+import { MessageCircle, Phone } from '../../../../generado/contrato/iconos.ts'
 import type { GuiaDeReparto } from '../dominio.ts'
 import { metros } from '../lista.ts'
+import { FUERA, type Llegar, llegarA } from '../llegar.ts'
 import type { Prevision } from '../previsto.ts'
 import { type Rumbo, rumboDe } from '../rumbo.ts'
-import { AvisarALaCentral } from './piezas.tsx'
+import { AvisarALaCentral, Icono } from './piezas.tsx'
 
 /** Precision of a place from the recipient's phone, in metres, above which the place may be another house. */
 const IMPRECISO_M = 200
@@ -22,13 +23,13 @@ export function Vista(props: { datos: GuiaDeReparto; prevision: Prevision; quien
 
 /** Reason why the courier cannot see the destination, if there is a reason. */
 function Custodia({ datos, suya, conRumbo }: { datos: GuiaDeReparto; suya: boolean; conRumbo: boolean }) {
-  const { custodia, nombre_comercio, contenido, siguientes } = datos
+  const { custodia, nombre_comercio, municipio, contenido, siguientes } = datos
   if (custodia === 'propia') return null
   if (suya) return <p class="nota">El destino se verá cuando el servicio sepa que la lleva usted.</p>
   if (custodia === 'ninguna') {
     return (
       <>
-        {!conRumbo && <p class="destinatario">{nombre_comercio}</p>}
+        {!conRumbo && <p class="destinatario">{nombre_comercio ?? municipio}</p>}
         {!conRumbo && contenido && <p class="suave">Lleva: {contenido}</p>}
         <p class="nota">No la lleva nadie. A quién va y adónde se ve al tomarla.</p>
       </>
@@ -56,7 +57,7 @@ function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; qu
       {rumbo.precision_m !== null && rumbo.precision_m > IMPRECISO_M && (
         <p class="nota">El lugar es aproximado, de unos {metros(rumbo.precision_m)}: llame antes de llegar.</p>
       )}
-      <Ayudas rumbo={rumbo} saludo={saludoDe(datos, rumbo, quien)} />
+      <Ayudas {...llegarA(datos, rumbo, quien)} />
       {aDestino && nombre_comercio && <p class="suave">De: {nombre_comercio}</p>}
       {contenido && <p class="suave">Lleva: {contenido}</p>}
       {aDestino && intentos !== null && intentos > 0 && (
@@ -66,45 +67,27 @@ function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; qu
   )
 }
 
-function saludoDe({ destinatario, recogida, nombre_comercio, guia }: GuiaDeReparto, { hacia }: Rumbo, quien: string) {
-  const de = nombre_comercio ? ` de ${nombre_comercio}` : ''
-  const aQuien = hacia === 'destinatario' ? destinatario : recogida?.contacto
-  const aQue = {
-    recogida: `vengo a recoger un paquete${de}`,
-    destinatario: `traigo su paquete${de}`,
-    comercio: `vengo a devolver un paquete${de}`,
-  }[hacia]
-  return `Hola${aQuien ? `, ${aQuien}` : ''}. Soy ${quien}, ${aQue} (guía ${inGroups(guia)}). `
-}
-
-/**
- * Buttons to call, to write and to navigate. Universal links open the app if it is installed, and otherwise a map in
- * the browser.
- */
-function Ayudas({ rumbo: { lugar, direccion, telefono }, saludo }: { rumbo: Rumbo; saludo: string }) {
-  const { lat, lng, maps_url } = lugar
-  const punto = lat !== null && lng !== null ? `${lat},${lng}` : null
-  const destino = encodeURIComponent(punto ?? direccion)
-  const enMapa = !punto && /^(https|geo):/i.test(maps_url ?? '') ? maps_url : null
-  const google = enMapa ?? `https://www.google.com/maps/dir/?api=1&destination=${destino}`
-  const fuera = { class: 'boton', target: '_blank', rel: 'noopener noreferrer' }
+/** Links to call, to write and to navigate. */
+function Ayudas({ llamar, escribir, google, waze, conLugar }: Llegar) {
   return (
     <div class="par">
-      {telefono && (
-        <a class="boton" href={`tel:${telefono}`}>
+      {llamar && (
+        <a class="boton" href={llamar}>
+          <Icono dibujo={Phone} />
           Llamar
         </a>
       )}
-      {telefono && (
-        <a {...fuera} href={`https://wa.me/${telefono.replace(/\D/g, '')}?text=${encodeURIComponent(saludo)}`}>
+      {escribir && (
+        <a class="boton" {...FUERA} href={escribir}>
+          <Icono dibujo={MessageCircle} />
           WhatsApp
         </a>
       )}
-      <a {...fuera} href={google}>
-        {punto || enMapa ? 'Google Maps' : 'Buscar en el mapa'}
+      <a class="boton" {...FUERA} href={google}>
+        {conLugar ? 'Google Maps' : 'Buscar en el mapa'}
       </a>
-      {punto && (
-        <a {...fuera} href={`https://waze.com/ul?ll=${destino}&navigate=yes`}>
+      {waze && (
+        <a class="boton" {...FUERA} href={waze}>
           Waze
         </a>
       )}

@@ -7,9 +7,9 @@ import { type Accion, abrir, borrarImagenes, escribirAlmacen, type ImagenGuardad
 
 /** Returns all actions, in the order in which they are sent. */
 export const acciones = async () => (await abrir()).getAll('acciones')
-/** Returns an action by its number; undefined if it is gone. */
+/** Returns an action by its number; undefined if it no longer exists. */
 export const accion = async (orden: number) => (await abrir()).get('acciones', orden)
-/** Returns an image by its id; undefined if it is gone. */
+/** Returns an image by its id; undefined if it no longer exists. */
 export const imagen = async (id: string) => (await abrir()).get('imagenes', id)
 
 /** Fields of a new action; {@link encolar} fills in the other fields. */
@@ -73,7 +73,7 @@ const dondeFue = ({ estado, entrega, evento }: AccionNueva, datos: GuiaDeReparto
   puntoDe(evento) ??
   (EN_EL_DESTINO.includes(estado) ? puntoDe(rumboDe(datos, datos?.estado ?? null)?.lugar) : null)
 
-/** Changes fields of actions in one transaction; does nothing with an action that is gone. */
+/** Changes fields of actions in one transaction. Skips actions that no longer exist. */
 export const cambiarAcciones = (unas: readonly Pick<Accion, 'orden'>[], cambio: (accion: Accion) => Partial<Accion>) =>
   escribirAlmacen(async (tx) => {
     const almacen = tx.objectStore('acciones')
@@ -82,11 +82,11 @@ export const cambiarAcciones = (unas: readonly Pick<Accion, 'orden'>[], cambio: 
       if (actual) await almacen.put({ ...actual, ...cambio(actual) })
     }
   })
-/** Changes fields of an action; does nothing if the action is gone. */
+/** Changes fields of an action; does nothing if it no longer exists. */
 export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial<Accion>) =>
   cambiarAcciones([{ orden }], cambio)
 
-/** Action that the server has received, with the guide's state after it, as the server reports it. */
+/** Action that the server has received, and the guide's state after it as the server reports it. */
 type Terminada = Pick<Accion, 'orden'> & { aplicado: boolean; estado: Estado; secuencia: number }
 
 /**

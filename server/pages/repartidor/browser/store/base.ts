@@ -1,6 +1,6 @@
 // Storage on the phone (IndexedDB). Every write is durable before the page reports it, and every tab learns of it.
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
-import type { AvanceDelDia } from '../../../../generado/contrato/tipos/index.ts'
+import type { AvanceDelDia, GuiaAsignada } from '../../../../generado/contrato/tipos/index.ts'
 import type { Point } from '../../../../platform/maps/point.ts'
 import type {
   DatosDeEntrega,
@@ -58,7 +58,7 @@ export interface Accion {
   entrega?: DatosDeEntrega
   fotos: Adjunto[]
   firma: Adjunto | null
-  /** Signature as drawn. It is kept because the signer is gone when a delivery has to be corrected. */
+  /** Signature as strokes. It is kept for a later correction of the delivery, when the signer is no longer there. */
   trazos: Trazos | null
   situacion: 'pendiente' | 'enviada' | 'atencion'
   intentos: number
@@ -101,7 +101,7 @@ export interface Borrador {
   /** Place of a delivery that came back to be corrected; null for any other draft. */
   lugar: LugarDeEntrega | null
 }
-/** Guide on the phone. */
+/** Guide as the courier's phone stores it. */
 export interface GuiaGuardada {
   guia: string
   repartidor: string
@@ -110,12 +110,20 @@ export interface GuiaGuardada {
   /** Time when the phone got the guide from the server, by the phone's clock, in milliseconds since the epoch. */
   leida: number
   /**
-   * The same time by the server's clock, rounded up, in milliseconds since the epoch. Later actions on the guide are
-   * not dated before it.
+   * Time when the phone got the guide, by the server's clock, rounded up, in milliseconds since the epoch. Later
+   * actions on the guide are not dated before it.
    */
   vista: number
   /** True if the server said that no guide has this code. */
   desconocida: boolean
+  /** True if the server said that the guide is not assigned to the courier, who therefore may not see it. */
+  sinAsignar?: boolean
+}
+/** Guides that are assigned to the courier, but that the courier does not carry yet. */
+export interface Asignadas {
+  guias: GuiaAsignada[]
+  /** Time when the phone got them from the server, by the phone's clock, in milliseconds since the epoch. */
+  leida: number
 }
 /** Session on this phone; `vigente` until the server says that the session is over. */
 export interface Sesion extends SesionDelServidor {
@@ -129,8 +137,11 @@ interface Ajustes {
   pausa: number
   /** Point at which the order of the stops begins: the last stop, or where the courier asked for the order. */
   desde: Point
-  /** Guides that the courier finished on the company's day, as the server said last. */
+  /** Guides that the courier finished today by the company's calendar, from the server's last answer. */
   hoy: AvanceDelDia
+  asignadas: Asignadas
+  /** Colours that the courier chose; absent if the phone chooses them. */
+  tema: 'claro' | 'oscuro'
   /** Set if the courier signed out without coverage and the server does not know yet. */
   salir: true
   /** Set if the courier does not want to install the page. */

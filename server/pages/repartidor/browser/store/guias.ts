@@ -1,5 +1,5 @@
 // Guides that a courier has on the phone.
-import type { AvanceDelDia } from '../../../../generado/contrato/tipos/index.ts'
+import type { Suyas } from '../api.ts'
 import type { GuiaDeReparto } from '../dominio.ts'
 import { abrir, CADUCAN_MS, escribirAlmacen, type GuiaGuardada, type Sesion, type Transaccion } from './base.ts'
 
@@ -15,24 +15,25 @@ export async function guiaDe(repartidor: string, guia: string) {
   return (await guiasDe(repartidor)).find((una) => una.guia === guia)
 }
 
-/** Tells whether the courier is signed in on this phone. A response may arrive after the courier left. */
+/** Tells whether the courier is still signed in on this phone, because a response may arrive after signing out. */
 const estaDentro = async (tx: Transaccion, repartidor: string) =>
   ((await tx.objectStore('ajustes').get('sesion')) as Sesion | undefined)?.repartidor === repartidor
 
 /**
  * Stores guides as the server sent them. Of two copies, the copy with the higher `secuencia` is newer and stays.
  * @param servidor server's clock at the response, in milliseconds since the epoch
- * @param hoy guides that the courier finished today, if the server said so
+ * @param delDia guides that the courier finished today, and guides assigned to the courier, if the answer contains them
  */
 export const guardarGuias = (
   repartidor: string,
   leidas: readonly GuiaDeReparto[],
   servidor: number,
-  hoy?: AvanceDelDia,
+  { hoy, asignadas }: Pick<Suyas, 'hoy' | 'asignadas'> = {},
 ) =>
   escribirAlmacen(async (tx) => {
     if (!(await estaDentro(tx, repartidor))) return
     if (hoy) await tx.objectStore('ajustes').put(hoy, 'hoy')
+    if (asignadas) await tx.objectStore('ajustes').put({ guias: asignadas, leida: Date.now() }, 'asignadas')
     const guias = tx.objectStore('guias')
     for (const datos of leidas) {
       const previa = await guias.get(datos.guia)
@@ -60,6 +61,17 @@ export const guardarSinDatos = (repartidor: string, guia: string, desconocida: b
     const previa = await guias.get(guia)
     if (previa?.repartidor === repartidor && previa.datos && !desconocida) return
     await guias.put({ guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida })
+  })
+
+/**
+ * Stores that the courier may not see a guide, and deletes the guide's data. The code stays, because the guide may be
+ * assigned to the courier again.
+ */
+export const guardarSinAsignar = (repartidor: string, guia: string) =>
+  escribirAlmacen(async (tx) => {
+    if (!(await estaDentro(tx, repartidor))) return
+    const sinDatos = { guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida: false }
+    await tx.objectStore('guias').put({ ...sinDatos, sinAsignar: true })
   })
 
 /** Removes a guide from the phone. */

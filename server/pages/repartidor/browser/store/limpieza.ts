@@ -28,13 +28,13 @@ export const entrar = (sesion: SesionDelServidor) =>
     for (const guia of await tx.objectStore('guias').getAll()) {
       if (guia.repartidor !== sesion.repartidor) await tx.objectStore('guias').delete(guia.guia)
     }
-    for (const clave of ['salir', 'hoy', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
+    for (const clave of ['salir', 'hoy', 'asignadas', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
     await tx.objectStore('ajustes').put({ ...sesion, vigente: true }, 'sesion')
   })
 
 /**
  * Deletes all personal data except the actions that still have to be sent.
- * @param sinAvisar true if the server could not be told that the courier left
+ * @param sinAvisar true if the server does not know yet that the courier has signed out
  */
 export const olvidarSesion = (sinAvisar: boolean) =>
   escribirAlmacen(async (tx) => {
@@ -44,6 +44,6 @@ export const olvidarSesion = (sinAvisar: boolean) =>
     for (const una of await tx.objectStore('acciones').getAll()) {
       if (una.situacion === 'enviada') await tx.objectStore('acciones').delete(una.orden)
     }
-    for (const clave of ['sesion', 'hoy', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
+    for (const clave of ['sesion', 'hoy', 'asignadas', 'desde'] as const) await tx.objectStore('ajustes').delete(clave)
     if (sinAvisar) await tx.objectStore('ajustes').put(true, 'salir')
   })

@@ -1,0 +1,112 @@
+/** A real Prometheus for tests and pictures: Debian's package `prometheus`. */
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as esperar } from 'node:timers/promises'
+
+/** Path of the repository's alerting rules. */
+export const ALERTAS = 'despliegue/observabilidad/alertas.yml'
+
+/** True if Debian's package `prometheus` is installed. */
+export const HAY_PROMETHEUS = ['prometheus', 'promtool'].every(
+  (programa) => spawnSync(programa, ['--version'], { stdio: 'ignore' }).status === 0,
+)
+
+/** Shortens every time range in rules or in an expression to a few seconds, so that a test can wait for them. */
+export const acortar = (reglas: string, lapso = '6s'): string =>
+  reglas.replaceAll(/\[\d+[mh]\]/g, `[${lapso}]`).replaceAll(/^( +for: )\d+[mh]$/gm, '$11s')
+
+/** Answer of Prometheus's HTTP API. */
+interface Respuesta<T> {
+  status: string
+  error?: string
+  data: T
+}
+
+/** Values of one time series. */
+export interface SerieEnElTiempo {
+  etiquetas: Record<string, string>
+  /** Seconds since 1970, and the value. */
+  valores: [segundos: number, valor: number][]
+}
+
+/** Prometheus server that scrapes a process once a second. */
+export interface Prometheus {
+  /** Returns the names of the alerts that fire now. */
+  suenan(): Promise<string[]>
+  /** Returns the number of series that an expression yields now. */
+  series(expresion: string): Promise<number>
+  /** Returns the series that an expression yields between two instants, in seconds since 1970. */
+  rango(expresion: string, desde: number, hasta: number, paso: number): Promise<SerieEnElTiempo[]>
+  cerrar(): Promise<void>
+}
+
+async function escribirConfiguracion(carpeta: string, puertoDeMetricas: number): Promise<string> {
+  const reglas = join(carpeta, 'alertas.yml')
+  const configuracion = join(carpeta, 'prometheus.yml')
+  const objetivo = { targets: [`127.0.0.1:${puertoDeMetricas}`], labels: { instance: 'api-1' } }
+  await writeFile(reglas, acortar(await readFile(ALERTAS, 'utf8')))
+  await writeFile(
+    configuracion,
+    JSON.stringify({
+      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+      rule_files: [reglas],
+      scrape_configs: [{ job_name: 'guias', static_configs: [objetivo] }],
+    }),
+  )
+  return configuracion
+}
+
+/**
+ * Starts a Prometheus that scrapes the process on one port, with the repository's rules shortened.
+ * @param puerto free port for Prometheus itself
+ */
+export async function abrirPrometheus(puertoDeMetricas: number, puerto: number): Promise<Prometheus> {
+  const carpeta = await mkdtemp(join(tmpdir(), 'prometheus-'))
+  const proceso = spawn(
+    'prometheus',
+    [
+      `--config.file=${await escribirConfiguracion(carpeta, puertoDeMetricas)}`,
+      `--storage.tsdb.path=${join(carpeta, 'datos')}`,
+      `--web.listen-address=127.0.0.1:${puerto}`,
+      '--enable-feature=exemplar-storage',
+      '--log.level=error',
+    ],
+    { stdio: 'ignore' },
+  )
+  const terminado = new Promise((resolve) => proceso.once('exit', resolve))
+  const preguntar = async <T>(ruta: string, datos: Record<string, string> = {}): Promise<T> => {
+    const respuesta = await fetch(`http://127.0.0.1:${puerto}/api/v1/${ruta}?${new URLSearchParams(datos)}`)
+    const { status, error, data } = (await respuesta.json()) as Respuesta<T>
+    if (status !== 'success') throw new Error(`${datos.query}: ${error}`)
+    return data
+  }
+  const lista = () =>
+    fetch(`http://127.0.0.1:${puerto}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (proceso.exitCode === null && !(await lista())) await esperar(50)
+  return {
+    async suenan() {
+      const { alerts } = await preguntar<{ alerts: { state: string; labels: { alertname: string } }[] }>('alerts')
+      return alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname)
+    },
+    series: async (query) => (await preguntar<{ result: unknown[] }>('query', { query })).result.length,
+    async rango(query, desde, hasta, paso) {
+      type Matriz = { result: { metric: Record<string, string>; values: [number, string][] }[] }
+      const datos = { query, start: `${desde}`, end: `${hasta}`, step: `${paso}` }
+      const { result } = await preguntar<Matriz>('query_range', datos)
+      return result.map(({ metric, values }) => ({
+        etiquetas: metric,
+        valores: values.map(([segundos, valor]) => [segundos, Number(valor)]),
+      }))
+    },
+    async cerrar() {
+      proceso.kill('SIGTERM')
+      await terminado
+      await rm(carpeta, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,130 @@
+import { firmarWebhook, type Webhook, type WebhookParaCrear } from '@guias/sdk'
+import type { Registrado } from './guias.ts'
+import { desconocido } from './problema.ts'
+
+/**
+ * Seconds before each attempt, counted from the attempt before. The real service uses the same waits, and adds up to a
+ * fifth at random.
+ */
+export const ESPERAS = [0, 5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+
+/** Función que recibe la solicitud de un webhook, en lugar del servidor de su dirección. */
+export type Recibir = (solicitud: Request) => Response | Promise<Response>
+
+interface Registro {
+  webhook: Webhook
+  secreto: string
+}
+
+/** Envío de un evento a un webhook. */
+export interface Envio {
+  /** Código del webhook. */
+  webhook: string
+  /** Identificador del evento. */
+  evento: string
+  /** Número de intentos hasta ahora. */
+  intentos: number
+  /** Estado HTTP que contestó cada intento; 0 si no hubo respuesta. */
+  estados: number[]
+  /** Verdadero si un intento contestó 2xx. */
+  entregado: boolean
+}
+
+interface Pendiente extends Envio {
+  registro: Registro
+  cuerpo: string
+  toca: number
+}
+
+/** Webhooks of the test double and their deliveries, signed as the service signs them. */
+export class Envios {
+  readonly todos = new Map<string, Registro>()
+  readonly hechos: Pendiente[] = []
+  readonly #ahora: () => Date
+  readonly #recibir: Recibir
+
+  constructor(ahora: () => Date, recibir: Recibir) {
+    this.#ahora = ahora
+    this.#recibir = recibir
+  }
+
+  crear({ url, tipos = ['*'], descripcion }: WebhookParaCrear): Webhook & { secreto: string } {
+    const creado_en = this.#ahora().toISOString()
+    const codigo = `wh_${crypto.randomUUID().replaceAll('-', '').slice(0, 12).toUpperCase()}`
+    const secreto = `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
+    const webhook = {
+      ...{
+        webhook: codigo,
+        url,
+        tipos,
+        descripcion: descripcion ?? null,
+        estado: 'activo',
+        motivo: null,
+        estado_en: creado_en,
+      },
+      ...{
+        comprobado_en: creado_en,
+        fallas: null,
+        secretos: [{ version: 1, creado_en, vence_en: null }],
+        modo: 'test',
+      },
+      ...{ creado_en, actualizado_en: creado_en },
+    } as unknown as Webhook
+    this.todos.set(codigo, { webhook, secreto })
+    return { ...webhook, secreto }
+  }
+
+  buscar(codigo: string): Webhook {
+    const registro = this.todos.get(codigo)
+    if (registro) return registro.webhook
+    throw desconocido('webhook_desconocido', 'No hay ningún webhook con ese identificador.')
+  }
+
+  /** Queues the deliveries of an event. */
+  anotar({ evento, guia }: Registrado) {
+    const { url_rastreo: _url, zona_horaria: _zona, ...deAviso } = guia
+    const aviso = {
+      id: evento.id,
+      tipo: evento.tipo,
+      creado_en: evento.registrado_en,
+      datos: { guia: deAviso, evento },
+    }
+    for (const registro of this.todos.values()) {
+      if (!admite(registro.webhook.tipos, String(evento.tipo))) continue
+      const envio = { webhook: registro.webhook.webhook, evento: evento.id, intentos: 0, estados: [], entregado: false }
+      this.hechos.push({ ...envio, registro, cuerpo: JSON.stringify(aviso), toca: this.#ahora().getTime() })
+    }
+  }
+
+  /** Tells whether no attempt follows: the delivery arrived, or its webhook was deleted. */
+  #termino = ({ entregado, webhook }: Pendiente) => entregado || !this.todos.has(webhook)
+
+  /** Returns the time of the next attempt, in milliseconds; Infinity if none is left. */
+  proximo = () =>
+    Math.min(...this.hechos.map((envio) => (this.#termino(envio) ? Number.POSITIVE_INFINITY : envio.toca)))
+
+  /** Sends the due deliveries, in order. */
+  async enviar() {
+    for (const envio of this.hechos) {
+      const { registro, cuerpo } = envio
+      if (this.#termino(envio) || envio.toca > this.#ahora().getTime()) continue
+      const timestamp = Math.floor(this.#ahora().getTime() / 1000)
+      const firma = await firmarWebhook(cuerpo, { id: envio.evento, timestamp, secreto: registro.secreto })
+      const headers = { 'content-type': 'application/json', ...firma }
+      const solicitud = new Request(registro.webhook.url, { method: 'POST', body: cuerpo, headers })
+      const status = await Promise.resolve(this.#recibir(solicitud)).then(
+        (respuesta) => respuesta.status,
+        () => 0,
+      )
+      envio.intentos++
+      envio.estados.push(status)
+      envio.entregado = status >= 200 && status < 300
+      const espera = ESPERAS[envio.intentos]
+      envio.toca = espera === undefined ? Number.POSITIVE_INFINITY : this.#ahora().getTime() + espera * 1000
+    }
+  }
+}
+
+/** Reports whether a list of event types, which may contain `*` and `guia.*`, includes a type. */
+export const admite = (tipos: readonly string[], tipo: string) =>
+  tipos.some((uno) => uno === '*' || uno === tipo || (uno.endsWith('.*') && tipo.startsWith(uno.slice(0, -1))))

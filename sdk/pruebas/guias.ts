@@ -1,0 +1,274 @@
+import type { Estado, Evento, Falla, Guia, GuiaParaCrear, Recogida, UbicacionSimulada } from '@guias/sdk'
+import { leerTelefono } from '@guias/sdk/telefono'
+import { desconocido, invalidos, Rechazo } from './problema.ts'
+
+/** Transitions between states, as in the contract's `x-transiciones`. A test compares both. */
+export const TRANSICIONES: Readonly<Record<string, readonly string[]>> = {
+  aceptado: ['recolectado', 'cancelado'],
+  recolectado: ['en_bodega', 'en_transito', 'en_ruta', 'en_devolucion', 'extraviado'],
+  en_bodega: ['en_transito', 'en_ruta', 'entregado', 'en_devolucion', 'extraviado'],
+  en_transito: ['en_bodega', 'en_ruta', 'en_devolucion', 'extraviado'],
+  en_ruta: ['entregado', 'intento_fallido', 'en_bodega', 'en_devolucion', 'extraviado'],
+  intento_fallido: ['en_ruta', 'en_bodega', 'en_devolucion', 'extraviado'],
+  entregado: [],
+  en_devolucion: ['devuelto', 'extraviado'],
+  devuelto: [],
+  extraviado: ['en_bodega', 'en_devolucion'],
+  cancelado: [],
+}
+
+const DESCRIPCIONES: Readonly<Record<string, string>> = {
+  'guia.aceptado': 'Guía aceptada',
+  'guia.recolectado': 'Paquete recolectado',
+  'guia.en_bodega': 'Paquete en bodega',
+  'guia.en_transito': 'Paquete en tránsito',
+  'guia.en_ruta': 'Paquete en ruta de entrega',
+  'guia.intento_fallido': 'Intento de entrega fallido',
+  'guia.entregado': 'Paquete entregado',
+  'guia.en_devolucion': 'Paquete en devolución',
+  'guia.devuelto': 'Paquete devuelto al comercio',
+  'guia.extraviado': 'Paquete extraviado',
+  'guia.cancelado': 'Guía cancelada por el comercio',
+  'guia.resolucion_pendiente': 'Se espera una decisión sobre el paquete',
+  'ubicacion.solicitada': 'Se pidió al destinatario confirmar su ubicación',
+  'ubicacion.confirmada': 'Ubicación de entrega confirmada',
+  'ubicacion.vencida': 'Venció el plazo para confirmar la ubicación',
+}
+
+const HORA = 3_600_000
+/** Time within which the recipient can confirm the location, in milliseconds. */
+const PLAZO_DE_UBICACION = 72 * HORA
+const PLAZO_DE_DECISION = 5 * 24 * HORA
+/**
+ * Location that the recipient confirms if the test gives none. It replaces the centre of the declared municipality,
+ * which this double does not know.
+ */
+const CENTRO = { lat: 14.634915, lng: -90.506882 }
+/** Reasons of a failed attempt after which the merchant must act before the next attempt. */
+const PIDEN_ALGO = ['direccion_inexistente', 'direccion_incorrecta', 'sin_pago']
+
+/** Event, and the guide right after it. */
+export interface Registrado {
+  evento: Evento
+  guia: Guia
+}
+
+/** Guides of the test double and their events, in memory. */
+export class Guias {
+  readonly todas = new Map<string, Guia>()
+  readonly eventos: Registrado[] = []
+  readonly #contenidos = new Map<string, { guia: Guia; contenido: Map<string, string> }>()
+  readonly #ahora: () => Date
+
+  constructor(ahora: () => Date) {
+    this.#ahora = ahora
+  }
+
+  buscar(codigo: string): Guia {
+    const guia = this.todas.get(codigo.toUpperCase().replace(/[\s-]/g, ''))
+    if (guia) return guia
+    throw desconocido('guia_desconocida', 'No hay ninguna guía con ese identificador en el modo de esta llave.')
+  }
+
+  /**
+   * Creates a guide, or returns the guide with the same reference.
+   * @throws Rechazo if the data are not valid, or if the reference belongs to a guide with other data
+   */
+  crear(datos: GuiaParaCrear): { guia: Guia; repetida: boolean } {
+    const telefono = revisar(datos)
+    const { metadatos, ...sinMetadatos } = datos
+    const contenido = new Map(Object.entries({ ...sinMetadatos, telefono }).map(([k, v]) => [k, JSON.stringify(v)]))
+    const antes = datos.external_ref ? this.#contenidos.get(datos.external_ref) : undefined
+    if (antes) {
+      exigirIgual(antes.guia, antes.contenido, contenido)
+      return { guia: antes.guia, repetida: true }
+    }
+    const guia = nueva(nuevoCodigo(), datos, telefono, this.#ahora().toISOString())
+    this.todas.set(guia.guia, guia)
+    if (datos.external_ref) this.#contenidos.set(datos.external_ref, { guia, contenido })
+    this.#anotar(guia, 'guia.aceptado', { estado_anterior: null })
+    return { guia, repetida: false }
+  }
+
+  cancelar(codigo: string): Guia {
+    const guia = this.buscar(codigo)
+    if (guia.estado === 'cancelado') return guia
+    if (guia.estado !== 'aceptado') throw invalida(guia, 'cancelado', [])
+    return this.#pasar(guia, 'cancelado', {})
+  }
+
+  mover(codigo: string, { estado, motivo = null, ...otro }: { estado?: string; motivo?: string | null }): Guia {
+    const guia = this.buscar(codigo)
+    const posibles = (TRANSICIONES[guia.estado] ?? []).filter((uno) => uno !== 'cancelado')
+    if (estado === undefined || Object.keys(otro).some((uno) => uno !== 'idempotencia'))
+      throw new Rechazo(422, 'validacion', 'El servicio de pruebas mueve una guía con estado y motivo.')
+    if (!posibles.includes(estado)) throw invalida(guia, estado, posibles)
+    if (estado === 'en_ruta' && guia.ubicacion.estado !== 'confirmada')
+      throw new Rechazo(409, 'ubicacion_sin_confirmar', 'Confirme antes la ubicación.', { estado: guia.estado })
+    const { lat, lng } = guia.ubicacion
+    // The position of a sample delivery is some metres from the confirmed location.
+    if (estado === 'entregado') return this.#pasar(guia, estado, { lat: lat && lat - 0.0001, lng })
+    if (estado !== 'intento_fallido') return this.#pasar(guia, estado, { motivo })
+    guia.intentos++
+    const requiere_accion = PIDEN_ALGO.includes(motivo ?? '')
+    this.#pasar(guia, estado, { motivo, numero_intento: guia.intentos, requiere_accion })
+    const vence = new Date(this.#ahora().getTime() + PLAZO_DE_DECISION)
+    const pendiente = { estado: 'pendiente', opciones: ['reintentar', 'devolver'], vence_en: vence.toISOString() }
+    const resolucion = {
+      ...pendiente,
+      fecha_desde: dia(this.#ahora()),
+      accion: null,
+      fecha: null,
+      franja: null,
+      por: null,
+    }
+    guia.resolucion = resolucion as Guia['resolucion']
+    return this.#anotar(guia, 'guia.resolucion_pendiente', { resolucion })
+  }
+
+  /** Answers as the recipient would. */
+  responder(codigo: string, { resultado = 'confirmada', ...lugar }: UbicacionSimulada): Guia {
+    if (resultado === 'confirmada') return this.confirmar(codigo, 'destinatario', lugar)
+    if (resultado === 'vencida') return this.#vencer(this.buscar(codigo))
+    throw new Rechazo(
+      422,
+      'validacion',
+      'El servicio de pruebas no tiene el resultado fallida: use una llave guia_test_….',
+    )
+  }
+
+  /** Confirms the location, as the merchant or the recipient would. */
+  confirmar(
+    codigo: string,
+    origen: 'comercio' | 'destinatario',
+    lugar: { lat?: number; lng?: number; referencia?: string } = {},
+  ) {
+    const guia = this.buscar(codigo)
+    const { lat = CENTRO.lat, lng = CENTRO.lng, referencia = null } = lugar
+    const { solicitud } = guia.ubicacion
+    const fijos = { maps_url: null, precision_m: null, distancia_km: null, solicitud }
+    const confirmado_en = this.#ahora().toISOString()
+    guia.ubicacion = { ...fijos, estado: 'confirmada', origen, lat, lng, referencia, confirmado_en }
+    return this.#anotar(guia, 'ubicacion.confirmada', { lat, lng })
+  }
+
+  /** Does the automatic work of the service: sends the location requests, and lets them expire. */
+  trabajar() {
+    const ahora = this.#ahora()
+    for (const guia of this.todas.values()) {
+      const { ubicacion } = guia
+      const { solicitud } = ubicacion
+      if (!TRANSICIONES[guia.estado]?.length || ubicacion.estado !== 'solicitada' || !solicitud) continue
+      if (solicitud.estado === 'pendiente') {
+        const vence_en = new Date(ahora.getTime() + PLAZO_DE_UBICACION).toISOString()
+        guia.ubicacion = {
+          ...ubicacion,
+          solicitud: { ...solicitud, estado: 'enviado', enviado_en: ahora.toISOString(), vence_en },
+        }
+        this.#anotar(guia, 'ubicacion.solicitada', {})
+      } else if (solicitud.vence_en && new Date(solicitud.vence_en) <= ahora) this.#vencer(guia)
+    }
+  }
+
+  #vencer(guia: Guia): Guia {
+    guia.ubicacion = { ...guia.ubicacion, estado: 'vencida' }
+    return this.#anotar(guia, 'ubicacion.vencida', {})
+  }
+
+  #pasar(guia: Guia, estado: string, mas: object): Guia {
+    const estado_anterior = guia.estado
+    guia.estado = estado as Estado
+    if (guia.resolucion?.estado === 'pendiente') guia.resolucion = { ...guia.resolucion, estado: 'superada' }
+    return this.#anotar(guia, `guia.${estado}`, { estado_anterior, ...mas })
+  }
+
+  #anotar(guia: Guia, tipo: string, mas: object): Guia {
+    const ahora = this.#ahora().toISOString()
+    guia.actualizado_en = ahora
+    if (tipo !== 'guia.aceptado') guia.secuencia++
+    const { guia: codigo, external_ref, estado, secuencia } = guia
+    const vacios = {
+      motivo: null,
+      lat: null,
+      lng: null,
+      estado_reportado: null,
+      numero_intento: null,
+      requiere_accion: null,
+    }
+    const evento = {
+      ...{
+        id: `evt_${codigo}_${secuencia}`,
+        tipo,
+        guia: codigo,
+        external_ref,
+        estado,
+        estado_anterior: estado,
+        secuencia,
+      },
+      ...{ descripcion: DESCRIPCIONES[tipo] ?? tipo, ...vacios, ocurrido_en: ahora, registrado_en: ahora },
+      ...{ forzado: null, tardio: false, repartidor: null, campos: null, resolucion: null, ...mas },
+    }
+    this.eventos.push({ evento: evento as unknown as Evento, guia: structuredClone(guia) })
+    return guia
+  }
+}
+
+const dia = (fecha: Date) => new Date(fecha.getTime() - 6 * HORA).toISOString().slice(0, 10)
+
+const ALFABETO = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const nuevoCodigo = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => ALFABETO[byte % 32]).join('')
+
+const invalida = (guia: Guia, a: string, transiciones: readonly string[]) =>
+  new Rechazo(409, 'transicion_invalida', `La guía está en ${guia.estado} y no puede pasar a ${a}.`, {
+    estado: guia.estado,
+    transiciones: transiciones as Estado[],
+  })
+
+const tieneLugar = (lugar: Recogida | undefined) =>
+  Boolean(lugar && ((lugar.lat !== undefined && lugar.lng !== undefined) || lugar.maps_url))
+
+const falta = (campo: string, mensaje = 'falta; es obligatorio'): Falla => ({ campo, codigo: 'requerido', mensaje })
+
+/**
+ * Checks the required fields and the telephone, and returns the telephone in E.164. The double knows no other rules of
+ * the service.
+ */
+function revisar(datos: GuiaParaCrear): string {
+  const obligatorios = ['telefono', 'departamento', 'municipio'] as const
+  const errores = obligatorios.flatMap((campo) => (datos[campo] ? [] : [falta(`/${campo}`)]))
+  const leido = datos.telefono ? leerTelefono(datos.telefono, (datos.pais ?? 'GT') as 'GT') : undefined
+  if (leido && 'error' in leido) errores.push({ campo: '/telefono', codigo: 'formato_invalido', mensaje: leido.error })
+  if (!tieneLugar(datos.recogida)) errores.push(falta('/recogida', 'falta; dé lat y lng, o maps_url'))
+  if (errores.length > 0 || !leido || 'error' in leido) throw invalidos(errores)
+  return leido.e164
+}
+
+function exigirIgual(guia: Guia, antes: ReadonlyMap<string, string>, ahora: ReadonlyMap<string, string>) {
+  const errores = [...new Set([...antes.keys(), ...ahora.keys()])]
+    .filter((campo) => antes.get(campo) !== ahora.get(campo))
+    .map((campo) => ({ campo: `/${campo}`, codigo: 'difiere', mensaje: 'es distinto del que se envió' }) as Falla)
+  if (errores.length === 0) return
+  const mensaje = `Ya creó la guía ${guia.guia} con external_ref ${guia.external_ref} y otros datos.`
+  throw new Rechazo(409, 'external_ref_en_conflicto', mensaje, { errores, guia: guia.guia })
+}
+
+function nueva(guia: string, datos: GuiaParaCrear, telefono: string, ahora: string): Guia {
+  const { departamento, municipio, external_ref = null, lat = null, lng = null, maps_url = null, recogida } = datos
+  const { destinatario = null, direccion = null, indicaciones = null, contenido = null, metadatos = {} } = datos
+  const conLugar = lat !== null || maps_url !== null
+  const vacia = { maps_url: null, contacto: null, telefono: null, direccion: null, indicaciones: null }
+  const sinMensaje = { enviado_en: null, entregado_en: null, leido_en: null, vence_en: null, motivo: null }
+  const solicitud = { canal: 'buzon', estado: 'pendiente', numero: 1, creado_en: ahora, ...sinMensaje }
+  const ubicacion = {
+    ...{ estado: conLugar ? 'confirmada' : 'solicitada', origen: conLugar ? 'coordenadas' : null, lat, lng, maps_url },
+    ...{ precision_m: null, referencia: null, distancia_km: null, confirmado_en: conLugar ? ahora : null },
+    solicitud: conLugar ? null : solicitud,
+  }
+  return {
+    ...{ guia, estado: 'aceptado', modo: 'test', external_ref, telefono, destinatario, departamento, municipio },
+    ...{ direccion, indicaciones, contenido, lat, lng, maps_url },
+    ...{ recogida: { nombre: null, lat: null, lng: null, ...vacia, ...recogida }, metadatos, ubicacion, intentos: 0 },
+    ...{ resolucion: null, advertencias: [], secuencia: 1, creado_en: ahora, actualizado_en: ahora },
+    ...{ datos_borrados_en: null, zona_horaria: 'America/Guatemala', url_rastreo: `http://guias.pruebas/r/${guia}` },
+  } as unknown as Guia
+}

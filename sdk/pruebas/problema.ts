@@ -1,0 +1,25 @@
+import type { Falla, Problema } from '@guias/sdk'
+
+/** Error that carries the problem with which an operation answers. */
+export class Rechazo extends Error {
+  readonly problema: Problema
+
+  constructor(estado_http: number, codigo: string, mensaje: string, mas: Partial<Problema> = {}) {
+    super(mensaje)
+    this.problema = {
+      codigo: codigo as Problema['codigo'],
+      titulo: mensaje,
+      mensaje,
+      estado_http,
+      errores: [],
+      id_solicitud: 'pruebas',
+      documentacion: null as never,
+      ...mas,
+    }
+  }
+}
+
+export const desconocido = (codigo: string, mensaje: string) => new Rechazo(404, codigo, mensaje)
+
+export const invalidos = (errores: Falla[]) =>
+  new Rechazo(422, 'validacion', `Corrija ${errores.map(({ campo }) => campo.slice(1)).join(', ')}.`, { errores })

@@ -1,0 +1,95 @@
+import type { GuiaParaCrear, Metadatos, Recogida } from './generado/types.gen.js'
+
+const CAMPOS_DE_GUIA = [
+  ...(['telefono', 'departamento', 'municipio', 'external_ref', 'destinatario', 'direccion', 'indicaciones'] as const),
+  ...(['contenido', 'lat', 'lng', 'maps_url', 'metadatos'] as const),
+] satisfies (keyof GuiaParaCrear)[]
+const CAMPOS_DE_RECOGIDA = [
+  ...(['recogida_nombre', 'recogida_lat', 'recogida_lng', 'recogida_maps_url', 'recogida_contacto'] as const),
+  ...(['recogida_telefono', 'recogida_direccion', 'recogida_indicaciones'] as const),
+] satisfies `recogida_${keyof Recogida}`[]
+
+/** Columnas que una hoja de guías puede llevar. */
+export const COLUMNAS: readonly string[] = [...CAMPOS_DE_GUIA, 'pais', ...CAMPOS_DE_RECOGIDA]
+
+/** Names that shops give to columns, besides the contract's own. */
+const OTROS_NOMBRES: Readonly<Record<string, readonly string[]>> = {
+  external_ref: ['pedido', 'numero_de_pedido', 'num_pedido', 'no_pedido', 'n_pedido', 'id_pedido', 'orden', 'order'],
+  telefono: ['celular', 'movil', 'whatsapp', 'tel', 'telefono_del_cliente', 'phone'],
+  destinatario: ['nombre', 'cliente', 'nombre_del_cliente', 'nombre_completo', 'nombre_del_destinatario', 'name'],
+  departamento: ['depto'],
+  municipio: ['ciudad', 'city'],
+  direccion: ['direccion_de_entrega', 'domicilio', 'address'],
+  indicaciones: ['notas', 'nota', 'observaciones', 'comentarios'],
+  contenido: ['producto', 'productos', 'articulos', 'descripcion'],
+  lat: ['latitud', 'latitude'],
+  lng: ['longitud', 'longitude', 'lon', 'long'],
+  maps_url: ['mapa', 'enlace', 'link', 'google_maps', 'enlace_de_mapa', 'ubicacion'],
+}
+const CAMPO_DE = new Map(Object.entries(OTROS_NOMBRES).flatMap(([campo, otros]) => otros.map((otro) => [otro, campo])))
+
+/**
+ * Da el campo que nombra el título de una columna: `telefono` por «Teléfono» o «Celular», `recogida_lat` por
+ * «recogida.lat», `external_ref` por «External Ref», «Pedido» o «N.º de pedido».
+ */
+export function normalizarColumna(titulo: string): string {
+  const nombre = titulo
+    .normalize('NFD')
+    .replace(/[\p{M}º°#]/gu, '')
+    .trim()
+    .toLowerCase()
+    .replace(/[\s.-]+/g, '_')
+    .replace(/^_|_$/g, '')
+  return CAMPO_DE.get(nombre) ?? CAMPO_DE.get(nombre.replace(/^n_de_/, 'n_')) ?? nombre
+}
+
+/**
+ * Da la guía de los textos de sus campos, sin los vacíos. Las coordenadas se leen como números, también con coma decimal.
+ * Lo que no se puede leer queda como está, y el servicio dice por qué no vale.
+ */
+export function guiaDeCampos(valor: (campo: string) => string | undefined): GuiaParaCrear {
+  const guia: Record<string, unknown> = {}
+  const recogida = leerRecogida(valor)
+  for (const campo of [...CAMPOS_DE_GUIA, 'pais']) poner(guia, campo, campo, valor)
+  if (recogida) guia.recogida = recogida
+  return guia as GuiaParaCrear
+}
+
+/** Da el punto de recogida de los campos `recogida_…`; `undefined` si todos están vacíos. */
+export function leerRecogida(valor: (campo: string) => string | undefined): Recogida | undefined {
+  const recogida: Record<string, unknown> = {}
+  for (const campo of CAMPOS_DE_RECOGIDA) poner(recogida, campo.slice('recogida_'.length), campo, valor)
+  return Object.keys(recogida).length > 0 ? (recogida as Recogida) : undefined
+}
+
+/** Lee metadatos como `canal=web; tienda=12`; `undefined` si a una parte le falta el `=` o una clave se repite. */
+export function leerMetadatos(texto: string): Metadatos | undefined {
+  const pares = texto.split(';').filter((parte) => parte.trim())
+  const leidos = Object.fromEntries(
+    pares.map((parte) => {
+      const corte = parte.indexOf('=')
+      return [parte.slice(0, Math.max(0, corte)).trim(), parte.slice(corte + 1).trim()]
+    }),
+  )
+  return pares.every((parte) => parte.includes('=')) && Object.keys(leidos).length === pares.length ? leidos : undefined
+}
+
+/** Escribe metadatos como los lee {@link leerMetadatos}. */
+export const escribirMetadatos = (metadatos: Metadatos) =>
+  Object.entries(metadatos)
+    .map(([clave, texto]) => `${clave}=${texto}`)
+    .join('; ')
+
+function poner(
+  en: Record<string, unknown>,
+  nombre: string,
+  campo: string,
+  valor: (campo: string) => string | undefined,
+) {
+  const texto = valor(campo)?.trim()
+  if (!texto) return
+  if (campo === 'metadatos') en[nombre] = leerMetadatos(texto) ?? texto
+  else
+    en[nombre] =
+      /^(lat|lng)$/.test(nombre) && /^[+-]?\d+([.,]\d+)?$/.test(texto) ? Number(texto.replace(',', '.')) : texto
+}

@@ -1,0 +1,126 @@
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import type { Operaciones } from '../../generado/contrato/operaciones.ts'
+import { authenticate, requirePresence, requireScope } from '../http/authenticate.ts'
+import { correctCost, limitRate } from '../http/rateLimit.ts'
+import type { Operation, OperationId } from './contract.ts'
+import type { DeclaredResponse, HandlerInput } from './handler.ts'
+import {
+  type AnyHandler,
+  type BinderDeps,
+  type Binding,
+  createDepsOf,
+  explainRefusal,
+  inputOf,
+  requireValid,
+} from './routes.ts'
+
+/** Parts of the request that a page makes to an operation of the API. */
+export interface CallParts<O extends OperationId> {
+  path?: HandlerInput<O>['path']
+  /** Query parameters. A repeated parameter has an array of values. */
+  query?: Readonly<Record<string, string | readonly string[]>>
+  /** Body of the request. Undefined members are left out. */
+  body?: object
+}
+
+/** Successful answer of an operation. */
+export type GoodResponse<O extends OperationId> = Extract<
+  DeclaredResponse<O>,
+  { status: keyof Operaciones[O]['exitos'] }
+>
+
+/**
+ * Calls an operation of the contract on behalf of the person whose browser sent `req` to a page. Session, limits,
+ * scope, proof of presence, validation and audit work as for any other request.
+ * @throws Problema as the operation would answer it
+ */
+export type CallOperation = <O extends OperationId>(
+  req: Request,
+  id: O,
+  parts?: CallParts<O>,
+) => Promise<GoodResponse<O>>
+
+type Prepared = (req: Request, res: Response) => Promise<unknown>
+
+/** Creates the function with which pages call operations, within this process and without a network connection. */
+export function createCalls<D extends BinderDeps>(binding: Omit<Binding<D>, 'testigo'>): CallOperation {
+  const byId = new Map(binding.operaciones.map((operacion) => [operacion.id, operacion]))
+  const prepared = new Map<OperationId, Prepared>()
+  const depsOf = createDepsOf(binding.deps)
+  return async (req, id, parts = {}) => {
+    const operacion = byId.get(id)!
+    let call = prepared.get(id)
+    if (!call) {
+      call = prepare(binding, operacion, depsOf)
+      prepared.set(id, call)
+    }
+    const own = requestFor(req, operacion, parts)
+    try {
+      return (await call(own, req.res!)) as never
+    } finally {
+      own.solicitud.admision?.terminar()
+    }
+  }
+}
+
+/** Returns a request like the browser's, but with the path, query and body of the operation. */
+function requestFor(
+  req: Request,
+  { metodo, ruta }: Operation,
+  { path, query = {}, body }: Pick<CallParts<OperationId>, 'query' | 'body'> & { path?: unknown },
+): Request {
+  const params = (path ?? {}) as Readonly<Record<string, string>>
+  const url = ruta.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) search.append(name, one)
+  const full = search.size === 0 ? url : `${url}?${search}`
+  const method = metodo.toUpperCase()
+  const { id } = req.solicitud
+  return Object.create(req, {
+    method: { value: method },
+    url: { value: full, writable: true },
+    originalUrl: { value: full },
+    baseUrl: { value: '' },
+    params: { value: params, writable: true },
+    // Converts the body as JSON would: undefined members disappear.
+    body: { value: body && JSON.parse(JSON.stringify(body)), writable: true },
+    solicitud: { value: { id, metodo: method, inicio: performance.now(), deApi: false } },
+  }) as Request
+}
+
+function prepare<D extends BinderDeps>(
+  { autenticadores, comprobar, deps, handlers }: Omit<Binding<D>, 'testigo'>,
+  operacion: Operation,
+  depsOf: ReturnType<typeof createDepsOf<D>>,
+): Prepared {
+  const before = [
+    authenticate(operacion, autenticadores, deps),
+    limitRate(operacion, deps.limites),
+    requireScope(operacion),
+    requirePresence(operacion, deps.reloj),
+    correctCost(operacion),
+    ...requireValid(operacion, comprobar, deps.validacion),
+  ]
+  const explain = explainRefusal(operacion, deps.validacion)
+  const handler = handlers[operacion.id] as unknown as AnyHandler<D>
+  return async (req, res) => {
+    try {
+      for (const middleware of before) await passed(middleware, req, res)
+    } catch (error) {
+      throw await explained(explain, error, req, res)
+    }
+    return handler(inputOf(req, res), depsOf(req.solicitud.identidad))
+  }
+}
+
+/** Runs a middleware. Rejects with the error that the middleware passes to `next`. */
+const passed = (middleware: RequestHandler, req: Request, res: Response) =>
+  new Promise<void>((resolve, reject) => {
+    middleware(req, res, (error?: unknown) => (error ? reject(error) : resolve()))
+  })
+
+/** Returns the error that an error handler produces from another error. */
+const explained = (handler: ErrorRequestHandler, error: unknown, req: Request, res: Response) =>
+  new Promise<unknown>((resolve) => {
+    handler(error, req, res, resolve)
+  })

@@ -1,0 +1,15 @@
+import type { NetworkClass } from '../limits/limits.ts'
+
+/** Counts of the requests that a process answers. */
+export interface RequestMetrics {
+  /**
+   * Counts an answer.
+   * @param operacion operationId; `pagina` for pages and unknown paths, `en_vivo` for streams that stay open
+   * @param traza id of the request's trace; undefined if it is not traced
+   */
+  solicitud(operacion: string, status: number, segundos: number, traza?: string): void
+  /** Counts a request that was refused with 503 because too many were under way. */
+  saturada(): void
+  /** Counts a request that the network gate refused. */
+  rechazo(clase: NetworkClass): void
+}

@@ -1,0 +1,104 @@
+import { type Db, statement } from './db.ts'
+
+// New events of guides of all merchants. A client keeps PostgreSQL snapshots, one per part of the data, and asks for
+// the events that are not visible in them.
+
+/** PostgreSQL snapshots (`pg_snapshot`), one for each part of the data, in the order of `db.partes()`. */
+export type Snapshots = readonly string[]
+
+/** Maximum length of snapshots that a client sends, in characters. */
+const MAX_TEXT = 2_500
+
+/** Upper bound of transaction numbers: PostgreSQL fails to read larger ones. */
+const MAX_NUMBER = 2n ** 63n
+
+/** Joins snapshots into one text, which {@link readSnapshots} reads. */
+export const writeSnapshots = (snapshots: Snapshots): string => snapshots.join('-')
+
+/** Parses the snapshots that a client sends; undefined if the text is malformed. */
+export function readSnapshots(text: unknown): Snapshots | undefined {
+  if (typeof text !== 'string' || text.length > MAX_TEXT) return undefined
+  const snapshots = text.split('-')
+  return snapshots.every(isSnapshot) ? snapshots : undefined
+}
+
+/**
+ * Reports whether a text is a valid `pg_snapshot`: `min:max:` and the transactions in progress between them, in
+ * increasing order.
+ */
+function isSnapshot(text: string): boolean {
+  const parts = /^(\d{1,19}):(\d{1,19}):(\d{1,19}(?:,\d{1,19})*)?$/.exec(text)
+  if (!parts) return false
+  const [min, max] = [BigInt(parts[1]!), BigInt(parts[2]!)]
+  const between = parts[3]?.split(',').map(BigInt) ?? []
+  return (
+    min > 0n &&
+    min <= max &&
+    max < MAX_NUMBER &&
+    between.every((one, i) => one >= (between[i - 1] ?? min - 1n) + 1n && one < max)
+  )
+}
+
+const NOW = statement<object, { snapshot: string }>('news.now', 'select flujo_ahora()::text as snapshot', {
+  alcance: 'parte',
+})
+
+/** Maximum events read in each part; the newest are read. A client may send a very old snapshot. */
+const MAX_EVENTS = 1_000
+
+/** Reads the end of the index of the audit chain, which has the newest events. */
+const SINCE = statement<{ snapshot: string }, { snapshot: string; guias: string[]; xids: string[]; mas: boolean }>(
+  'news.since',
+  `select flujo_ahora()::text as snapshot, count(*) = ${MAX_EVENTS} as mas,
+     coalesce(array_agg(guia) filter (where nuevo), '{}') as guias,
+     coalesce(array_agg(xid::text) filter (where nuevo), '{}') as xids
+   from (
+     select guia, xid, not pg_visible_in_snapshot(xid, :snapshot::pg_snapshot) as nuevo
+     from evento where secuencia > 0 and xid >= pg_snapshot_xmin(:snapshot::pg_snapshot)
+     order by xid desc limit ${MAX_EVENTS}) e`,
+  { alcance: 'parte', plan: 'ordered' },
+)
+
+/** New events of guides, and the snapshots that the client must send with its next request. */
+export interface News {
+  snapshots: Snapshots
+  /** Guide and transaction number of each event, and the number of its part. */
+  events: readonly { guia: string; xid: bigint; part: number }[]
+  /** True if there may be more new events than the maximum that was read. */
+  mas: boolean
+}
+
+/**
+ * Reads the events of guides that the given snapshots do not have. Returns no events if there are no snapshots, or if
+ * they belong to other parts.
+ */
+export async function readNews(db: Db, since: Snapshots | undefined): Promise<News> {
+  const parts = db.partes()
+  const rows = await Promise.all(
+    parts.map(async (part, i) => {
+      if (since?.length === parts.length) return (await part.consultar(SINCE, { snapshot: since[i]! }))[0]!
+      return { ...(await part.consultar(NOW))[0]!, guias: [], xids: [], mas: false }
+    }),
+  )
+  return {
+    snapshots: rows.map(({ snapshot }) => snapshot),
+    events: rows.flatMap(({ guias, xids }, part) => guias.map((guia, i) => ({ guia, xid: BigInt(xids[i]!), part }))),
+    mas: rows.some(({ mas }) => mas),
+  }
+}
+
+/** Returns the events that are not visible in the snapshots. */
+export function newsAfter(since: Snapshots, news: News): News {
+  const has = since.map(visibleIn)
+  return { ...news, events: news.events.filter(({ xid, part }) => !has[part]?.(xid)) }
+}
+
+/**
+ * Returns a function with the result of PostgreSQL's `pg_visible_in_snapshot` for this snapshot: whether a transaction
+ * is visible.
+ */
+function visibleIn(snapshot: string): (xid: bigint) => boolean {
+  const [min = '', max = '', between = ''] = snapshot.split(':')
+  const running = new Set(between.split(','))
+  return (xid) => xid < BigInt(min) || (xid < BigInt(max) && !running.has(String(xid)))
+}

@@ -1,0 +1,105 @@
+import { inTransaction, statement } from '../../data/db.ts'
+import { askByKey } from '../../data/owners.ts'
+import type { Dia, Estado, Modo } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { esFinal } from '../estados/estados.ts'
+import type { Handler } from '../operation.ts'
+import { exigirActivo } from '../repartidores/repartidor.ts'
+import { diasDe, fueraDePlazo } from '../resoluciones/resolucion.ts'
+import { codigosDe, diaDeLaEmpresa, presentarResultados, type Veredicto } from './asignacion.ts'
+
+interface Leida {
+  comercio_id: string
+  modo: Modo
+  id: string
+  guia: string
+  estado: Estado
+  /** Courier of the present assignment; null if the guide has none. */
+  repartidor: string | null
+  fecha: Dia | null
+}
+
+/**
+ * Locks the guides in a fixed order. No guide then ends meanwhile, and requests about the same guides wait for each
+ * other instead of deadlocking.
+ */
+const TOMAR = statement<{ guias: readonly string[] }>(
+  'asignaciones.tomar',
+  `select 1 from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   where i.guia = any(:guias::text[]) order by g.comercio_id, g.modo, g.id for no key update of g`,
+  { alcance: 'parte' },
+)
+
+const LEER = statement<{ guias: readonly string[] }, Leida>(
+  'asignaciones.deGuias',
+  `select g.comercio_id, g.modo, g.id, g.guia, g.estado, a.repartidor, a.fecha::text as fecha
+   from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   left join asignacion a on a.comercio_id = g.comercio_id and a.modo = g.modo and a.guia_id = g.id
+   where i.guia = any(:guias::text[])`,
+  { alcance: 'parte' },
+)
+
+const ASIGNAR = statement<{ guias: string; repartidor: string; fecha: Dia; autor: string; ahora: Date }>(
+  'asignaciones.asignar',
+  `insert into asignacion (comercio_id, modo, guia_id, repartidor, fecha, autor, asignado_en)
+   select comercio_id, modo, id, :repartidor::text, :fecha::text::date, :autor::text, :ahora::timestamptz
+   from json_to_recordset(:guias::json) x(comercio_id uuid, modo text, id uuid)
+   on conflict (comercio_id, modo, guia_id) do update set repartidor = excluded.repartidor, fecha = excluded.fecha,
+     autor = excluded.autor, asignado_en = excluded.asignado_en
+   returning 1`,
+  { alcance: 'parte' },
+)
+
+const terminada = (estado: Estado) =>
+  new Problema('transicion_invalida', `La guía está en ${estado} y ya no se asigna. Quítela de la lista.`, {
+    estado,
+    transiciones: [],
+  })
+
+/**
+ * Assigns guides of any merchants to a courier. Each part of the data has its own transaction. If a part cannot be
+ * reached, the request fails, but guides of other parts may already be assigned.
+ */
+export const asignarGuias: Handler<'asignarGuias'> = async ({ body, ...quien }, deps) => {
+  const { db, reloj, bitacora } = deps
+  const { repartidor } = await exigirActivo(db, body.repartidor)
+  const hoy = diaDeLaEmpresa(deps)
+  const dias = diasDe(null, hoy)
+  const { fecha = hoy } = body
+  if (fecha < dias.desde || fecha > dias.hasta) throw fueraDePlazo(dias)
+  const nueva = { repartidor, fecha }
+
+  const leidas = await askByKey(db, codigosDe(body.guias), (parte, guias) =>
+    inTransaction(parte, async (consultar) => {
+      await consultar(TOMAR, { guias })
+      const leidas = await consultar(LEER, { guias })
+      const cambian = leidas.filter((una) => !esFinal(una.estado) && !esIgual(una, nueva))
+      if (cambian.length > 0) {
+        const autor = quien.identidad.operador
+        await consultar(ASIGNAR, { guias: JSON.stringify(cambian), ...nueva, autor, ahora: reloj() })
+        await bitacora.anotarVarias(
+          consultar,
+          quien,
+          cambian.map(({ comercio_id, modo, guia, repartidor, fecha }) => ({
+            accion: 'asignarGuias',
+            sobre: ['guia', guia],
+            de: { comercio_id, modo },
+            ...(repartidor !== null && { antes: { repartidor, fecha } }),
+            despues: nueva,
+          })),
+        )
+      }
+      return leidas
+    }),
+  )
+  const veredictos = new Map<string, Veredicto>(
+    leidas.map((una) => [una.guia, esFinal(una.estado) ? terminada(una.estado) : { repetida: esIgual(una, nueva) }]),
+  )
+  return {
+    status: 200,
+    body: { resultados: presentarResultados(deps, quien.idSolicitud, body.guias, veredictos) },
+  }
+}
+
+const esIgual = (una: Pick<Leida, 'repartidor' | 'fecha'>, otra: Pick<Leida, 'repartidor' | 'fecha'>) =>
+  una.repartidor === otra.repartidor && una.fecha === otra.fecha

@@ -1,0 +1,89 @@
+import { createHmac } from 'node:crypto'
+import { type Query, type RowOf, statement } from '../../data/db.ts'
+import type { correo } from '../../generado/contrato/prisma/client.ts'
+import { keyIdOf, seal, unseal } from '../../platform/sealing.ts'
+import type { Deps } from '../deps.ts'
+import type { DatosDeCorreo, TipoDeCorreo } from './plantillas.ts'
+
+export type { CambioDeFactor } from './plantillas.ts'
+
+/**
+ * Row of `correo`. State `enviando`: a process is sending the mail until `proximo_en`. `rebotado`: the mail server
+ * refused it permanently. `caducado`: it was not sent before `vence_en`.
+ */
+export type FilaCorreo = RowOf<
+  correo,
+  {
+    tipo: TipoDeCorreo
+    estado: 'pendiente' | 'enviando' | 'enviado' | 'rebotado' | 'caducado'
+    canal: 'smtp' | 'buzon' | null
+  }
+>
+
+/** Content of a mail, which is stored encrypted. */
+export interface ContenidoDeCorreo<T extends TipoDeCorreo = TipoDeCorreo> {
+  para: string
+  datos: DatosDeCorreo[T]
+}
+
+const GUARDAR = statement<
+  Pick<FilaCorreo, 'id' | 'huella' | 'tipo' | 'creado_en' | 'vence_en'> & { contenido: Uint8Array }
+>(
+  'correos.guardar',
+  `insert into correo (id, huella, tipo, contenido, estado, intentos, creado_en, proximo_en, vence_en)
+   values (:id, :huella, :tipo, :contenido, 'pendiente', 0, :creado_en, :creado_en, :vence_en)`,
+)
+
+/**
+ * Returns the digests under which mails to an address may be stored: one for each master key, the present key's first.
+ */
+const huellasDeCorreo = (secretos: Deps['secretos'], para: string) =>
+  secretos.todas('correos').map(({ clave }) => new Uint8Array(createHmac('sha256', clave).update(para).digest()))
+
+/** Returns the columns that store a mail's address as a digest and its content encrypted. */
+export const correoSellado = (secretos: Deps['secretos'], id: string, contenido: ContenidoDeCorreo) => ({
+  huella: huellasDeCorreo(secretos, contenido.para)[0]!,
+  contenido: seal(secretos, 'correos', id, Buffer.from(JSON.stringify(contenido))),
+})
+
+/**
+ * Queues a mail, in the transaction of the change that causes it. The caller calls `avisarTrabajo` after the commit.
+ * @param para address as `readAddress` returns it
+ * @param minutos minutes after which the mail is useless and is not sent any more
+ */
+export async function guardarCorreo<T extends TipoDeCorreo>(
+  consultar: Query,
+  { secretos, nuevoId }: Pick<Deps, 'secretos' | 'nuevoId'>,
+  { tipo, para, datos, minutos }: ContenidoDeCorreo<T> & { tipo: T; minutos: number },
+): Promise<void> {
+  const { id, creado_en } = nuevoId()
+  await consultar(GUARDAR, {
+    id,
+    tipo,
+    ...correoSellado(secretos, id, { para, datos }),
+    creado_en,
+    vence_en: new Date(creado_en.getTime() + minutos * 60_000),
+  })
+}
+
+/**
+ * Decrypts the content of a mail; undefined if it was erased, or if its master key no longer exists.
+ * @throws Error if the row was altered
+ */
+export function leerCorreo(
+  secretos: Deps['secretos'],
+  { id, contenido }: Pick<FilaCorreo, 'id' | 'contenido'>,
+): ContenidoDeCorreo | undefined {
+  if (contenido === null) return undefined
+  if (!secretos.de('correos', keyIdOf(contenido))) return undefined
+  return JSON.parse(unseal(secretos, 'correos', id, contenido).toString())
+}
+
+const OLVIDAR = statement<{ huellas: readonly Uint8Array[] }>(
+  'correos.olvidar',
+  'delete from correo where huella = any(:huellas::bytea[])',
+)
+
+/** Deletes all mails to an address. */
+export const olvidarCorreos = (consultar: Query, secretos: Deps['secretos'], para: string) =>
+  consultar(OLVIDAR, { huellas: huellasDeCorreo(secretos, para) })

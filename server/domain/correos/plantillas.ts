@@ -1,0 +1,149 @@
+import type { Letter } from '../../platform/mail/letter.ts'
+
+/** Values of each kind of mail. Names of kinds are stored with mails, so they never change. */
+export interface DatosDeCorreo {
+  /** Trial mail that an operator asks for, to see whether mail works. */
+  prueba: object
+  /** Six-digit code with which a person signs in. */
+  codigo: { codigo: string; minutos: number }
+  /** Notice of a sign-in from a browser in which the person was not seen before. */
+  entrada: { nombre: string; dispositivo: string; cuando: string; enlace: string }
+  /** Notice that a passkey was added to an account, or removed from it. */
+  passkey: { nombre: string; agregada: boolean; dispositivo: string; cuando: string; enlace: string }
+  /**
+   * Notice that the second factor of an account changed, was used or failed. `quedan`: number of recovery codes left.
+   */
+  segundo_factor: { nombre: string; que: CambioDeFactor; quedan: number; cuando: string; enlace: string }
+  /** Invitation to the courier company (`lugar` is null) or to a merchant. */
+  invitacion: { nombre: string; lugar: string | null; enlace: string; horas: number }
+  /** Mail that asks for a decision. `quien` asks for `que`. */
+  aprobacion: { nombre: string; quien: string; que: string; enlace: string; horas: number }
+  /**
+   * Mail to the person who asked, with the decision about `que`. `quien` decided; it is null if the approval expired.
+   * `razon` is set only for a refusal.
+   */
+  decision: { nombre: string; quien: string | null; que: string; razon: string | null; enlace: string }
+}
+
+/** Kind of change of the second factor. The value is stored with the mail, so it never changes. */
+export type CambioDeFactor = 'agregado' | 'quitado' | 'codigos' | 'recuperacion' | 'bloqueado' | 'restablecido'
+
+/** Subject and sentence of the mail for each change of the second factor. */
+const DE_FACTOR: Readonly<
+  Record<CambioDeFactor, { asunto: string; frase: (cuando: string, quedan: number) => string }>
+> = {
+  agregado: {
+    asunto: 'Agregaron una app de códigos a su cuenta',
+    frase: (cuando) => `El ${cuando} alguien agregó a su cuenta una app de códigos. Sus códigos se piden al entrar.`,
+  },
+  quitado: {
+    asunto: 'Quitaron la app de códigos de su cuenta',
+    frase: (cuando) => `El ${cuando} alguien quitó de su cuenta la app de códigos.`,
+  },
+  codigos: {
+    asunto: 'Hicieron códigos de recuperación de su cuenta',
+    frase: (cuando, quedan) =>
+      `El ${cuando} alguien hizo ${quedan} códigos de recuperación de su cuenta. Los anteriores ya no valen.`,
+  },
+  recuperacion: {
+    asunto: 'Usaron un código de recuperación de su cuenta',
+    frase: (cuando, quedan) =>
+      `El ${cuando} alguien usó un código de recuperación de su cuenta. ${quedan === 1 ? 'Queda 1' : `Quedan ${quedan}`}.`,
+  },
+  bloqueado: {
+    asunto: 'Fallaron muchos códigos de su cuenta',
+    frase: (cuando) =>
+      `Hasta el ${cuando} alguien falló 10 veces el segundo factor de su cuenta, después del código de su correo. Por un día no se puede entrar así.`,
+  },
+  restablecido: {
+    asunto: 'Restablecieron el segundo factor de su cuenta',
+    frase: (cuando) =>
+      `El ${cuando} quien administra las cuentas quitó su app de códigos, sus passkeys y sus códigos de recuperación. Entre con su correo y agregue otros.`,
+  },
+}
+
+/** Kind of a mail. */
+export type TipoDeCorreo = keyof DatosDeCorreo
+
+type Plantillas = { readonly [T in TipoDeCorreo]: (datos: DatosDeCorreo[T], marca: string) => Letter }
+
+/** Texts of all kinds of mail. */
+const PLANTILLAS: Plantillas = {
+  prueba: (_datos, marca) => ({
+    asunto: `Prueba de correo de ${marca}`,
+    parrafos: [`Este correo es una prueba: el servicio de ${marca} ya puede escribirle a las personas.`],
+    despues: ['No hace falta que conteste.'],
+  }),
+  codigo: ({ codigo, minutos }, marca) => ({
+    asunto: `${codigo} es su código para entrar a ${marca}`,
+    parrafos: ['Escriba este código en la página en que lo pidió:'],
+    codigo,
+    despues: [
+      `Vale ${minutos} minutos, una vez, y solo en el navegador en que lo pidió. No se lo dé a nadie: ${marca} nunca se lo va a pedir.`,
+      'Si no lo pidió usted, no haga nada: sin este código nadie entra.',
+    ],
+  }),
+  entrada: ({ nombre, dispositivo, cuando, enlace }, marca) => ({
+    asunto: `¿Fue usted? Entraron a su cuenta de ${marca}`,
+    parrafos: [
+      `Hola, ${nombre}.`,
+      `Alguien entró a su cuenta desde un navegador en que no la habíamos visto: ${dispositivo}, el ${cuando}.`,
+      'Si fue usted, no haga nada.',
+    ],
+    boton: { texto: 'No fui yo: ver mis sesiones', enlace },
+    despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
+  }),
+  passkey: ({ nombre, agregada, dispositivo, cuando, enlace }, marca) => ({
+    asunto: `¿Fue usted? ${agregada ? 'Agregaron' : 'Quitaron'} una passkey de su cuenta de ${marca}`,
+    parrafos: [
+      `Hola, ${nombre}.`,
+      agregada
+        ? `El ${cuando} alguien agregó una passkey a su cuenta, desde ${dispositivo}. Con ella se entra sin código.`
+        : `El ${cuando} alguien quitó de su cuenta la passkey que se agregó desde ${dispositivo}.`,
+      'Si fue usted, no haga nada.',
+    ],
+    boton: { texto: 'No fui yo: ver mi cuenta', enlace },
+    despues: ['Quite allí la passkey y cierre la sesión que no conozca, y avise a quien administra las cuentas.'],
+  }),
+  segundo_factor: ({ nombre, que, quedan, cuando, enlace }, marca) => ({
+    asunto: `¿Fue usted? ${DE_FACTOR[que].asunto} de ${marca}`,
+    parrafos: [`Hola, ${nombre}.`, DE_FACTOR[que].frase(cuando, quedan), 'Si fue usted, no haga nada.'],
+    boton: { texto: 'No fui yo: ver mi cuenta', enlace },
+    despues: ['Cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
+  }),
+  invitacion: ({ nombre, lugar, enlace, horas }, marca) => ({
+    asunto: `Le invitan a ${lugar ?? marca}`,
+    parrafos: [
+      `Hola, ${nombre}.`,
+      lugar === null
+        ? `Le invitan a trabajar en el sistema de ${marca}.`
+        : `Le invitan a manejar los envíos de ${lugar} en el sistema de ${marca}.`,
+    ],
+    boton: { texto: 'Aceptar la invitación', enlace },
+    despues: [`El enlace vale una vez, ${horas} horas. Si no esperaba esta invitación, no haga nada.`],
+  }),
+  aprobacion: ({ nombre, quien, que, enlace, horas }, marca) => ({
+    asunto: `Hace falta su aprobación en ${marca}`,
+    parrafos: [`Hola, ${nombre}.`, `${quien} pide ${que}. No cambia nada hasta que otra persona lo apruebe.`],
+    boton: { texto: 'Ver y decidir', enlace },
+    despues: [`Vale ${horas} horas. Si no la esperaba, pregúntele a quien la pidió antes de aprobar.`],
+  }),
+  decision: ({ nombre, quien, que, razon, enlace }, marca) => ({
+    asunto: `${quien === null ? 'Venció' : razon === null ? 'Aprobaron' : 'Rechazaron'} lo que usted pidió en ${marca}`,
+    parrafos: [
+      `Hola, ${nombre}.`,
+      `Usted pidió ${que}.`,
+      ...(quien === null
+        ? ['Nadie decidió a tiempo, y no se hizo. Si todavía hace falta, pídalo otra vez.']
+        : razon === null
+          ? [`${quien} lo aprobó, y ya está hecho.`]
+          : [`${quien} lo rechazó, y no se hizo. Por qué: ${razon}`]),
+    ],
+    boton: { texto: 'Ver mi cuenta', enlace },
+    despues: ['Si no lo pidió usted, cierre allí la sesión que no conozca, y avise a quien administra las cuentas.'],
+  }),
+}
+
+/** Writes a mail of a kind with these values. */
+export const redactar = <T extends TipoDeCorreo>(tipo: T, datos: DatosDeCorreo[T], marca: string): Letter =>
+  PLANTILLAS[tipo](datos, marca)

@@ -1,0 +1,154 @@
+import { inTransaction, type Query, statement } from '../../data/db.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { isToken, tokenHash } from '../../platform/codes/token.ts'
+import { problemOfFaults, uniformProblem } from '../../platform/errors.ts'
+import type { Quien } from '../bitacora/bitacora.ts'
+import type { Deps } from '../deps.ts'
+import type { Handler } from '../operation.ts'
+import { avisarEntrada } from './avisar.ts'
+import { deBitacora } from './cambiarMembresia.ts'
+import { limitarEntradas } from './entradas.ts'
+import type { DepsDeEntrada } from './entrar.ts'
+import { exigirCorreo, type FilaInvitacion, type FilaMembresia, type FilaPersona } from './persona.ts'
+import { abrirSesionPara, cookiesDeSesion, presentarSesionDePersona } from './sesion.ts'
+
+/** SQL condition that an invitation can be accepted. The one of the first person ends when there is a person. */
+const VALE = 'huella = :huella and vence_en > :ahora and (correo is not null or not exists (select from persona))'
+
+const LEER = statement<{ huella: Uint8Array; ahora: Date }, FilaInvitacion>(
+  'equipo.leerInvitacion',
+  `select * from invitacion where ${VALE}`,
+)
+
+const TOMAR = statement<{ huella: Uint8Array; ahora: Date }, { huella: Uint8Array }>(
+  'equipo.tomarInvitacion',
+  `delete from invitacion where ${VALE} returning huella`,
+)
+
+/** Returns the person with an address, creating it if necessary. */
+const PERSONA = statement<
+  Pick<FilaPersona, 'id' | 'persona' | 'nombre' | 'creado_en'> & { correo: string },
+  FilaPersona
+>(
+  'equipo.crearPersona',
+  `insert into persona (id, persona, correo, nombre, creado_en) values (:id, :persona, :correo, :nombre, :creado_en)
+   on conflict (correo) do update set correo = excluded.correo returning *`,
+)
+
+/** Adds a membership. If the person already is a member of the merchant or company, the scopes stay as they are. */
+const MEMBRESIA = statement<FilaMembresia, Pick<FilaMembresia, 'id' | 'membresia' | 'ambito'>>(
+  'equipo.crearMembresia',
+  `insert into membresia (id, membresia, persona_id, ambito, alcances, creado_en)
+   values (:id, :membresia, :persona_id, :ambito, :alcances, :creado_en)
+   on conflict (persona_id, ambito) do update set ambito = excluded.ambito returning id, membresia, ambito`,
+)
+
+const CON_FACTOR = statement<{ hash: Uint8Array; persona_id: string; ahora: Date }, { presencia_en: Date }>(
+  'equipo.sesionConFactor',
+  `select presencia_en from sesion_persona
+   where hash = :hash and persona_id = :persona_id and vence_en > :ahora and segundo_factor`,
+)
+
+/**
+ * Returns when the person last proved to be present in the browser's session, if that session was opened with a second
+ * factor. Otherwise returns undefined.
+ */
+async function presenciaConFactor(
+  consultar: Query,
+  { reloj, navegador }: Pick<Deps, 'reloj' | 'navegador'>,
+  cookie: string,
+  persona_id: string,
+): Promise<Date | undefined> {
+  const token = navegador.leerSesionDePersona({ headers: { cookie } })
+  if (token === undefined) return undefined
+  const [fila] = await consultar(CON_FACTOR, { hash: tokenHash(token), persona_id, ahora: reloj() })
+  return fila?.presencia_en
+}
+
+/** Returns the open invitation to which a link belongs; undefined if the link is not valid. */
+export async function leerInvitacion(
+  { db, reloj }: Pick<Deps, 'db' | 'reloj'>,
+  token: string,
+): Promise<FilaInvitacion | undefined> {
+  if (!isToken(token)) return undefined
+  const [fila] = await db.consultar(LEER, { huella: tokenHash(token), ahora: reloj() })
+  return fila
+}
+
+/** Data that a person sends to accept an invitation. */
+interface Aceptacion {
+  token: string
+  correo?: string | undefined
+  nombre?: string | undefined
+}
+
+/**
+ * Accepts an invitation: creates the person or finds it by its address, adds the membership and opens a session. If the
+ * person has not used the browser before, queues a mail about the sign-in. The link stands for the mail alone, so a
+ * session with a second factor goes on with its last proof of presence.
+ * @throws Problema 403 if the link is not valid; 422 if address or name are missing
+ */
+export async function aceptar(
+  deps: DepsDeEntrada & Pick<Deps, 'avisarTrabajo'>,
+  { token, ...dicho }: Aceptacion,
+  { agente, cookie, ...quien }: Omit<Quien, 'identidad'> & { agente: string; cookie: string },
+) {
+  const { db, reloj, nuevoId, bitacora, avisarTrabajo } = deps
+  const invitacion = await leerInvitacion(deps, token)
+  if (!invitacion) throw uniformProblem('enlace_invalido')
+  const { ambito, alcances } = invitacion
+  const correo = invitacion.correo ?? exigirCorreo(dicho.correo ?? '')
+  const nombre = (invitacion.nombre ?? dicho.nombre)?.trim()
+  if (!nombre)
+    throw problemOfFaults('validacion', [
+      { campo: '/nombre', codigo: 'requerido', mensaje: 'falta; escriba su nombre' },
+    ])
+  const de = await deBitacora(db, ambito)
+  const abierta = await inTransaction(db.central, async (consultar) => {
+    const [tomada] = await consultar(TOMAR, { huella: tokenHash(token), ahora: reloj() })
+    if (!tomada) throw uniformProblem('enlace_invalido')
+    const nueva = { ...nuevoId(), persona: `per_${randomBase32(12)}`, correo, nombre }
+    const [persona] = await consultar(PERSONA, nueva)
+    const suya = { ...nuevoId(), membresia: `mem_${randomBase32(12)}`, persona_id: persona!.id, ambito, alcances }
+    const [membresia] = await consultar(MEMBRESIA, suya)
+    const red = quien.red
+    const presencia_en = await presenciaConFactor(consultar, deps, cookie, persona!.id)
+    const abierta = await abrirSesionPara(consultar, deps, {
+      persona: persona!,
+      membresia: membresia!,
+      agente,
+      cookie,
+      red,
+      segundoFactor: presencia_en !== undefined,
+      presencia_en,
+    })
+    await bitacora.anotar(
+      consultar,
+      { ...quien, identidad: { persona: persona!.persona } },
+      {
+        accion: 'aceptarInvitacion',
+        sobre: ['invitacion', invitacion.invitacion],
+        ...de,
+        despues: { alcances },
+      },
+    )
+    const { id } = persona!
+    if (id !== nueva.id)
+      await avisarEntrada(consultar, deps, { id, nombre: persona!.nombre, correo }, { cookie, agente })
+    return abierta
+  })
+  avisarTrabajo()
+  return abierta
+}
+
+export const aceptarInvitacion: Handler<'aceptarInvitacion'> = async (
+  { body, agente, cookie, red, idSolicitud },
+  deps,
+) => {
+  const { db } = deps
+  const devolver = limitarEntradas(deps, red)
+  const { token, vista } = await aceptar(deps, body, { agente, cookie, red, idSolicitud })
+  devolver()
+  const headers = { 'Set-Cookie': cookiesDeSesion(deps, token, vista) }
+  return { status: 201, headers, body: await presentarSesionDePersona(db, vista) }
+}

@@ -1,0 +1,131 @@
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
+import { type Query, statement } from '../../data/db.ts'
+import type { codigo_de_entrada } from '../../generado/contrato/prisma/client.ts'
+import { newToken, tokenHash } from '../../platform/codes/token.ts'
+import { Problema } from '../../platform/errors.ts'
+import { correoSellado } from '../correos/correo.ts'
+import type { Deps } from '../deps.ts'
+
+/** Minutes for which a code is valid. */
+export const MINUTOS_DE_CODIGO = 10
+/** Maximum attempts with one code. A million codes and these limits give a guesser 1 chance in 55 a year. */
+const INTENTOS = 5
+/** Maximum codes for one person within an hour and within a day. */
+const CODIGOS = { hora: 5, dia: 10 }
+
+/**
+ * SQL condition that a row is not dated in the future. Clocks of processes may differ by a minute. If the clock was set
+ * back, a code dated in the future would be valid too long, and count against the limits of later codes.
+ */
+export const NO_FUTURA = `creado_en <= :ahora::timestamptz + interval '1 minute'`
+
+/**
+ * Stores a sign-in code for a browser. If a person with a membership has the address, also queues the mail with the
+ * code. Both cases run the same statement, so a stranger cannot tell them apart. A code beyond the limit is stored, but
+ * not sent.
+ */
+const PEDIR = statement<
+  Pick<codigo_de_entrada, 'huella' | 'codigo_hash'> & {
+    correo: string
+    ahora: Date
+    vence_en: Date
+    mail_id: string
+    mail_huella: Uint8Array
+    mail_contenido: Uint8Array
+  }
+>(
+  'equipo.pedirCodigo',
+  `with p as (
+     select id from persona where correo = :correo and exists (select from membresia where persona_id = persona.id)
+   ), c as (
+     insert into codigo_de_entrada (huella, persona_id, codigo_hash, intentos, creado_en, vence_en)
+     values (:huella, (select id from p), :codigo_hash, 0, :ahora::timestamptz, :vence_en::timestamptz)
+   )
+   insert into correo (id, huella, tipo, contenido, estado, intentos, creado_en, proximo_en, vence_en)
+   select :mail_id, :mail_huella, 'codigo', :mail_contenido, 'pendiente', 0, :ahora, :ahora, :vence_en from p
+   where (select count(*) from codigo_de_entrada o where o.persona_id = p.id
+       and o.creado_en > :ahora::timestamptz - interval '1 hour' and o.${NO_FUTURA}) < ${CODIGOS.hora}
+     and (select count(*) from codigo_de_entrada o where o.persona_id = p.id
+       and o.creado_en > :ahora::timestamptz - interval '1 day' and o.${NO_FUTURA}) < ${CODIGOS.dia}`,
+)
+
+type DepsDeCodigo = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'nuevoId' | 'avisarTrabajo'>
+
+/** Returns the digest of a code, bound to the browser that asked for the code. */
+const huellaDeCodigo = (clave: Buffer, huella: Uint8Array, codigo: string) =>
+  new Uint8Array(createHmac('sha256', clave).update(huella).update(codigo).digest())
+
+/**
+ * Stores a six-digit code for an address. The result does not reveal whether the address belongs to a person.
+ * @returns the token for the cookie of the browser, to which the code is bound
+ */
+export async function escribirCodigo(
+  { db, reloj, secretos, nuevoId, avisarTrabajo }: DepsDeCodigo,
+  correo: string,
+): Promise<{ token: string; vence_en: Date }> {
+  const token = newToken()
+  const huella = tokenHash(token)
+  const codigo = String(randomInt(1_000_000)).padStart(6, '0')
+  const ahora = reloj()
+  const vence_en = new Date(ahora.getTime() + MINUTOS_DE_CODIGO * 60_000)
+  const { id } = nuevoId()
+  const datos = { codigo, minutos: MINUTOS_DE_CODIGO }
+  const { huella: mail_huella, contenido: mail_contenido } = correoSellado(secretos, id, { para: correo, datos })
+  await db.consultar(PEDIR, {
+    correo,
+    huella,
+    codigo_hash: huellaDeCodigo(secretos.presente('entradas').clave, huella, codigo),
+    ahora,
+    vence_en,
+    mail_id: id,
+    mail_huella,
+    mail_contenido,
+  })
+  avisarTrabajo()
+  return { token, vence_en }
+}
+
+const INTENTAR = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
+  'equipo.intentarCodigo',
+  `update codigo_de_entrada set intentos = intentos + 1
+   where huella = :huella and vence_en > :ahora and ${NO_FUTURA} and intentos < ${INTENTOS} returning persona_id, codigo_hash`,
+)
+
+/** Ends a code, so that no further attempt finds it. Its row stays, because the codes of a day are counted. */
+const GASTAR = statement<{ huella: Uint8Array }>(
+  'equipo.gastarCodigo',
+  `update codigo_de_entrada set intentos = ${INTENTOS} where huella = :huella`,
+)
+
+/**
+ * Counts an attempt with a code, and ends the code if it is right. The row stays locked until the end of the
+ * transaction, so parallel attempts come one after another.
+ * @param token cookie of the browser; undefined if it has none
+ * @returns the id of the person; undefined if the code is not valid for any reason
+ */
+export async function gastarCodigo(
+  consultar: Query,
+  { reloj, secretos }: Pick<Deps, 'reloj' | 'secretos'>,
+  token: string | undefined,
+  codigo: string,
+): Promise<string | undefined> {
+  if (token === undefined) return undefined
+  const huella = tokenHash(token)
+  const [fila] = await consultar(INTENTAR, { huella, ahora: reloj() })
+  if (!fila) return undefined
+  const escrito = codigo.replace(/\s/g, '')
+  const bueno = secretos
+    .todas('entradas')
+    .map(({ clave }) => timingSafeEqual(huellaDeCodigo(clave, huella, escrito), fila.codigo_hash))
+    .includes(true)
+  if (!bueno || fila.persona_id === null) return undefined
+  await consultar(GASTAR, { huella })
+  return fila.persona_id
+}
+
+/** Returns the 401 for a code that is not valid. The answer does not give the reason. */
+export const codigoIncorrecto = () =>
+  new Problema('codigo_incorrecto', 'El código no vale. Revíselo, o pida otro en este mismo navegador.', {
+    cabeceras: PERSON_CHALLENGE,
+  })

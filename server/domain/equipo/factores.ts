@@ -1,0 +1,72 @@
+import { type Query, statement } from '../../data/db.ts'
+import { uniformProblem } from '../../platform/errors.ts'
+import { EMPRESA } from './persona.ts'
+
+/** Factors of a person's account besides the mail. */
+export interface Factores {
+  /** True if the person has a membership of the courier company. */
+  de_empresa: boolean
+  /** True if the person has an app that gives codes. */
+  totp: boolean
+  passkeys: number
+  /** Number of unused recovery codes. */
+  codigos: number
+}
+
+const LEER = statement<{ persona_id: string }, Factores>(
+  'equipo.factores',
+  `select exists (select from membresia where persona_id = :persona_id and ambito = '${EMPRESA}') as de_empresa,
+     exists (select from segundo_factor where persona_id = :persona_id and secreto is not null) as totp,
+     (select count(*)::int from passkey where persona_id = :persona_id) as passkeys,
+     (select count(*)::int from codigo_de_recuperacion where persona_id = :persona_id) as codigos`,
+)
+
+/** Returns the factors of a person. */
+export async function leerFactores(consultar: Query, persona_id: string): Promise<Factores> {
+  const [factores] = await consultar(LEER, { persona_id })
+  return factores!
+}
+
+/**
+ * Reports whether a code by mail alone does not open a session. This is so for any person with an app for codes, and
+ * for a person of the courier company with a passkey.
+ */
+export const pideSegundoFactor = ({ de_empresa, totp, passkeys }: Factores) => totp || (de_empresa && passkeys > 0)
+
+/** SQL condition that a session `s` still lacks a required second factor. */
+export const FALTA_SEGUNDO_FACTOR = `not s.segundo_factor and (
+  exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)
+  or exists (select from membresia e where e.persona_id = s.persona_id and e.ambito = '${EMPRESA}'))`
+
+const BLOQUEAR = statement<{ persona_id: string }, { id: string }>(
+  'equipo.bloquearPersona',
+  'select id from persona where id = :persona_id and correo is not null for no key update',
+)
+
+/**
+ * Locks a person until the end of the transaction, so that changes of the person's factors come one after another.
+ * Returns false if the person was erased.
+ */
+export const bloquearFactores = async (consultar: Query, persona_id: string): Promise<boolean> =>
+  (await consultar(BLOQUEAR, { persona_id })).length > 0
+
+const PUEDE = statement<{ hash: Uint8Array; persona_id: string }, { puede: boolean }>(
+  'equipo.puedeAgregarFactor',
+  `select not (${FALTA_SEGUNDO_FACTOR}) or not (
+       exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)
+       or exists (select from passkey k where k.persona_id = s.persona_id)) as puede
+   from sesion_persona s where s.hash = :hash and s.persona_id = :persona_id`,
+)
+
+/**
+ * Requires that a session may add a factor. A session that lacks its second factor may only add the person's very first
+ * one. The caller has locked the person ({@link bloquearFactores}).
+ * @throws Problema 403
+ */
+export async function exigirQuePuedaAgregar(consultar: Query, hash: Uint8Array, persona_id: string): Promise<void> {
+  const [fila] = await consultar(PUEDE, { hash, persona_id })
+  if (!fila?.puede) throw uniformProblem('segundo_factor_requerido')
+}
+
+/** Reports whether removing one factor would leave a person without the second factor that the person needs. */
+export const esElUltimo = ({ de_empresa, totp, passkeys }: Factores) => de_empresa && passkeys + (totp ? 1 : 0) <= 1

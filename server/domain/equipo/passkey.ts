@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
+import { type Db, statement } from '../../data/db.ts'
+import type { passkey, reto_de_passkey } from '../../generado/contrato/prisma/client.ts'
+import type { Passkey, PasskeyParaAgregar, PasskeyParaEntrar } from '../../generado/contrato/tipos/index.ts'
+import { newToken, tokenHash } from '../../platform/codes/token.ts'
+import { Problema } from '../../platform/errors.ts'
+import type { Deps } from '../deps.ts'
+import { NO_FUTURA } from './codigo.ts'
+
+/** Maximum passkeys of a person. */
+export const MAX_PASSKEYS = 10
+/** Minutes for which a challenge is valid. */
+const MINUTOS_DE_RETO = 5
+
+type FilaPasskey = Omit<passkey, 'contador' | 'id'>
+
+/**
+ * Returns the domain and origin for which passkeys are valid (the relying party). Undefined if the pages are reached by
+ * an IP address, because WebAuthn does not allow it.
+ */
+export function parteConfiada(urlDePersonas: string): { dominio: string; origen: string } | undefined {
+  const { hostname, origin } = new URL(urlDePersonas || 'http://localhost')
+  return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { dominio: hostname, origen: origin } : undefined
+}
+
+/**
+ * Requires that the pages are reached by a domain.
+ * @throws Problema 409
+ */
+export function exigirDominio({ ajustes }: Pick<Deps, 'ajustes'>): string {
+  const parte = parteConfiada(ajustes.urlDePersonas)
+  if (parte) return parte.dominio
+  throw noAdmitida('La dirección del servicio es un número, y los navegadores no admiten passkeys en ella.')
+}
+
+/** Returns the 409 for a person who may have no more passkeys, or a service that cannot have any. */
+const noAdmitida = (mensaje: string) => new Problema('passkey_no_admitida', mensaje)
+
+/** Returns the 409 for a person who already has the maximum of passkeys. */
+export const demasiadasPasskeys = () =>
+  noAdmitida(`Ya tiene ${MAX_PASSKEYS} passkeys. Quite una antes de agregar otra.`)
+
+/** Returns the 401 for a passkey that is not valid. The answer does not give the reason. */
+export const passkeyIncorrecta = () =>
+  new Problema('passkey_incorrecta', 'La passkey no vale aquí. Pida otro reto y repita, o entre con un código.', {
+    cabeceras: PERSON_CHALLENGE,
+  })
+
+/**
+ * Derives the challenge from a browser's token. The database stores only a digest of the token, from which no challenge
+ * can be derived.
+ */
+const retoDe = (token: string) => createHash('sha256').update(`passkey ${token}`).digest('base64url')
+
+const PEDIR = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date; vence_en: Date }>(
+  'equipo.pedirReto',
+  `insert into reto_de_passkey (huella, persona_id, creado_en, vence_en)
+   values (:huella, :persona_id, :ahora, :vence_en)`,
+)
+
+/**
+ * Creates a challenge that can be answered once, by the browser that gets the cookie.
+ * @param persona_id person who adds a passkey; null for a challenge that any passkey may answer
+ */
+export async function escribirReto(
+  { db, reloj, navegador }: Pick<Deps, 'db' | 'reloj' | 'navegador'>,
+  persona_id: string | null,
+): Promise<{ reto: string; vence_en: string; cabeceras: { 'Set-Cookie': string } }> {
+  const token = newToken()
+  const ahora = reloj()
+  const vence_en = new Date(ahora.getTime() + MINUTOS_DE_RETO * 60_000)
+  await db.consultar(PEDIR, { huella: tokenHash(token), persona_id, ahora, vence_en })
+  const cabeceras = { 'Set-Cookie': navegador.ponerReto(token, MINUTOS_DE_RETO * 60) }
+  return { reto: retoDe(token), vence_en: vence_en.toISOString(), cabeceras }
+}
+
+/** Deletes a challenge even if it has expired, so that it does not become valid again when the clock is set back. */
+const GASTAR = statement<Pick<reto_de_passkey, 'huella' | 'persona_id'> & { ahora: Date }, { vigente: boolean }>(
+  'equipo.gastarReto',
+  `delete from reto_de_passkey where huella = :huella and persona_id is not distinct from :persona_id::uuid
+   returning vence_en > :ahora and ${NO_FUTURA} as vigente`,
+)
+
+/**
+ * Takes the challenge of a browser, so that it can be answered only once, even if the answer turns out wrong. Undefined
+ * if the browser has no valid challenge.
+ */
+async function gastarReto(
+  { db, reloj, navegador }: Pick<Deps, 'db' | 'reloj' | 'navegador'>,
+  cookie: string,
+  persona_id: string | null,
+): Promise<string | undefined> {
+  const token = navegador.leerReto(cookie)
+  if (token === undefined) return undefined
+  const huella = tokenHash(token)
+  const [gastado] = await db.consultar(GASTAR, { huella, persona_id, ahora: reloj() })
+  return gastado?.vigente ? retoDe(token) : undefined
+}
+
+/** Identifier of a person that authenticators store. */
+export const usuarioDe = (personaId: string) => Buffer.from(personaId.replaceAll('-', ''), 'hex').toString('base64url')
+
+type DepsDePasskey = Pick<Deps, 'db' | 'reloj' | 'navegador' | 'ajustes'>
+
+/** Loads the library at first use, because few requests need it. */
+const cargar = () => import('@simplewebauthn/server')
+
+/** Formats of attestations without certificates: none, and self-attestation (WebAuthn 3, 5.1.3 and 8.2). */
+const SIN_CERTIFICADOS: ReadonlySet<string> = new Set(['none', 'packed'])
+
+/** Passkey that an authenticator has just created. */
+export type PasskeyNueva = Pick<FilaPasskey, 'credencial' | 'clave' | 'sincronizada'> & { contador: number }
+
+/**
+ * Verifies the answer of an authenticator that created a passkey, and uses up the challenge.
+ * @returns undefined if the answer is not valid for any reason
+ */
+export async function verificarRegistro(
+  deps: DepsDePasskey,
+  { cookie, personaId }: { cookie: string; personaId: string },
+  { credencial, datos_cliente, atestacion }: PasskeyParaAgregar,
+): Promise<PasskeyNueva | undefined> {
+  const parte = parteConfiada(deps.ajustes.urlDePersonas)
+  const reto = await gastarReto(deps, cookie, personaId)
+  if (!parte || reto === undefined) return undefined
+  const { verifyRegistrationResponse } = await cargar()
+  const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
+  try {
+    const contestada = decodeAttestationObject(isoBase64URL.toBuffer(atestacion))
+    // For an attestation with certificates, the library would ask hosts that the certificates name whether they are
+    // revoked.
+    if (!SIN_CERTIFICADOS.has(contestada.get('fmt')) || contestada.get('attStmt').get('x5c')) return undefined
+    const { registrationInfo } = await verifyRegistrationResponse({
+      response: {
+        id: credencial,
+        rawId: credencial,
+        type: 'public-key',
+        clientExtensionResults: {},
+        response: { clientDataJSON: datos_cliente, attestationObject: atestacion },
+      },
+      expectedChallenge: reto,
+      expectedOrigin: parte.origen,
+      expectedRPID: parte.dominio,
+      requireUserVerification: true,
+    })
+    if (!registrationInfo) return undefined
+    const { credential, credentialBackedUp: sincronizada } = registrationInfo
+    const { id, publicKey, counter: contador } = credential
+    return { credencial: bytesDe(id), clave: new Uint8Array(publicKey), contador, sincronizada }
+  } catch {
+    // The library throws an error for each kind of invalid answer.
+    return undefined
+  }
+}
+
+const bytesDe = (texto: string) => new Uint8Array(Buffer.from(texto, 'base64url'))
+
+const BUSCAR = statement<Pick<FilaPasskey, 'credencial'>, Pick<FilaPasskey, 'persona_id' | 'passkey' | 'clave'>>(
+  'equipo.buscarPasskey',
+  'select persona_id, passkey, clave from passkey where credencial = :credencial',
+)
+
+/** Passkey that signed a challenge, with its new counter. */
+export interface Firmante {
+  persona_id: string
+  passkey: string
+  contador: number
+  sincronizada: boolean
+}
+
+/**
+ * Verifies a signature with a passkey, and takes the challenge. The counter is compared when it is written
+ * ({@link USAR}), because of parallel requests.
+ * @returns undefined if the signature is not valid, for whatever reason
+ */
+export async function verificarFirma(
+  deps: DepsDePasskey,
+  cookie: string,
+  { credencial, datos_cliente, datos_autenticador, firma, usuario }: PasskeyParaEntrar,
+): Promise<Firmante | undefined> {
+  const parte = parteConfiada(deps.ajustes.urlDePersonas)
+  const [fila] = await deps.db.consultar(BUSCAR, { credencial: bytesDe(credencial) })
+  const reto = await gastarReto(deps, cookie, null)
+  if (!parte || reto === undefined || !fila || usuario !== usuarioDe(fila.persona_id)) return undefined
+  const { verifyAuthenticationResponse } = await cargar()
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: {
+        id: credencial,
+        rawId: credencial,
+        type: 'public-key',
+        clientExtensionResults: {},
+        response: { clientDataJSON: datos_cliente, authenticatorData: datos_autenticador, signature: firma },
+      },
+      expectedChallenge: reto,
+      expectedOrigin: parte.origen,
+      expectedRPID: parte.dominio,
+      credential: { id: credencial, publicKey: new Uint8Array(fila.clave), counter: 0 },
+      requireUserVerification: true,
+    })
+    if (!verified) return undefined
+    const { newCounter: contador, credentialBackedUp: sincronizada } = authenticationInfo
+    return { persona_id: fila.persona_id, passkey: fila.passkey, contador, sincronizada }
+  } catch {
+    // The library throws an error for each kind of invalid answer.
+    return undefined
+  }
+}
+
+/**
+ * Stores that a passkey was used. Changes no row if the passkey's counter did not grow: the passkey may have been
+ * copied. Authenticators without counter always send 0.
+ */
+export const USAR = statement<Omit<Firmante, 'persona_id'> & { ahora: Date }, { passkey: string }>(
+  'equipo.usarPasskey',
+  `update passkey set contador = :contador::bigint, sincronizada = :sincronizada, usado_en = :ahora
+   where passkey = :passkey and (contador < :contador::bigint or (contador = 0 and :contador::bigint = 0))
+   returning passkey`,
+)
+
+/** Columns of a passkey that API responses contain. */
+export type PasskeyVisible = Pick<FilaPasskey, 'passkey' | 'dispositivo' | 'sincronizada' | 'creado_en' | 'usado_en'>
+
+const LISTAR = statement<{ persona_id: string }, PasskeyVisible & Pick<FilaPasskey, 'credencial'>>(
+  'equipo.listarPasskeys',
+  `select passkey, dispositivo, sincronizada, creado_en, usado_en, credencial from passkey
+   where persona_id = :persona_id order by creado_en, id`,
+)
+
+/** Returns the passkeys of a person, oldest first. */
+export const leerPasskeys = (db: Pick<Db, 'consultar'>, persona_id: string) => db.consultar(LISTAR, { persona_id })
+
+/** Returns a passkey in the contract's form. */
+export const presentarPasskey = ({
+  passkey,
+  dispositivo,
+  sincronizada,
+  creado_en,
+  usado_en,
+}: PasskeyVisible): Passkey => ({
+  passkey,
+  dispositivo,
+  sincronizada,
+  creado_en: creado_en.toISOString(),
+  usado_en: usado_en?.toISOString() ?? null,
+})

@@ -1,0 +1,40 @@
+import type { Identities } from '../../api/http/identity.ts'
+import { inTransaction, statement } from '../../data/db.ts'
+import type { RegistroDeTotp } from '../../generado/contrato/tipos/index.ts'
+import type { Deps } from '../deps.ts'
+import type { Handler } from '../operation.ts'
+import { bloquearFactores, exigirQuePuedaAgregar } from './factores.ts'
+import { nuevoSecreto } from './totp.ts'
+
+/** Minutes for which a secret waits for its first code. */
+const MINUTOS_DE_REGISTRO = 10
+
+const GUARDAR = statement<{ persona_id: string; nuevo: Uint8Array; nuevo_vence_en: Date }>(
+  'equipo.pedirTotp',
+  `insert into segundo_factor (persona_id, nuevo, nuevo_vence_en) values (:persona_id, :nuevo, :nuevo_vence_en)
+   on conflict (persona_id) do update set nuevo = excluded.nuevo, nuevo_vence_en = excluded.nuevo_vence_en`,
+)
+
+/**
+ * Creates a secret for an app that gives codes; the secret waits for its first code. An earlier app of the person stays
+ * valid meanwhile.
+ * @throws Problema 403 if the session was opened without the second factor that the person already has
+ */
+export async function registrarTotp(
+  deps: Pick<Deps, 'db' | 'secretos' | 'reloj' | 'ajustes'>,
+  { personaId, sesion, correo }: Pick<Identities['sesionDePersona'], 'personaId' | 'sesion' | 'correo'>,
+): Promise<RegistroDeTotp> {
+  const { secreto, uri, sellado } = await nuevoSecreto(deps, { personaId, correo })
+  const vence_en = new Date(deps.reloj().getTime() + MINUTOS_DE_REGISTRO * 60_000)
+  await inTransaction(deps.db.central, async (consultar) => {
+    await bloquearFactores(consultar, personaId)
+    await exigirQuePuedaAgregar(consultar, sesion, personaId)
+    await consultar(GUARDAR, { persona_id: personaId, nuevo: sellado, nuevo_vence_en: vence_en })
+  })
+  return { secreto, uri, vence_en: vence_en.toISOString() }
+}
+
+export const pedirRegistroDeTotp: Handler<'pedirRegistroDeTotp'> = async ({ identidad }, deps) => ({
+  status: 200,
+  body: await registrarTotp(deps, identidad),
+})

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
+import { type Query, statement } from '../../data/db.ts'
+import type { entrada_a_medias, segundo_factor } from '../../generado/contrato/prisma/client.ts'
+import type { SegundoFactor, SegundoFactorPedido } from '../../generado/contrato/tipos/index.ts'
+import { normalizeBase32 } from '../../platform/codes/codes.ts'
+import { newToken, tokenHash } from '../../platform/codes/token.ts'
+import { Problema } from '../../platform/errors.ts'
+import type { Deps } from '../deps.ts'
+import { type Avisada, avisarSegundoFactor } from './avisar.ts'
+import { NO_FUTURA } from './codigo.ts'
+import { type Factores, leerFactores } from './factores.ts'
+import { pasoDe, sinSeparadores } from './totp.ts'
+
+/** Minutes for which a sign-in waits for the second factor. */
+export const MINUTOS_A_MEDIAS = 10
+/** Maximum attempts to enter the second factor in one sign-in. */
+const INTENTOS = 5
+/**
+ * Maximum attempts of one person within a day, counted over all sign-ins and proofs of presence. A right code resets
+ * the count.
+ */
+export const INTENTOS_POR_DIA = 10
+const DIA = 86_400_000
+
+type DepsDeFactor = Pick<Deps, 'reloj' | 'secretos' | 'nuevoId' | 'ajustes'>
+
+const EMPEZAR = statement<Omit<entrada_a_medias, 'intentos'>>(
+  'equipo.empezarEntrada',
+  `insert into entrada_a_medias (huella, persona_id, intentos, creado_en, vence_en)
+   values (:huella, :persona_id, 0, :creado_en, :vence_en)`,
+)
+
+/** Sign-in that waits for the second factor, and the token for the browser's cookie. */
+export interface AMedias {
+  token: string
+  pedido: SegundoFactorPedido
+}
+
+/** Stores a sign-in that waits for the second factor, in the transaction that accepts the code of the mail. */
+export async function empezarEntrada(
+  consultar: Query,
+  { reloj }: Pick<Deps, 'reloj'>,
+  persona_id: string,
+  factores: Factores,
+): Promise<AMedias> {
+  const token = newToken()
+  const creado_en = reloj()
+  const vence_en = new Date(creado_en.getTime() + MINUTOS_A_MEDIAS * 60_000)
+  await consultar(EMPEZAR, { huella: tokenHash(token), persona_id, creado_en, vence_en })
+  return { token, pedido: { formas: formasDe(factores), vence_en: vence_en.toISOString() } }
+}
+
+/** Returns the kinds of second factor that a person can use. */
+export const formasDe = ({ totp, codigos, passkeys }: Factores): SegundoFactorPedido['formas'] => [
+  ...(totp ? (['totp'] as const) : []),
+  ...(codigos > 0 ? (['recuperacion'] as const) : []),
+  ...(passkeys > 0 ? (['passkey'] as const) : []),
+]
+
+const ESPERA = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id' | 'vence_en'>>(
+  'equipo.entradaQueEspera',
+  `select persona_id, vence_en from entrada_a_medias
+   where huella = :huella and vence_en > :ahora and ${NO_FUTURA} and intentos < ${INTENTOS}`,
+)
+
+/** Returns the sign-in of a browser that waits for the second factor; undefined if none waits. Changes nothing. */
+export async function leerEntradaAMedias(
+  { db, reloj, navegador }: Pick<Deps, 'db' | 'reloj' | 'navegador'>,
+  cookie: string,
+): Promise<SegundoFactorPedido | undefined> {
+  const token = navegador.leerEntradaAMedias(cookie)
+  if (token === undefined) return undefined
+  const [fila] = await db.consultar(ESPERA, { huella: tokenHash(token), ahora: reloj() })
+  if (!fila) return undefined
+  return { formas: formasDe(await leerFactores(db.consultar, fila.persona_id)), vence_en: fila.vence_en.toISOString() }
+}
+
+const INTENTAR_ENTRADA = statement<{ huella: Uint8Array; ahora: Date }, Pick<entrada_a_medias, 'persona_id'>>(
+  'equipo.intentarEntrada',
+  `update entrada_a_medias set intentos = intentos + 1
+   where huella = :huella and vence_en > :ahora and ${NO_FUTURA} and intentos < ${INTENTOS} returning persona_id`,
+)
+
+/** Counts an attempt of a browser's sign-in. Returns the person who signs in; undefined if no sign-in waits. */
+export async function intentarEntrada(
+  consultar: Query,
+  { reloj }: Pick<Deps, 'reloj'>,
+  token: string | undefined,
+): Promise<string | undefined> {
+  if (token === undefined) return undefined
+  const [fila] = await consultar(INTENTAR_ENTRADA, { huella: tokenHash(token), ahora: reloj() })
+  return fila?.persona_id
+}
+
+const TERMINAR = statement<{ huella: Uint8Array }>(
+  'equipo.terminarEntrada',
+  'delete from entrada_a_medias where huella = :huella',
+)
+
+/** Deletes the unfinished sign-in of a browser, which waited for the second factor. */
+export const terminarEntrada = (consultar: Query, token: string) => consultar(TERMINAR, { huella: tokenHash(token) })
+
+type Intento = Pick<segundo_factor, 'secreto' | 'paso' | 'intentos' | 'intentos_desde'> & Avisada
+
+/** Counts an attempt of a person, and keeps the row locked, so that parallel attempts come one after another. */
+const INTENTAR = statement<{ persona_id: string; ahora: Date }, Intento>(
+  'equipo.intentarSegundoFactor',
+  `insert into segundo_factor as f (persona_id, intentos, intentos_desde) values (:persona_id, 1, :ahora)
+   on conflict (persona_id) do update set
+     intentos = case when f.intentos_desde > excluded.intentos_desde - interval '1 day' then f.intentos + 1 else 1 end,
+     intentos_desde = case when f.intentos_desde > excluded.intentos_desde - interval '1 day' then f.intentos_desde
+       else excluded.intentos_desde end
+   returning secreto, paso, intentos, intentos_desde,
+     (select nombre from persona where id = f.persona_id) as nombre,
+     (select correo from persona where id = f.persona_id) as correo`,
+)
+
+/**
+ * Stores that a code of the app was right. Changes no row if a code of the same or a later time step was already
+ * accepted.
+ */
+const ACERTAR_TOTP = statement<{ persona_id: string; paso: number; ahora: Date }, { persona_id: string }>(
+  'equipo.acertarTotp',
+  `update segundo_factor set paso = :paso, usado_en = :ahora, intentos = 0
+   where persona_id = :persona_id and (paso is null or paso < :paso) returning persona_id`,
+)
+
+const GASTAR_CODIGO = statement<{ persona_id: string; huella: Uint8Array }, { huella: Uint8Array }>(
+  'equipo.gastarCodigoDeRecuperacion',
+  'delete from codigo_de_recuperacion where persona_id = :persona_id and huella = :huella returning huella',
+)
+
+const PERDONAR = statement<{ persona_id: string }>(
+  'equipo.perdonarIntentos',
+  'update segundo_factor set intentos = 0 where persona_id = :persona_id',
+)
+
+/**
+ * Returns the digest of a recovery code. A digest without a secret key is enough, because a code has 80 random bits.
+ */
+export const huellaDeRecuperacion = (persona_id: string, codigo: string) =>
+  new Uint8Array(createHash('sha256').update(`recuperacion ${persona_id} ${codigo}`).digest())
+
+/**
+ * Counts an attempt with a person's second factor, which is a code of the app or a recovery code. A right code is used
+ * up. The person gets a mail when a recovery code is used, and at the last attempt of a day.
+ * @returns false if the code is not valid for any reason
+ * @throws Problema 429 after too many attempts within a day
+ */
+export async function gastarSegundoFactor(
+  consultar: Query,
+  deps: DepsDeFactor,
+  persona_id: string,
+  codigo: string,
+): Promise<boolean> {
+  const ahora = deps.reloj()
+  const [intento] = await consultar(INTENTAR, { persona_id, ahora })
+  const { secreto, intentos, intentos_desde, nombre, correo } = intento!
+  if (intentos > INTENTOS_POR_DIA) throw demasiados(intentos_desde!, ahora)
+  const escrito = sinSeparadores(codigo)
+  const paso = secreto && (await pasoDe(deps, persona_id, secreto, escrito))
+  if (typeof paso === 'number') {
+    const [acertado] = await consultar(ACERTAR_TOTP, { persona_id, paso, ahora })
+    if (acertado) return true
+  } else if (await gastarRecuperacion(consultar, persona_id, escrito)) {
+    const { codigos } = await leerFactores(consultar, persona_id)
+    await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'recuperacion', quedan: codigos })
+    return true
+  }
+  if (intentos === INTENTOS_POR_DIA)
+    await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'bloqueado', quedan: 0 })
+  return false
+}
+
+async function gastarRecuperacion(consultar: Query, persona_id: string, escrito: string): Promise<boolean> {
+  const huella = huellaDeRecuperacion(persona_id, normalizeBase32(escrito))
+  const [gastado] = await consultar(GASTAR_CODIGO, { persona_id, huella })
+  if (!gastado) return false
+  await consultar(PERDONAR, { persona_id })
+  return true
+}
+
+function demasiados(desde: Date, ahora: Date): Problema {
+  const espera = Math.max(1, Math.ceil((desde.getTime() + DIA - ahora.getTime()) / 1_000))
+  const mensaje = `Falló ${INTENTOS_POR_DIA} veces su segundo factor. Entre con una passkey, espere un día, o pida a quien administra que lo restablezca.`
+  return new Problema('demasiadas_solicitudes', mensaje, { cabeceras: { 'Retry-After': String(espera) } })
+}
+
+/** Returns the 401 for a second factor that is not valid. The answer does not give the reason. */
+export const segundoFactorIncorrecto = () =>
+  new Problema(
+    'segundo_factor_incorrecto',
+    'El código no vale. Espere el siguiente de su app y repita, o use uno de recuperación.',
+    { cabeceras: PERSON_CHALLENGE },
+  )
+
+/** Returns the 409 for a request that would leave a person without the second factor that the person needs. */
+export const ultimoSegundoFactor = () =>
+  new Problema(
+    'ultimo_segundo_factor',
+    'Es su último segundo factor. Agregue antes otro, una passkey o una app de códigos.',
+  )
+
+const VER = statement<{ persona_id: string }, Pick<segundo_factor, 'creado_en' | 'usado_en'>>(
+  'equipo.verTotp',
+  'select creado_en, usado_en from segundo_factor where persona_id = :persona_id and secreto is not null',
+)
+
+/** Returns the second factor of a person in the contract's form. */
+export async function presentarSegundoFactor(consultar: Query, persona_id: string): Promise<SegundoFactor> {
+  const { de_empresa, passkeys, codigos } = await leerFactores(consultar, persona_id)
+  const [app] = await consultar(VER, { persona_id })
+  const totp = app ? { creado_en: app.creado_en!.toISOString(), usado_en: app.usado_en?.toISOString() ?? null } : null
+  return { obligatorio: de_empresa, totp, passkeys, codigos_de_recuperacion: codigos }
+}

@@ -1,0 +1,337 @@
+import type { Identities } from '../../api/http/identity.ts'
+import { wideNetwork } from '../../api/http/network.ts'
+import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
+import type { persona, sesion_persona } from '../../generado/contrato/prisma/client.ts'
+import type { Modo, Pais, SesionDePersona } from '../../generado/contrato/tipos/index.ts'
+import { randomBase32 } from '../../platform/codes/codes.ts'
+import { newToken, tokenHash } from '../../platform/codes/token.ts'
+import { presentarRitmos } from '../comercios/comercio.ts'
+import type { Deps } from '../deps.ts'
+import { leerDispositivo, sellarDispositivo } from '../repartidores/dispositivo.ts'
+import { FALTA_SEGUNDO_FACTOR } from './factores.ts'
+import {
+  alcancesDeEmpresa,
+  alcancesDeLlave,
+  EMPRESA,
+  type FilaMembresia,
+  leerMembresias,
+  presentarMembresia,
+} from './persona.ts'
+
+/**
+ * Session with its person and membership. For a person of a merchant, also has the merchant's columns that requests
+ * need.
+ */
+export type FilaSesionDePersona = RowOf<
+  Omit<sesion_persona, 'dispositivo' | 'membresia_id' | 'segundo_factor'>,
+  { modo: Modo }
+> &
+  Pick<persona, 'persona' | 'nombre' | 'correo'> &
+  Pick<FilaMembresia, 'membresia' | 'ambito' | 'alcances'> & {
+    falta_segundo_factor: boolean
+    comercio_id: string | null
+    nombre_comercio: string | null
+    pais: Pais | null
+    estricto: boolean | null
+    ritmo_solicitudes: number | null
+    ritmo_guias: number | null
+  }
+
+/** Duration of a session in milliseconds: a working day at the courier company, 30 days at a merchant. */
+const DURACION = { empresa: 12 * 3_600_000, comercio: 30 * 86_400_000 }
+
+/**
+ * Returns when a session ends that began at `creado_en`. The length depends on the membership: courier company or
+ * merchant.
+ */
+export const venceSesion = (creado_en: Date, ambito: string) =>
+  new Date(creado_en.getTime() + (ambito === EMPRESA ? DURACION.empresa : DURACION.comercio))
+
+/** Maximum sessions of a person. Another sign-in ends the oldest one. */
+const SESIONES = 20
+
+/** SQL that selects sessions. Leaves out sessions whose membership or merchant no longer exists. */
+const DE_SESION = `select s.hash, s.sesion, s.persona_id, s.modo, s.red, s.presencia_en, s.creado_en, s.vence_en,
+     ${FALTA_SEGUNDO_FACTOR} as falta_segundo_factor, p.persona, p.nombre, p.correo, m.membresia, m.ambito, m.alcances, c.id as comercio_id, c.nombre as nombre_comercio,
+     c.pais, c.estricto, c.ritmo_solicitudes, c.ritmo_guias
+   from sesion_persona s join persona p on p.id = s.persona_id
+   join membresia m on m.id = s.membresia_id and m.persona_id = s.persona_id
+   left join comercio c on c.comercio = m.ambito`
+
+const BUSCAR = statement<{ hash: Buffer }, FilaSesionDePersona>(
+  'equipo.buscarSesion',
+  `${DE_SESION} where s.hash = :hash`,
+)
+
+/** Separate statement for several digests, because PostgreSQL plans a statement with a list anew each time. */
+const BUSCAR_VARIAS = statement<{ hashes: readonly Buffer[] }, FilaSesionDePersona>(
+  'equipo.buscarSesiones',
+  `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
+)
+
+/** Returns the sessions of persons whose tokens have these digests (base64), by digest, including expired sessions. */
+export async function buscarSesionesDePersona(
+  db: Db,
+  huellas: readonly string[],
+): Promise<ReadonlyMap<string, FilaSesionDePersona>> {
+  const hashes = huellas.map((huella) => Buffer.from(huella, 'base64'))
+  const [hash] = hashes
+  const filas =
+    hashes.length === 1 ? await db.consultar(BUSCAR, { hash: hash! }) : await db.consultar(BUSCAR_VARIAS, { hashes })
+  return new Map(filas.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
+}
+
+/**
+ * Returns the identity of a session, with the API key that corresponds to its membership. Called once each time the row
+ * is read, because limits and scopes are cached by identity object.
+ */
+export function identidadDePersona(fila: FilaSesionDePersona): Identities['sesionDePersona'] {
+  const { persona_id: personaId, persona, nombre, hash, sesion: codigo, membresia, ambito, modo } = fila
+  const { red, creado_en, vence_en, presencia_en, falta_segundo_factor: faltaSegundoFactor } = fila
+  const suya = { personaId, persona, nombre, correo: fila.correo!, sesion: hash, codigo, membresia, modo }
+  const como = llaveDe(fila, ambito)
+  return { ...suya, red, creado_en, vence_en, presencia_en, faltaSegundoFactor, demostracion: false, como }
+}
+
+/**
+ * Returns the API key that corresponds to a membership. Its rate limits are counted under the person's code, so that
+ * all sessions of a person share them.
+ */
+function llaveDe(fila: FilaSesionDePersona, ambito: string): Identities['sesionDePersona']['como'] {
+  const { persona, alcances, vence_en, comercio_id, presencia_en } = fila
+  const comun = { persona, presencia_en, llave: persona, rangos: [], demostracion: false }
+  if (ambito === EMPRESA) return { ...comun, operadorId: '', operador: persona, alcances: alcancesDeEmpresa(alcances) }
+  if (comercio_id === null) return undefined
+  return {
+    ...comun,
+    comercioId: comercio_id,
+    comercio: ambito,
+    modo: fila.modo,
+    alcances: alcancesDeLlave(alcances),
+    nombre: fila.nombre_comercio!,
+    pais: fila.pais,
+    estricto: fila.estricto === true,
+    ritmos: presentarRitmos(fila),
+    vence_en,
+  }
+}
+
+/**
+ * Returns the present session of a token; undefined if the session is not valid. Reads the database each time, because
+ * pages must show changes at once.
+ */
+export async function sesionDeToken(
+  { db, reloj }: Pick<Deps, 'db' | 'reloj'>,
+  token: string,
+): Promise<Identities['sesionDePersona'] | undefined> {
+  const [fila] = await db.consultar(BUSCAR, { hash: tokenHash(token) })
+  return fila && fila.vence_en > reloj() ? identidadDePersona(fila) : undefined
+}
+
+type VistaDeSesion = Pick<
+  Identities['sesionDePersona'],
+  | 'personaId'
+  | 'persona'
+  | 'nombre'
+  | 'correo'
+  | 'codigo'
+  | 'membresia'
+  | 'modo'
+  | 'presencia_en'
+  | 'creado_en'
+  | 'vence_en'
+  | 'faltaSegundoFactor'
+>
+
+/** Returns a session in the contract's form, with all memberships of its person. */
+export async function presentarSesionDePersona(
+  db: Pick<Db, 'consultar'>,
+  { personaId, persona, nombre, correo, codigo: sesion, membresia, modo, ...vista }: VistaDeSesion,
+): Promise<SesionDePersona> {
+  const membresias = (await leerMembresias(db, [personaId])).get(personaId) ?? []
+  return {
+    sesion,
+    persona,
+    nombre,
+    correo,
+    membresia,
+    membresias: membresias.map(presentarMembresia),
+    modo,
+    falta_segundo_factor: vista.faltaSegundoFactor,
+    presencia_en: vista.presencia_en.toISOString(),
+    creado_en: vista.creado_en.toISOString(),
+    vence_en: vista.vence_en.toISOString(),
+  }
+}
+
+/**
+ * Opens a session with a membership of a person. Ends the browser's previous session, and the person's oldest sessions
+ * beyond the maximum.
+ */
+const ABRIR = statement<
+  Pick<
+    sesion_persona,
+    'hash' | 'sesion' | 'persona_id' | 'membresia_id' | 'modo' | 'dispositivo' | 'red' | 'segundo_factor'
+  > & {
+    anterior: Uint8Array | null
+    presencia_en: Date
+    ahora: Date
+    vence_en: Date
+  }
+>(
+  'equipo.abrirSesion',
+  `with s as (
+     insert into sesion_persona (hash, sesion, persona_id, membresia_id, modo, dispositivo, red, segundo_factor, presencia_en,
+       creado_en, vence_en)
+     values (:hash, :sesion, :persona_id, :membresia_id, :modo, :dispositivo, :red, :segundo_factor, :presencia_en, :ahora, :vence_en)
+   )
+   delete from sesion_persona where hash = :anterior::bytea or hash in (
+     select hash from sesion_persona where persona_id = :persona_id order by creado_en desc offset ${SESIONES - 1})`,
+)
+
+const FALTA = statement<{ hash: Uint8Array }, { falta: boolean }>(
+  'equipo.faltaSegundoFactor',
+  `select ${FALTA_SEGUNDO_FACTOR} as falta from sesion_persona s where s.hash = :hash`,
+)
+
+/** Person who signs in, the membership, and the browser. */
+interface Entrada {
+  persona: Pick<persona, 'id' | 'persona' | 'nombre' | 'correo'>
+  membresia: Pick<FilaMembresia, 'id' | 'membresia' | 'ambito'>
+  agente: string
+  /** `Cookie` header of the browser. */
+  cookie: string
+  red: string
+  /** True if the person also proved a second factor. */
+  segundoFactor: boolean
+  /** Last proof that the person is present; undefined: the sign-in itself. */
+  presencia_en?: Date | undefined
+}
+
+/** Opens a session in the transaction of the sign-in. The cookie's token appears only in this result. */
+export async function abrirSesionPara(
+  consultar: Query,
+  { reloj, navegador }: Pick<Deps, 'reloj' | 'navegador'>,
+  { persona, membresia, agente, cookie, red, segundoFactor, presencia_en: probada }: Entrada,
+): Promise<{ token: string; vista: VistaDeSesion }> {
+  const token = newToken()
+  const anterior = navegador.leerSesionDePersona({ headers: { cookie } })
+  const creado_en = reloj()
+  const presencia_en = probada ?? creado_en
+  const vence_en = venceSesion(creado_en, membresia.ambito)
+  const codigo = `ses_${randomBase32(12)}`
+  const modo = 'live'
+  const hash = tokenHash(token)
+  await consultar(ABRIR, {
+    hash,
+    sesion: codigo,
+    persona_id: persona.id,
+    membresia_id: membresia.id,
+    modo,
+    dispositivo: dispositivoDe(agente),
+    red: wideNetwork(red),
+    segundo_factor: segundoFactor,
+    anterior: anterior === undefined ? null : tokenHash(anterior),
+    presencia_en,
+    ahora: creado_en,
+    vence_en,
+  })
+  const [{ falta: faltaSegundoFactor } = { falta: true }] = await consultar(FALTA, { hash })
+  const { id: personaId, persona: publico, nombre, correo } = persona
+  const quien = { personaId, persona: publico, nombre, correo: correo!, membresia: membresia.membresia }
+  return { token, vista: { ...quien, codigo, modo, presencia_en, creado_en, vence_en, faltaSegundoFactor } }
+}
+
+const COMPLETAR = statement<{ hash: Uint8Array; nuevo: Uint8Array }>(
+  'equipo.completarSesion',
+  'update sesion_persona set hash = :nuevo, segundo_factor = true where hash = :hash',
+)
+
+/**
+ * Stores that the person of a session has just added a second factor. A session that lacked its second factor gains
+ * rights by this, so it gets a new token and the old one becomes invalid.
+ * @returns the `Set-Cookie` header of the new token
+ */
+export async function completarSesion(
+  consultar: Query,
+  { reloj, navegador }: Pick<Deps, 'reloj' | 'navegador'>,
+  { sesion: hash, vence_en, faltaSegundoFactor }: Identities['sesionDePersona'],
+): Promise<string | undefined> {
+  if (!faltaSegundoFactor) {
+    await consultar(COMPLETAR, { hash, nuevo: hash })
+    return undefined
+  }
+  const token = newToken()
+  await consultar(COMPLETAR, { hash, nuevo: tokenHash(token) })
+  return navegador.ponerSesionDePersona(token, Math.floor((vence_en.getTime() - reloj().getTime()) / 1_000))
+}
+
+/**
+ * Returns the `Set-Cookie` headers of a new session: its own cookie, and one that recognises the browser at later
+ * sign-ins. The second cookie gives access to nothing.
+ */
+export const cookiesDeSesion = (
+  { navegador, secretos }: Pick<Deps, 'navegador' | 'secretos'>,
+  token: string,
+  { personaId, creado_en, vence_en }: Pick<VistaDeSesion, 'personaId' | 'creado_en' | 'vence_en'>,
+) => [
+  navegador.ponerSesionDePersona(token, (vence_en.getTime() - creado_en.getTime()) / 1_000),
+  navegador.ponerConocido(sellarDispositivo(secretos, `persona ${personaId}`).slice('persona '.length)),
+]
+
+/** Reports whether a person has already used the browser that sent this `Cookie` header. */
+export function esConocido(
+  { navegador, secretos }: Pick<Deps, 'navegador' | 'secretos'>,
+  cookie: string,
+  personaId: string,
+): boolean {
+  const texto = navegador.leerConocido(cookie)
+  return texto !== undefined && leerDispositivo(secretos, `persona ${texto}`) === `persona ${personaId}`
+}
+
+const NAVEGADORES: readonly [forma: RegExp, nombre: string][] = [
+  [/\bEdg/, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/SamsungBrowser/, 'Samsung Internet'],
+  [/Firefox|FxiOS/, 'Firefox'],
+  [/Chrome|CriOS/, 'Chrome'],
+  [/Safari/, 'Safari'],
+]
+const SISTEMAS: readonly [forma: RegExp, nombre: string][] = [
+  [/Android/, 'Android'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux|CrOS/, 'Linux'],
+]
+
+/** Describes browser and system in words, from a `User-Agent` header. The header itself is not stored. */
+export function dispositivoDe(agente: string): string {
+  const de = (formas: typeof SISTEMAS) => formas.find(([forma]) => forma.test(agente))?.[1]
+  const [navegador = 'Otro navegador', sistema] = [de(NAVEGADORES), de(SISTEMAS)]
+  return sistema ? `${navegador} en ${sistema}` : navegador
+}
+
+const LIMPIAR = [
+  statement<{ ahora: Date }>('equipo.limpiarSesiones', 'delete from sesion_persona where vence_en <= :ahora'),
+  statement<{ ahora: Date }>('equipo.limpiarInvitaciones', 'delete from invitacion where vence_en <= :ahora'),
+  statement<{ ahora: Date }>('equipo.limpiarEntradasAMedias', 'delete from entrada_a_medias where vence_en <= :ahora'),
+  statement<{ ahora: Date }>(
+    'equipo.limpiarTotp',
+    'update segundo_factor set nuevo = null, nuevo_vence_en = null where nuevo_vence_en <= :ahora',
+  ),
+  statement<{ ahora: Date }>('equipo.limpiarRetos', 'delete from reto_de_passkey where vence_en <= :ahora'),
+  // Codes stay for a day, because each address gets a limited number of codes per day.
+  statement<{ ahora: Date }>(
+    'equipo.limpiarCodigos',
+    `delete from codigo_de_entrada where creado_en <= :ahora::timestamptz - interval '1 day'`,
+  ),
+]
+
+/**
+ * Deletes expired sessions, invitations, codes, passkey challenges, unfinished sign-ins and unconfirmed secrets of
+ * apps.
+ */
+export async function limpiarEntradas({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {
+  for (const sentencia of LIMPIAR) await db.consultar(sentencia, { ahora: reloj() })
+}

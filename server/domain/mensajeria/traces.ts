@@ -1,0 +1,38 @@
+import { type Db, statement } from '../../data/db.ts'
+import { askByMerchant } from '../../data/spread.ts'
+import type { TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
+import { currentSpan, inSpan, isTracing } from '../../platform/tracing.ts'
+import { type ClaveDeMensaje, idsDe } from './row.ts'
+
+const TRAZAS = statement<{ ids: readonly string[] }, { id: string; traza: string | null }>(
+  'mensajes.trazas',
+  `select m.id, (select v.traza from evento v where v.comercio_id = m.comercio_id and v.modo = m.modo
+     and v.guia_id = m.guia_id and v.registrado_en <= m.creado_en order by v.secuencia desc limit 1) as traza
+   from mensaje m where m.id = any(:ids::uuid[]) and m.tipo = 'solicitud_ubicacion'`,
+  { alcance: 'parte' },
+)
+
+/**
+ * Runs a statement about messages that writes events of type `tipo`. Outside a request, such an event joins the trace
+ * of the event that caused the message. Messages of several traces then need one statement per trace. Without tracing
+ * all messages use one statement, and no trace is read.
+ */
+export async function inTracesOf<M extends ClaveDeMensaje, T>(
+  db: Db,
+  tipo: TipoDeEvento,
+  mensajes: readonly M[],
+  run: (mensajes: readonly M[]) => Promise<T[]>,
+): Promise<T[]> {
+  if (!isTracing()) return run(mensajes)
+  const attributes = { 'guias.tipo': tipo }
+  if (currentSpan()) return inSpan('event', { attributes }, () => run(mensajes))
+  const filas = await askByMerchant(db, mensajes, ({ consultar }, claves) => consultar(TRAZAS, { ids: idsDe(claves) }))
+  const trazas = new Map(filas.map(({ id, traza }) => [id, traza]))
+  const hechas: T[] = []
+  // Only requests for a location write an event. Other messages have no trace here.
+  for (const [parent, suyos] of Map.groupBy(mensajes, ({ id }) => trazas.get(id)))
+    hechas.push(
+      ...(await (parent === undefined ? run(suyos) : inSpan('event', { parent, attributes }, () => run(suyos)))),
+    )
+  return hechas
+}

@@ -1,0 +1,51 @@
+import type { EstadoDelServicio } from '../generado/contrato/tipos/index.ts'
+
+/** Maximum seconds for which a job may be overdue while the service is at rest. */
+export const ESPERA_DE_COLA = 300
+
+/** Row of the service's state, in Spanish, for a page or a terminal. */
+export interface ServiceRow {
+  titulo: string
+  valor: string
+  /** Maximum value while the service is at rest; undefined if any value may be right. */
+  limite?: string
+  bien: boolean
+  /** Path of the page with the steps to take beyond the limit; null if the value has no limit. */
+  pagina: string | null
+}
+
+const pageOf = (nombre: string) => `docs/operacion/${nombre}.md`
+
+/** Returns the state of the service as rows. Rows beyond their limit come first. */
+export function serviceRows({ listo, medidas, colas }: EstadoDelServicio): ServiceRow[] {
+  const rows: ServiceRow[] = [
+    {
+      titulo: 'Base de datos y trabajos',
+      valor: listo ? 'listos' : 'no listos',
+      bien: listo,
+      pagina: pageOf('no-lista'),
+    },
+    ...medidas.map(({ titulo, unidad, valor, limite, bien, pagina }) => {
+      const amount = unidad === 'segundos' ? spanOf : String
+      return { titulo, valor: amount(valor), ...(limite !== null && { limite: amount(limite) }), bien, pagina }
+    }),
+    ...colas.map(({ cola, trabajos, espera_segundos, bien }) => ({
+      titulo: `Cola «${cola}»`,
+      valor: `${trabajos}, hace ${spanOf(espera_segundos)}`,
+      limite: spanOf(ESPERA_DE_COLA),
+      bien,
+      pagina: pageOf('cola-atrasada'),
+    })),
+  ]
+  return rows.toSorted((a, b) => Number(a.bien) - Number(b.bien))
+}
+
+/** Returns one sentence that sums up the rows. */
+export const serviceSummary = ({ bien }: Pick<EstadoDelServicio, 'bien'>): string =>
+  bien ? 'Todo está bien.' : 'Algo pasa de lo normal: siga los pasos de la página que se nombra.'
+
+/** Formats seconds for people: `40 s`, `5 min`, `3 h`. */
+function spanOf(segundos: number): string {
+  if (segundos < 120) return `${segundos} s`
+  return segundos < 7_200 ? `${Math.round(segundos / 60)} min` : `${Math.round(segundos / 3_600)} h`
+}

@@ -1,0 +1,24 @@
+import { type Db, statement } from '../../data/db.ts'
+import type { Modo } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { exigirComercio } from '../comercios/comercio.ts'
+import type { AmbitoDeWebhooks } from './webhook.ts'
+
+const MODO = statement<{ comercio_id: string; webhook: string }, { modo: Modo }>(
+  'webhooks.modo',
+  `select modo from webhook where comercio_id = :comercio_id and webhook = :webhook and estado <> 'eliminado'`,
+)
+
+/**
+ * Returns the merchant and the mode of an endpoint that an operator names. The code of an endpoint tells its mode.
+ * @throws Problema 404 if the merchant is unknown, or has no such endpoint
+ */
+export async function ambitoDeWebhook(
+  db: Db,
+  { comercio, webhook }: { comercio: string; webhook: string },
+): Promise<AmbitoDeWebhooks> {
+  const { id: comercioId } = await exigirComercio(db, comercio)
+  const [fila] = await db.consultar(MODO, { comercio_id: comercioId, webhook })
+  if (!fila) throw new Problema('webhook_desconocido', 'Ese comercio no tiene ningún webhook con ese identificador.')
+  return { comercioId, modo: fila.modo }
+}

@@ -1,0 +1,81 @@
+import { statement } from '../../data/db.ts'
+import { askAll } from '../../data/spread.ts'
+import type { Modo, WebhookConFallas } from '../../generado/contrato/tipos/index.ts'
+import type { Handler } from '../operation.ts'
+import type { FilaEntregaDeWebhook } from './entrega.ts'
+import type { FilaWebhook } from './webhook.ts'
+
+/** Maximum endpoints listed. */
+const MAX_CON_FALLAS = 200
+/** Maximum pending deliveries counted for each endpoint. */
+const MAX_PENDIENTES = 1_000
+/** Maximum failed deliveries read, newest first, for the last fault of an endpoint. */
+const MAX_FALLIDAS = 100
+
+type FilaConFallas = Pick<
+  FilaWebhook,
+  'webhook' | 'url' | 'modo' | 'estado' | 'motivo' | 'estado_en' | 'fallas' | 'primera_falla_en'
+> & {
+  comercio: string
+  nombre: string
+  pendientes: number
+  error: FilaEntregaDeWebhook['ultimo_error']
+  status: number | null
+}
+
+/**
+ * Reads endpoints that fail or were disabled, those that fail longest first. The last fault is taken from a pending
+ * delivery, or else from a failed one. A delivery that was never tried has no fault.
+ */
+const CON_FALLAS = statement<{ modo: Modo; deshabilitado: boolean | null }, FilaConFallas>(
+  'webhooks.conFallas',
+  `select c.comercio, c.nombre, w.webhook, w.url, w.modo, w.estado, w.motivo, w.estado_en, w.fallas, w.primera_falla_en,
+     p.pendientes, coalesce(p.error, f.error) as error, case when p.error is null then f.status else p.status end as status
+   from (
+     select * from webhook where modo = :modo and estado <> 'eliminado'
+       and (primera_falla_en is not null or estado = 'deshabilitado')
+       and (:deshabilitado::boolean is null or (estado = 'deshabilitado') = :deshabilitado)
+     order by primera_falla_en limit ${MAX_CON_FALLAS + 1}) w
+   join comercio c on c.id = w.comercio_id
+   cross join lateral (
+     select count(*)::int as pendientes, (array_agg(ultimo_error) filter (where ultimo_error is not null))[1] as error,
+       (array_agg(ultimo_status) filter (where ultimo_error is not null))[1] as status
+     from (
+       select ultimo_error, ultimo_status from webhook_entrega
+       where comercio_id = w.comercio_id and modo = w.modo and webhook = w.webhook and estado = 'pendiente'
+       limit ${MAX_PENDIENTES}) s) p
+   left join lateral (
+     select ultimo_error as error, ultimo_status as status from (
+       select ultimo_error, ultimo_status from webhook_entrega
+       where comercio_id = w.comercio_id and modo = w.modo and webhook = w.webhook and estado = 'fallida'
+       order by creado_en desc, guia_id desc, secuencia desc limit ${MAX_FALLIDAS}) s
+     where ultimo_error <> 'webhook_deshabilitado' limit 1) f on true`,
+  { alcance: 'parte', plan: 'indexed' },
+)
+
+export const listarWebhooksConFallas: Handler<'listarWebhooksConFallas'> = async (
+  { query, ...quien },
+  { db, bitacora },
+) => {
+  const { modo = 'live', estado } = query ?? {}
+  const deshabilitado = estado === undefined ? null : estado === 'deshabilitado'
+  const filas = await askAll(db, ({ consultar }) => consultar(CON_FALLAS, { modo, deshabilitado }))
+  const datos = filas.map(presentar).toSorted((uno, otro) => Date.parse(uno.desde) - Date.parse(otro.desde))
+  await bitacora.consultada(quien, { accion: 'listarWebhooksConFallas', despues: { webhooks: datos.length } })
+  return { status: 200, body: { datos: datos.slice(0, MAX_CON_FALLAS), hay_mas: datos.length > MAX_CON_FALLAS } }
+}
+
+const presentar = (fila: FilaConFallas): WebhookConFallas => ({
+  comercio: fila.comercio,
+  nombre_comercio: fila.nombre,
+  webhook: fila.webhook,
+  // The path of an address may contain a secret.
+  host: new URL(fila.url!).host,
+  modo: fila.modo,
+  estado: fila.estado === 'deshabilitado' ? 'deshabilitado' : 'fallando',
+  motivo: fila.motivo,
+  desde: (fila.primera_falla_en ?? fila.estado_en).toISOString(),
+  intentos: fila.fallas,
+  ultima_falla: fila.error && { error: fila.error, status: fila.status },
+  pendientes: fila.pendientes,
+})

@@ -1,0 +1,18 @@
+import { exigirComercio } from '../comercios/comercio.ts'
+import type { Handler } from '../operation.ts'
+import { paginaDeWebhooks } from './listar.ts'
+
+export const listarWebhooksDeComercio: Handler<'listarWebhooksDeComercio'> = async (
+  { path, query, ...quien },
+  deps,
+) => {
+  const { modo = 'live', ...pagina } = query ?? {}
+  const { id: comercioId, comercio } = await exigirComercio(deps.db, path.comercio)
+  const body = await paginaDeWebhooks(deps, 'listarWebhooksDeComercio', { comercioId, modo }, pagina)
+  await deps.bitacora.consultada(quien, {
+    accion: 'listarWebhooksDeComercio',
+    sobre: ['comercio', comercio],
+    de: { comercio_id: comercioId, modo },
+  })
+  return { status: 200, body }
+}

@@ -1,0 +1,191 @@
+import type { Request } from 'express'
+import type { CallOperation } from '../../api/contract/calls.ts'
+import type { GuiaDeOperacion, ResultadosDeAsignar } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { dayInWords } from '../../platform/time/day.ts'
+import { FOREIGN_FORM } from '../form.ts'
+import type { PageRequest, Sheet } from '../page.ts'
+import { ASSIGN_FIELDS, type AssignFilters, type Assignment, assignPage, type Choice, type Sent } from './assign.ts'
+import { formOf, namesOf, newestMerchants, readCouriers } from './calls.ts'
+import { courierPage, couriersPage } from './couriers.ts'
+import { faultsOf, orProblem, sentenceOf, textOf } from './forms.ts'
+import type { Office } from './shell.ts'
+
+/** Maximum guides that one form can assign; the operation has the same limit. */
+const MAX_GUIAS = 200
+/** Maximum pages of 100 guides that are read to find those of a municipality. */
+const PAGINAS_DE_GUIAS = 3
+
+export async function showCouriers(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
+  const cursor = textOf(req.query.cursor)
+  const page = await orProblem(call(req, 'listarReparto', { query: { limite: '100', ...(cursor && { cursor }) } }))
+  if (page instanceof Problema) return { status: 303, a: `${office.raiz}central/reparto` }
+  return { status: 200, ...couriersPage(office, page.body.datos, page.body.cursor_siguiente) }
+}
+
+/** Returns the page of a courier; undefined if the courier is unknown. */
+export async function showCourier(
+  call: CallOperation,
+  pedido: PageRequest,
+  office: Office,
+  repartidor: string,
+): Promise<Sheet | undefined> {
+  const { req } = pedido
+  const couriers = await readCouriers(call, req)
+  const sent = await sendForm(call, pedido, couriers, repartidor)
+  if (sent === 'foreign') return { status: 400, ...FOREIGN_FORM }
+  const [carried, day] = await Promise.all([
+    orProblem(call(req, 'listarGuiasDeRepartidor', { path: { repartidor } })),
+    readDay(call, req, couriers),
+  ])
+  if (carried instanceof Problema) return undefined
+  const address = `${office.raiz}central/reparto/${repartidor}`
+  const ticked = textOf(req.query.marcar) === 'todos'
+  const asignadas = carried.body.asignadas.slice(0, MAX_GUIAS)
+  return {
+    status: sent?.status ?? 200,
+    ...courierPage({
+      office,
+      names: await namesOf(call, req, [...carried.body.datos, ...asignadas]),
+      nombre: couriers.find((uno) => uno.repartidor === repartidor)?.nombre ?? repartidor,
+      guias: carried.body.datos,
+      asignadas,
+      address,
+      tickAddress: ticked ? address : `${address}?marcar=todos`,
+      ticked,
+      sent,
+      ...day,
+    }),
+  }
+}
+
+/** Returns the page with the guides that can be assigned, filtered by state, merchant and municipality. */
+export async function showAssign(call: CallOperation, pedido: PageRequest, office: Office): Promise<Sheet> {
+  const { req, raiz } = pedido
+  const { estado, comercio, municipio, cuales, marcar } = req.query
+  const filters: AssignFilters = {
+    estado: textOf(estado) || 'en_bodega',
+    comercio: textOf(comercio),
+    municipio: textOf(municipio),
+    cuales: textOf(cuales),
+  }
+  const couriers = await readCouriers(call, req)
+  const sent = await sendForm(call, pedido, couriers)
+  if (sent === 'foreign') return { status: 400, ...FOREIGN_FORM }
+  const [found, merchants, day] = await Promise.all([
+    orProblem(readGuides(call, req, filters)),
+    newestMerchants(call, req),
+    readDay(call, req, couriers),
+  ])
+  if (found instanceof Problema) return { status: 303, a: `${raiz}central/reparto/asignar` }
+  const here = found.guias
+    .filter((guia) => filters.municipio === '' || guia.municipio === filters.municipio)
+    .slice(0, MAX_GUIAS)
+  const chosen = filters.comercio === '' ? [] : [{ comercio: filters.comercio }]
+  const address = `${raiz}central/reparto/asignar?${new URLSearchParams({ ...filters })}`
+  const ticked = textOf(marcar) === 'todos'
+  return {
+    status: sent?.status ?? 200,
+    ...assignPage({
+      office,
+      filters,
+      municipios: countByMunicipality(found.guias),
+      guias: here,
+      names: await namesOf(call, req, [...here, ...chosen]),
+      merchants,
+      readOnly: found.more ? found.read : undefined,
+      address,
+      tickAddress: ticked ? address : `${address}&marcar=todos`,
+      ticked,
+      sent,
+      ...day,
+    }),
+  }
+}
+
+function countByMunicipality(guias: readonly GuiaDeOperacion[]): (readonly [municipio: string, guias: number])[] {
+  const counts = Map.groupBy(guias, ({ municipio }) => municipio)
+  return [...counts]
+    .map(([municipio, some]) => [municipio, some.length] as const)
+    .toSorted(([uno], [otro]) => uno.localeCompare(otro, 'es'))
+}
+
+/** Reads the newest guides in a state, at most 300. Without `cuales`, leaves out guides that are already assigned. */
+async function readGuides(call: CallOperation, req: Request, { estado, comercio, cuales }: AssignFilters) {
+  const read: GuiaDeOperacion[] = []
+  let cursor: string | null = ''
+  for (let i = 0; i < PAGINAS_DE_GUIAS && cursor !== null; i++) {
+    const query: Record<string, string> = { limite: '100', estado }
+    const { body }: { body: { datos: GuiaDeOperacion[]; cursor_siguiente: string | null } } = await call(
+      req,
+      'buscarGuias',
+      { query: { ...query, ...(comercio && { comercio }), ...(cursor && { cursor }) } },
+    )
+    read.push(...body.datos)
+    cursor = body.cursor_siguiente
+  }
+  const guias = cuales === 'todas' ? read : read.filter(({ asignada_a }) => asignada_a === null)
+  return { guias, read: read.length, more: cursor !== null }
+}
+
+type Couriers = Awaited<ReturnType<typeof readCouriers>>
+
+/** Reads today's date at the company, and how many guides are assigned to each active courier for today. */
+async function readDay(
+  call: CallOperation,
+  req: Request,
+  couriers: Couriers,
+): Promise<{ today: string; choices: Choice[] }> {
+  const { fecha, repartidores } = (await call(req, 'listarAsignaciones')).body
+  const counts = new Map(repartidores.map(({ repartidor, guias }) => [repartidor, guias]))
+  const choices = couriers
+    .filter(({ activo }) => activo)
+    .map(({ repartidor, nombre }) => ({ repartidor, nombre, asignadas: counts.get(repartidor) ?? 0 }))
+  return { today: fecha, choices: choices.toSorted((uno, otro) => uno.nombre.localeCompare(otro.nombre, 'es')) }
+}
+
+/**
+ * Sends the form of a page to its operation.
+ * @param de courier whose assignments the form may remove
+ * @returns the form and its result; undefined if the page was only opened; `foreign` if the form belongs to another
+ *   page
+ */
+async function sendForm(
+  call: CallOperation,
+  { req, leyendo }: PageRequest,
+  couriers: Couriers,
+  de?: string,
+): Promise<(Sent & { status: number }) | 'foreign' | undefined> {
+  if (leyendo) return undefined
+  const values = await formOf(req, ASSIGN_FIELDS, ['guias'])
+  if (!values || !(values.accion === 'asignar' || (de && values.accion === 'retirar'))) return 'foreign'
+  const { guias, repartidor, fecha } = values
+  if (guias.length === 0) return { status: 422, values, failed: [], faults: {}, refused: 'Marque al menos un paquete.' }
+  const answer = await orProblem(
+    values.accion === 'asignar'
+      ? call(req, 'asignarGuias', { body: { guias, repartidor, fecha: fecha === '' ? undefined : fecha } })
+      : call(req, 'retirarAsignaciones', { body: { guias, repartidor: de } }),
+  )
+  if (answer instanceof Problema)
+    return { status: answer.status, values, failed: [], faults: faultsOf(answer), refused: sentenceOf(answer) }
+  const nombre = couriers.find((uno) => uno.repartidor === repartidor)?.nombre ?? repartidor
+  return { status: 200, values, faults: {}, ...outcomeOf(values, answer.body, nombre) }
+}
+
+const parcels = (n: number, one: string, many: string) => (n === 1 ? `Un paquete ${one}` : `${n} paquetes ${many}`)
+
+/** Returns the result of each guide in a form, in words. */
+function outcomeOf(
+  { accion, fecha, guias }: Assignment,
+  { resultados }: ResultadosDeAsignar,
+  nombre: string,
+): Pick<Sent, 'failed'> & { done?: string } {
+  const good = resultados.flatMap((uno) => (uno.ok ? [uno] : []))
+  const failed = resultados.flatMap((uno) => (uno.ok ? [] : [[guias[uno.indice]!, uno.error.mensaje] as const]))
+  if (good.length === 0) return { failed }
+  const done =
+    accion === 'retirar'
+      ? `${parcels(good.length, 'quedó', 'quedaron')} sin asignar.`
+      : `${parcels(good.length, 'quedó asignado', 'quedaron asignados')} a ${nombre}${fecha && ` para el ${dayInWords(fecha)}`}.`
+  return { done, failed }
+}

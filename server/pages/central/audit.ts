@@ -1,0 +1,81 @@
+import type { Request } from 'express'
+import type { CallOperation } from '../../api/contract/calls.ts'
+import * as icons from '../../generado/contrato/iconos.ts'
+import type { Comercio, LineaDeBitacoraDeOperacion } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
+import { type Html, html } from '../html.ts'
+import type { PageRequest, Sheet } from '../page.ts'
+import { button, emptyState, table } from '../ui/components.ts'
+import { orProblem, sentenceOf, textOf } from './forms.ts'
+import { following } from './merchants.ts'
+import { type Office, officePage } from './shell.ts'
+
+/** Returns the page with the audit record of a merchant, newest line first. */
+export async function showAudit(
+  call: CallOperation,
+  { req, raiz }: PageRequest,
+  office: Office,
+  { comercio, nombre }: Comercio,
+): Promise<Sheet> {
+  const [accion, cursor] = [textOf(req.query.accion), textOf(req.query.cursor)]
+  const query = { comercio, ...(accion && { accion }), ...(cursor && { cursor }), limite: '50' }
+  const read = await orProblem(call(req, 'buscarEnBitacora', { query }))
+  const refused = read instanceof Problema
+  const here = `central/comercios/${comercio}/bitacora`
+  return {
+    status: refused ? 422 : 200,
+    ...officePage(office, {
+      titulo: 'Bitácora de un comercio',
+      place: 'comercios',
+      cuerpo: html`<p class="suave"><a href="${raiz}central/comercios">Comercios</a> / <a href="${raiz}central/comercios/${comercio}">${nombre}</a></p>
+<h1 tabindex="-1">Bitácora</h1>
+<form class="filtros" action="${raiz}${here}"><div class="campo"><label for="accion">Qué se hizo</label><input id="accion" name="accion" type="search" value="${accion}" maxlength="64" placeholder="rotarLlave" autocomplete="off"></div>${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
+${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${lines(office, read.body.datos, await authorsOf(call, req, read.body.datos))}${following(raiz, here, accion === '' ? {} : { accion }, read.body.cursor_siguiente)}`}`,
+    }),
+  }
+}
+
+/** Reads the names of persons and operators of the courier company that the lines mention. */
+async function authorsOf(
+  call: CallOperation,
+  req: Request,
+  shown: readonly LineaDeBitacoraDeOperacion[],
+): Promise<ReadonlyMap<string, string>> {
+  const has = (type: string) => shown.some(({ quien }) => quien.tipo === type)
+  const limite = '100'
+  const [persons, operators] = await Promise.all([
+    has('persona') ? call(req, 'listarPersonas', { query: { ambito: 'empresa', limite } }) : undefined,
+    has('operador') ? call(req, 'listarOperadores', { query: { limite } }) : undefined,
+  ])
+  return new Map([
+    ...(persons?.body.datos ?? []).map(({ persona, nombre }) => [persona, nombre] as const),
+    ...(operators?.body.datos ?? []).map(({ operador, nombre }) => [operador, nombre] as const),
+  ])
+}
+
+const AUTHORS: Readonly<Record<string, string>> = {
+  llave: 'Una llave',
+  operador: 'Un operador',
+  persona: 'Una persona',
+  repartidor: 'Un repartidor',
+  trabajo: 'El servicio',
+  consola: 'La consola',
+  desconocido: 'Nadie que se conozca',
+}
+
+function lines(
+  { clock }: Office,
+  shown: readonly LineaDeBitacoraDeOperacion[],
+  names: ReadonlyMap<string, string>,
+): Html {
+  if (shown.length === 0)
+    return emptyState(icons.History, html`<h2>No hay nada</h2>`, 'Aquí queda quién cambió o miró lo de este comercio.')
+  const rows = shown.map(({ accion, quien, sobre, campos, red, creado_en }) => [
+    html`<b>${accion}</b>${sobre && html`<br><span class="suave largo">${sobre.identificador}</span>`}`,
+    html`${names.get(quien.identificador ?? '') ?? AUTHORS[quien.tipo] ?? quien.tipo}${quien.identificador !== null && html`<br><span class="suave largo">${quien.identificador}</span>`}`,
+    html`${campos.join(', ')}`,
+    html`${red}`,
+    html`<time class="junto" datetime="${creado_en}">${clock.corta(creado_en)}</time>`,
+  ])
+  return table('Bitácora', ['Qué se hizo', 'Quién', 'Campos', 'Desde la red', 'Cuándo'], rows)
+}

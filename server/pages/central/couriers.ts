@@ -1,0 +1,99 @@
+import * as icons from '../../generado/contrato/iconos.ts'
+import type { GuiaDeOperacion, Reparto } from '../../generado/contrato/tipos/index.ts'
+import type { PageContent } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { button, choice, emptyState } from '../ui/components.ts'
+import { type AssignOptions, assignForm, assignTable, outcomeNotice } from './assign.ts'
+import type { MerchantNames } from './calls.ts'
+import { guideTable } from './list.ts'
+import { type Office, officePage } from './shell.ts'
+
+/**
+ * Returns the page with the couriers, and what each carries.
+ * @param next cursor of the next page; null at the end
+ */
+export const couriersPage = (office: Office, couriers: readonly Reparto[], next: string | null): PageContent =>
+  officePage(office, {
+    titulo: 'Reparto',
+    place: 'reparto',
+    cuerpo: html`<h1 tabindex="-1">Reparto</h1>
+${
+  office.scopes.includes('operar') &&
+  html`<p class="acciones">${button({ text: 'Asignar paquetes', icon: icons.CalendarDays, href: `${office.raiz}central/reparto/asignar` })}</p>
+`
+}${
+  couriers.length === 0
+    ? emptyState(icons.Truck, html`<h2>No hay repartidores</h2>`, 'Se agregan en «Equipo», con sus códigos.')
+    : couriers.map((courier) =>
+        choice({
+          icon: icons.Truck,
+          text: courier.nombre,
+          detail: dayOf(courier),
+          href: `${office.raiz}central/reparto/${courier.repartidor}`,
+        }),
+      )
+}${
+  next !== null &&
+  html`<nav class="paginas" aria-label="Páginas">${button({ text: 'Siguientes', href: `${office.raiz}central/reparto?${new URLSearchParams({ cursor: next })}`, attributes: html`rel="next"` })}</nav>`
+}`,
+  })
+
+/** Describes a courier's day in words. */
+const dayOf = ({ activo, lleva, por_tomar, terminadas }: Reparto): string =>
+  [
+    !activo && 'Desactivado',
+    lleva > 0 && `Lleva ${lleva}`,
+    por_tomar > 0 && `le faltan ${por_tomar} asignados`,
+    terminadas > 0 && `terminó ${terminadas} hoy`,
+  ]
+    .filter(Boolean)
+    .join(' · ') || 'No lleva nada'
+
+interface CourierOptions extends AssignOptions {
+  office: Office
+  /** Guides that the courier carries. */
+  guias: readonly GuiaDeOperacion[]
+  /** Guides that are assigned to the courier, but not carried yet. */
+  asignadas: readonly GuiaDeOperacion[]
+  names: MerchantNames
+  /** Name of the courier. */
+  nombre: string
+}
+
+/**
+ * Returns the page of a courier: the guides carried, the guides assigned, and the form that assigns them again or
+ * removes their assignment.
+ */
+export function courierPage({ office, guias, asignadas, names, nombre, ...form }: CourierOptions): PageContent {
+  const { raiz } = office
+  return officePage(office, {
+    titulo: nombre,
+    place: 'reparto',
+    cuerpo: html`<p class="suave"><a href="${raiz}central/reparto">Reparto</a></p>
+<h1 tabindex="-1">${nombre}</h1>
+${outcomeNotice(form, raiz)}<section aria-labelledby="lleva"><h2 id="lleva">Lo que lleva</h2>${carried(guias, names, office)}</section>
+<section aria-labelledby="asignado"><h2 id="asignado">Asignado, y no lo lleva todavía</h2>${assigned()}</section>`,
+  })
+
+  function assigned(): Html {
+    if (asignadas.length === 0)
+      return html`<p class="suave">Nada. Lo que se le asigne aparece aquí hasta que lo tome.</p>`
+    const common = { label: 'Asignado', guias: asignadas, names, raiz }
+    if (!office.scopes.includes('operar')) return assignTable({ ...common, form: undefined })
+    return assignForm({
+      ...form,
+      table: assignTable({ ...common, form }),
+      text: 'Asignar lo marcado',
+      more: button({
+        text: 'Retirar lo marcado',
+        kind: 'peligro',
+        attributes: html`type="submit" name="accion" value="retirar" formnovalidate`,
+      }),
+    })
+  }
+}
+
+const carried = (guias: readonly GuiaDeOperacion[], names: MerchantNames, office: Office): Html =>
+  guias.length === 0
+    ? html`<p class="suave">No lleva nada. Lo que recolecte o saque a ruta aparece aquí.</p>`
+    : html`<p>Lleva ${guias.length} ${guias.length === 1 ? 'paquete' : 'paquetes'}.</p>${guideTable('Lo que lleva', guias, { office, names })}`

@@ -1,0 +1,96 @@
+import { relacionEnPalabras } from '../../domain/pruebasEntrega/prueba.ts'
+import type {
+  ArchivoDePrueba,
+  Evento,
+  GuiaDeOperacionConEventos,
+  IntentoFallido,
+  PruebaDeEntrega,
+} from '../../generado/contrato/tipos/index.ts'
+import { DESCRIPCIONES_DE_MOTIVO, DESCRIPCIONES_DE_SIN_FIRMA } from '../../generado/contrato/vocabulario.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { capitalized } from '../../platform/words.ts'
+import { type Html, html } from '../html.ts'
+import { facts } from '../ui/components.ts'
+
+/** Proof of delivery and failed attempts of a guide. */
+export interface Evidence {
+  /** Proof of the delivery; a sentence if there is none for some reason; undefined before any delivery. */
+  prueba: PruebaDeEntrega | string | undefined
+  intentos: readonly IntentoFallido[]
+}
+
+/** Reports whether a guide was ever delivered, even if the delivery was undone. */
+export const wasDelivered = ({ estado, eventos }: GuiaDeOperacionConEventos): boolean =>
+  estado === 'entregado' || deliveries(eventos.datos).length > 0
+
+/** Reports whether a guide may have failed attempts, including those reported late. */
+export const mayHaveAttempts = ({ intentos, eventos }: GuiaDeOperacionConEventos): boolean =>
+  intentos > 0 || eventos.datos.some(({ tipo }) => ['guia.intento_fallido', 'guia.escaneo_tardio'].includes(tipo))
+
+const deliveries = (events: readonly Evento[]) => events.filter(({ tipo }) => tipo === 'guia.entregado')
+
+/** Draws the proof of delivery, and a list of deliveries that were undone; false before any delivery. */
+export function proofPart(
+  { prueba }: Evidence,
+  { estado, eventos }: GuiaDeOperacionConEventos,
+  reloj: Clock,
+  raiz: string,
+): Html | false {
+  if (prueba === undefined) return false
+  const made = deliveries(eventos.datos)
+  const undone = estado === 'entregado' ? made.slice(0, -1) : made
+  return html`<section class="tarjeta" aria-labelledby="prueba"><h2 id="prueba">Prueba de entrega</h2>
+${typeof prueba === 'string' ? estado === 'entregado' && html`<p class="suave">${prueba}</p>` : proof(prueba, reloj, raiz)}${undone.map(({ ocurrido_en }) => html`<p class="suave">La entrega del ${reloj.corta(ocurrido_en)} se deshizo, y su prueba ya no vale.</p>`)}</section>
+`
+}
+
+function proof(prueba: PruebaDeEntrega, reloj: Clock, raiz: string): Html {
+  const { guia, entregado_en, recibido_por, repartidor, distancia_m, firma, sin_firma, fotos, pdf } = prueba
+  const { nombre, documento } = recibido_por
+  const where = placeOf(prueba)
+  return html`${facts([
+    ['Entregado', reloj.corta(entregado_en)],
+    ['Recibió', html`${nombre}${recibido_por.relacion && html`<br>${relacionEnPalabras(recibido_por)}`}`],
+    ['Documento', documento],
+    ['Entregó', repartidor?.nombre],
+    ['Dónde', where && html`${where}${distancia_m !== null && `, a ${distancia_m} m del lugar`}`],
+    ['Sin firma', sin_firma && DESCRIPCIONES_DE_SIN_FIRMA[sin_firma]],
+  ])}${pictures(fotos, 'Foto de la entrega', reloj, raiz)}${firma && pictures([firma], 'Firma', reloj, raiz)}
+<p>${pdf ? html`<a href="${addressOf(pdf, raiz)}">Bajar el PDF</a>` : 'El PDF se está haciendo.'} · <a href="${raiz}verificar/${guia}">Verificar la prueba</a></p>`
+}
+
+/** Draws the failed attempts, newest first; false if there are none. */
+export const attemptsPart = ({ intentos }: Evidence, reloj: Clock, raiz: string): Html | false =>
+  intentos.length > 0 &&
+  html`<section class="tarjeta" aria-labelledby="intentos"><h2 id="intentos">Intentos</h2><ul class="lista">${intentos.toReversed().map((intento) => attempt(intento, reloj, raiz))}</ul></section>
+`
+
+function attempt(intento: IntentoFallido, reloj: Clock, raiz: string): Html {
+  const { numero_intento, motivo, descripcion, ocurrido_en, repartidor, fotos, aplicado } = intento
+  const why = motivo ? capitalized(DESCRIPCIONES_DE_MOTIVO[motivo]) : 'No se pudo entregar'
+  const where = placeOf(intento)
+  return html`<li><b>${numero_intento !== null && `${numero_intento}. `}${why}</b>${descripcion && html`<p class="nota">${descripcion}</p>`}<p class="suave">${reloj.corta(ocurrido_en)}${repartidor && html` · ${repartidor.nombre}`}${where && html` · ${where}`}${!aplicado && ' · se supo después'}</p>${pictures(fotos, 'Foto del intento', reloj, raiz)}</li>`
+}
+
+/** Returns a link that opens a point on a map; false without a point. */
+const placeOf = ({ lat, lng }: { lat: number | null; lng: number | null }): Html | false =>
+  lat !== null &&
+  lng !== null &&
+  html`<a href="https://www.openstreetmap.org/?mlat=${lat}&amp;mlon=${lng}#map=18/${lat}/${lng}" rel="noreferrer">en el mapa</a>`
+
+/** Draws small pictures; each opens in a new tab. */
+const pictures = (files: readonly ArchivoDePrueba[], name: string, reloj: Clock, raiz: string): Html | false =>
+  files.length > 0 &&
+  html`<ul class="fotos">${files.map((file, i) => {
+    const address = addressOf(file, raiz)
+    const number = files.length > 1 ? ` ${i + 1}` : ''
+    const when = file.capturado_en === null ? '' : `, ${reloj.corta(file.capturado_en)}`
+    return html`<li><a href="${address}" target="_blank" rel="noopener"><img src="${address}" alt="${name}${number}${when}" loading="lazy" width="96" height="96"></a></li>`
+  })}</ul>`
+
+/**
+ * Rewrites the address of a signed link to this page's own origin, because the page's Content-Security-Policy allows no
+ * other.
+ */
+const addressOf = ({ archivo, url }: ArchivoDePrueba, raiz: string): string =>
+  `${raiz}archivos/${archivo}${new URL(url).search}`

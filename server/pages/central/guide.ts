@@ -1,0 +1,181 @@
+import { EVENT_WORDS, PALABRAS } from '../../domain/estados/estados.ts'
+import type {
+  Evento,
+  EventoDeOperacion,
+  GuiaDeOperacionConEventos,
+  Mensaje,
+  Nota,
+  QuienReparte,
+  Repartidor,
+} from '../../generado/contrato/tipos/index.ts'
+import {
+  DESCRIPCIONES_DE_ESTADO,
+  DESCRIPCIONES_DE_EVENTO,
+  DESCRIPCIONES_DE_MOTIVO,
+} from '../../generado/contrato/vocabulario.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { showTelephone } from '../../platform/telephones/telephone.ts'
+import { type Clock, createClock } from '../../platform/time/clock.ts'
+import { capitalized } from '../../platform/words.ts'
+import type { PageContent } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { sayDay } from '../rastreo/promise.ts'
+import { facts, notice, stateBadge, timeline } from '../ui/components.ts'
+import { ACTIONS } from './actions.ts'
+import { attemptsPart, type Evidence, proofPart } from './evidence.ts'
+import { actionForms, type Refused } from './forms.ts'
+import { messagesPart } from './messages.ts'
+import { type Office, officePage } from './shell.ts'
+
+interface GuideOptions {
+  office: Office
+  guia: GuiaDeOperacionConEventos
+  mensajes: readonly Mensaje[]
+  evidence: Evidence
+  /** Notes of the office about the guide. The merchant does not see them. */
+  notas: readonly Nota[]
+  /** Name of the guide's merchant. */
+  comercio: string
+  /** Name of the courier company. */
+  marca: string
+  couriers: readonly Repartidor[]
+  key: string
+  refused?: Refused
+  /** Name of the action that was just taken. */
+  done?: string
+}
+
+/** Returns the page of one guide: the reason for its state, its data, its history, and the actions of the office. */
+export function guidePage(options: GuideOptions): PageContent {
+  const { office, guia, mensajes, evidence, notas, comercio, couriers, key, refused, done } = options
+  const { raiz, scopes } = office
+  const reloj = createClock(guia.zona_horaria)
+  const forms = {
+    ...{ thing: { ...guia, couriers }, scopes, key, secuencia: guia.secuencia, refused, raiz },
+    here: `central/guias/${guia.guia.toLowerCase()}`,
+  }
+  const hecho = done !== undefined && Object.hasOwn(ACTIONS, done) && ACTIONS[done]!.done
+  return officePage(office, {
+    titulo: `Guía ${inGroups(guia.guia)}`,
+    place: 'guias',
+    guia: guia.guia,
+    cuerpo: html`<p class="suave"><a href="${raiz}central/guias">Guías</a> / ${comercio}</p>
+<div class="cabeza"><h1 class="codigo" tabindex="-1">${inGroups(guia.guia)}</h1>${stateBadge(guia.estado, PALABRAS[guia.estado])}${guia.modo === 'test' && html`<span class="suave">de prueba</span>`}</div>
+${hecho && notice(html`<p role="status">${hecho}</p>`, 'bien')}${whyPart(guia, reloj, office.clock.dia(office.now.toISOString()))}
+<div class="ficha"><div>
+<section class="tarjeta" aria-labelledby="destino"><h2 id="destino">Destino</h2>${destination(options)}</section>
+<section class="tarjeta" aria-labelledby="hacer"><h2 id="hacer">Qué hacer</h2>${actionForms(ACTIONS, forms) || html`<p class="suave">Con sus permisos, aquí solo puede ver.</p>`}</section>
+${messagesPart(mensajes, reloj, forms)}</div><div>
+${proofPart(evidence, guia, reloj, raiz)}${attemptsPart(evidence, reloj, raiz)}<section class="tarjeta" aria-labelledby="historial"><h2 id="historial">Historial</h2>${history(guia, reloj)}</section>
+${
+  notas.length > 0 &&
+  html`<section class="tarjeta" aria-labelledby="notas"><h2 id="notas">Notas de la central</h2><ul class="lista">${notas.toReversed().map(({ texto, autor, creado_en }) => html`<li><p class="nota">${texto}</p><p class="suave">${autor.nombre ?? 'Una llave de operación'} · ${reloj.corta(creado_en)}</p></li>`)}</ul></section>
+`
+}</div></div>`,
+  })
+}
+
+/** Explains the guide's state and what it waits for; false if there is nothing to explain. */
+function whyPart(
+  { estado, ubicacion, resolucion, intentos, eventos }: GuiaDeOperacionConEventos,
+  reloj: Clock,
+  hoy: string,
+): Html | false {
+  const last = eventos.datos.findLast(({ tipo }) => tipo === `guia.${estado}`)
+  const motivo = last?.motivo ? capitalized(DESCRIPCIONES_DE_MOTIVO[last.motivo]) : undefined
+  const waits = [
+    ubicacion.estado !== 'confirmada' && WAITS_FOR_PLACE[ubicacion.estado],
+    resolucion?.estado === 'pendiente' &&
+      `Se espera una decisión${resolucion.vence_en ? ` hasta el ${reloj.corta(resolucion.vence_en)}` : ''}.`,
+    resolucion?.estado === 'tomada' &&
+      (resolucion.accion === 'devolver'
+        ? 'Se decidió devolverlo.'
+        : `Se decidió llevarlo otra vez${resolucion.fecha ? ` ${sayDay(resolucion.fecha, hoy)}` : ''}.`),
+  ].filter((uno): uno is string => typeof uno === 'string')
+  if (!motivo && waits.length === 0) return false
+  return notice(
+    html`<h2>${motivo ?? 'Por qué espera'}</h2>${motivo && last && html`<p>${reloj.corta(last.ocurrido_en)}${last.repartidor && html`, ${last.repartidor.nombre}`}${intentos > 0 && html`. Intentos: ${intentos}`}.</p>`}${waits.map((uno) => html`<p>${uno}</p>`)}`,
+  )
+}
+
+const WAITS_FOR_PLACE: Readonly<Record<string, string>> = {
+  solicitada: 'Falta el lugar: quien recibe tiene un mensaje para decirlo.',
+  vencida: 'Falta el lugar: quien recibe no contestó el mensaje a tiempo.',
+  fallida: 'Falta el lugar: el mensaje no le llegó a quien recibe.',
+}
+
+function destination({ guia, comercio, marca, couriers, office: { raiz, clock, now } }: GuideOptions): Html {
+  const { destinatario, telefono, direccion, indicaciones, contenido, municipio, departamento, ubicacion } = guia
+  const { lat, lng } = ubicacion
+  const place =
+    lat === null
+      ? 'Sin confirmar'
+      : html`<a href="https://www.openstreetmap.org/?mlat=${lat}&amp;mlon=${lng}#map=18/${lat}/${lng}" rel="noreferrer">${lat.toFixed(5)}, ${lng!.toFixed(5)}</a>`
+  const greeting = `Hola${destinatario ? `, ${destinatario}` : ''}. Le escribe ${marca} por su paquete de ${comercio} (guía ${inGroups(guia.guia)}). `
+  return facts([
+    ['Recibe', destinatario],
+    [
+      'Teléfono',
+      telefono &&
+        html`<a href="tel:${telefono}">${showTelephone(telefono)}</a> · <a href="${chatWith(telefono, greeting)}" rel="noreferrer">Escribirle por WhatsApp</a>`,
+    ],
+    ['Dirección', html`${direccion && html`${direccion}<br>`}${municipio}, ${departamento}`],
+    ['Indicaciones', indicaciones],
+    ['Lugar', place],
+    ['Señas', ubicacion.referencia],
+    ['Lleva', contenido],
+    ['Referencia', guia.external_ref],
+    ['Lo lleva', guia.repartidor && courierOf(guia.repartidor, couriers, raiz)],
+    [
+      'Asignada a',
+      guia.asignada_a &&
+        html`${courierOf(guia.asignada_a, couriers, raiz)}, para ${sayDay(guia.asignada_a.fecha, clock.dia(now.toISOString()))}. La asignó ${guia.asignada_a.autor.nombre ?? 'una llave de operación'}.`,
+    ],
+    ['Seguimiento', html`<a href="${guia.url_rastreo}">Como lo ve quien espera</a>`],
+  ])
+}
+
+/** Draws a courier's name as a link to the courier's page, with the telephone. */
+function courierOf({ repartidor, nombre }: QuienReparte, couriers: readonly Repartidor[], raiz: string): Html {
+  const telefono = couriers.find((uno) => uno.repartidor === repartidor)?.telefono
+  return html`<a href="${raiz}central/reparto/${repartidor}">${nombre}</a>${telefono && html` · <a href="tel:${telefono}">${showTelephone(telefono)}</a>`}`
+}
+
+/** Returns the address that opens a WhatsApp chat with a greeting already typed. */
+const chatWith = (telefono: string, greeting: string) =>
+  `https://wa.me/${telefono.replace(/\D/g, '')}?text=${encodeURIComponent(greeting)}`
+
+function history({ estado, eventos: { datos, cursor_siguiente } }: GuiaDeOperacionConEventos, reloj: Clock): Html {
+  const entries = datos.toReversed().map((evento) => ({
+    text: wordsOf(evento),
+    time: {
+      iso: evento.ocurrido_en,
+      words: [reloj.corta(evento.ocurrido_en), ...peopleOf(evento)].join(' · '),
+    },
+  }))
+  return html`${timeline(estado, entries)}${cursor_siguiente !== null && html`<p class="suave">Hay pasos más nuevos que no se muestran.</p>`}<p class="suave">De lo más reciente a lo más antiguo, en ${reloj.nombre}.</p>`
+}
+
+/**
+ * Returns the names of those who took part in an event: the courier, the author, and the person who had assigned the
+ * guide.
+ */
+const peopleOf = ({ repartidor, autor, asignado_por }: EventoDeOperacion): string[] => [
+  ...(repartidor ? [repartidor.nombre] : []),
+  ...(autor ? [`registrado por ${autor.nombre ?? 'una llave de operación'}`] : []),
+  ...(asignado_por ? [`asignado por ${asignado_por.nombre ?? 'una llave de operación'}`] : []),
+]
+
+/** Describes an event in words: what happened, its reason, and the description that a person typed. */
+function wordsOf({ tipo, estado, motivo, descripcion }: Evento): string {
+  const usual =
+    tipo === `guia.${estado}`
+      ? DESCRIPCIONES_DE_ESTADO[estado]
+      : (DESCRIPCIONES_DE_EVENTO as Record<string, string>)[tipo]
+  const parts = [
+    EVENT_WORDS[tipo] ?? tipo,
+    motivo && DESCRIPCIONES_DE_MOTIVO[motivo],
+    descripcion !== usual && descripcion,
+  ]
+  return parts.filter(Boolean).join(': ')
+}

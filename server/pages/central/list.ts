@@ -1,0 +1,186 @@
+import { PALABRAS } from '../../domain/estados/estados.ts'
+import * as icons from '../../generado/contrato/iconos.ts'
+import type { Estado, GuiaDeOperacion } from '../../generado/contrato/tipos/index.ts'
+import { inGroups } from '../../platform/codes/guideCode.ts'
+import { createClock } from '../../platform/time/clock.ts'
+import type { PageContent } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { button, emptyState, field, stateBadge, table } from '../ui/components.ts'
+import { bulkAddress, chooser } from './bulk.ts'
+import { FILTER_CHOICES, type MerchantNames } from './calls.ts'
+import { type Office, officePage } from './shell.ts'
+
+/** Filters of the list, as in the page's address. */
+export interface Filters {
+  q: string
+  estado: string
+  comercio: string
+  /** Number of guides on a page; empty means {@link PAGE_SIZE}. */
+  cuantas: string
+}
+
+/** Default number of guides on a page. The other choice is the maximum. */
+export const PAGE_SIZE = '25'
+export const MAX_PAGE_SIZE = '100'
+
+interface ListOptions {
+  office: Office
+  /** Cursor of the page; empty for the first page. */
+  cursor: string
+  filters: Filters
+  guias: readonly GuiaDeOperacion[]
+  /** Merchants in the filter's list, besides the chosen merchant. */
+  choices: MerchantNames
+  /** Names of the merchants of the guides and of the filter. */
+  names: MerchantNames
+  /** Cursor of the next page; null at the end. */
+  next: string | null
+  /** True if a search found more guides than are shown. */
+  more?: boolean
+  /** Message of a search that the service refused. */
+  refused?: string | undefined
+}
+
+/** Draws an option of a select. It is selected if its value is the chosen one. */
+export const option = (value: string, text: string, chosen: string): Html =>
+  html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`
+
+/** Draws the options of a filter by merchant. Adds the chosen merchant if it is not in the list. */
+export const merchantOptions = (choices: MerchantNames, names: MerchantNames, chosen: string): Html =>
+  html`${chosen !== '' && !choices.has(chosen) && option(chosen, names.get(chosen) ?? chosen, chosen)}${[...choices].map(([uno, nombre]) => option(uno, nombre, chosen))}`
+
+/** Returns the page with the list of guides, newest first, and its filters. */
+export function listPage(options: ListOptions): PageContent {
+  const { office, filters, cursor: here, guias, choices, names, next, more, refused } = options
+  const { raiz } = office
+  const { q, estado, comercio, cuantas } = filters
+  const select = (id: string, label: string, options: Html, hint?: Html | false) =>
+    field({
+      id,
+      label,
+      hint: hint || undefined,
+      control: (own) => html`<select ${own} name="${id}">${options}</select>`,
+    })
+  return officePage(office, {
+    titulo: 'Guías',
+    place: 'guias',
+    buscado: q,
+    cuerpo: html`<h1 tabindex="-1">Guías</h1>
+${
+  q === ''
+    ? html`<form class="filtros" action="${raiz}central/guias">${select(
+        'estado',
+        'Estado',
+        html`${option('', 'Todos', estado)}${Object.entries(PALABRAS).map(([uno, palabra]) => option(uno, palabra, estado))}`,
+      )}${select(
+        'comercio',
+        'Comercio',
+        html`${option('', 'Todos', comercio)}${merchantOptions(choices, names, comercio)}`,
+        choices.size >= FILTER_CHOICES &&
+          html`Los ${FILTER_CHOICES} más nuevos. Los demás, desde <a href=\"${raiz}central/comercios\">Comercios</a>.`,
+      )}${select(
+        'cuantas',
+        'Por página',
+        html`${option('', PAGE_SIZE, cuantas)}${option(MAX_PAGE_SIZE, MAX_PAGE_SIZE, cuantas)}`,
+      )}${button({ text: 'Ver', attributes: html`type="submit"` })}</form>`
+    : html`<p>Lo que se halló con «${q}». <a href="${raiz}central/guias">Ver todas</a></p>`
+}
+${refused ? html`<p class="error" role="alert">${refused}</p>` : results()}`,
+  })
+
+  function results(): Html {
+    const following = next !== null && moreLink(next)
+    if (guias.length === 0)
+      return emptyState(
+        icons.PackageSearch,
+        html`<h2>${following ? 'Nada todavía' : 'No hay ninguna'}</h2>`,
+        following
+          ? 'Entre las más nuevas no hay ninguna así. Se puede seguir buscando.'
+          : 'Revise lo que buscó, o quite un filtro.',
+        following || undefined,
+      )
+    const table = guideTable('Guías', guias, { office, names, choosing: true })
+    const given = Object.entries({ ...filters, cursor: here }).filter(([, value]) => value !== '')
+    const address = `guias?${new URLSearchParams(given)}`
+    return html`${chooser({ office, table, guias, actions: LIST_ACTIONS, volver: address })}${more && html`<p>Hay más. Agregue otra palabra para hallar menos.</p>`}${following && html`<nav class="paginas" aria-label="Páginas">${following}</nav>`}`
+  }
+
+  function moreLink(cursor: string): Html {
+    const query = new URLSearchParams({ ...filters, cursor })
+    return button({ text: 'Siguientes', href: `${raiz}central/guias?${query}`, attributes: html`rel="next"` })
+  }
+}
+
+const LIST_ACTIONS = ['reenviar', 'reintentar', 'registrar', 'devolver', 'cancelar'] as const
+
+export interface TableOptions<G> {
+  office: Office
+  names: MerchantNames
+  /** True if each row has a box to tick, for persons with the scope `operar`. */
+  choosing?: boolean
+  /** Action with a button in each row, and the page to return to. */
+  action?: { accion: string; text: string; volver: string }
+  /** Title of the time column, and the function that returns its instant. Default: the guide's last change. */
+  since?: readonly [name: string, instant: (guia: G) => string]
+  /** Additional text below the state. */
+  detail?: (guia: G) => string | null | undefined
+}
+
+/** Draws guides as a table. */
+export function guideTable<G extends GuiaDeOperacion>(
+  label: string,
+  guias: readonly G[],
+  { office: { raiz, scopes }, names, choosing, action, since, detail = needs }: TableOptions<G>,
+): Html {
+  const operates = scopes.includes('operar')
+  const [column, instant] = since ?? ['Cambió', (guia: G) => guia.actualizado_en]
+  const rows = guias.map((guia) => [
+    ...(choosing && operates ? [box(guia)] : []),
+    ...row(guia, {
+      comercio: names.get(guia.comercio) ?? guia.comercio,
+      raiz,
+      since: instant(guia),
+      detail: detail(guia),
+    }),
+    ...(action && operates
+      ? [html`<a href="${bulkAddress(raiz, action.accion, guia.guia, action.volver)}">${action.text}</a>`]
+      : []),
+  ])
+  const columns = [
+    ...(choosing && operates ? ['Elegir'] : []),
+    ...['Código', 'Para', 'Comercio', 'Estado', 'Lo lleva', column],
+    ...(action && operates ? ['Hacer'] : []),
+  ]
+  return table(label, columns, rows)
+}
+
+const box = ({ guia }: GuiaDeOperacion): Html =>
+  html`<label class="casilla"><input type="checkbox" name="guia" value="${guia}"><span class="oculto">Elegir ${inGroups(guia)}</span></label>`
+
+interface RowOptions {
+  comercio: string
+  raiz: string
+  since: string
+  detail: string | null | undefined
+}
+
+function row(guia: GuiaDeOperacion, { comercio, raiz, since, detail }: RowOptions): readonly Html[] {
+  const reloj = createClock(guia.zona_horaria)
+  return [
+    html`<a class="codigo junto" href="${raiz}central/guias/${guia.guia}">${inGroups(guia.guia)}</a>`,
+    html`${guia.destinatario && html`${guia.destinatario}<br>`}<span class="suave">${guia.municipio}${guia.modo === 'test' && ' · de prueba'}</span>`,
+    html`${comercio}${guia.external_ref && html`<br><span class="suave">${guia.external_ref}</span>`}`,
+    html`${stateBadge(guia.estado, PALABRAS[guia.estado])}${detail && html`<br><span class="suave">${detail}</span>`}`,
+    html`${guia.repartidor?.nombre}`,
+    html`<time class="junto" datetime="${since}">${reloj.corta(since)}</time>`,
+  ]
+}
+
+/** States in which a missing location is still a problem. */
+const BEFORE_ROUTE: readonly Estado[] = ['aceptado', 'recolectado', 'en_bodega', 'en_transito', 'intento_fallido']
+
+/** Returns what a guide waits for from a person; undefined if it waits for none. */
+function needs({ estado, ubicacion, resolucion }: GuiaDeOperacion): string | undefined {
+  if (resolucion?.estado === 'pendiente') return 'Espera una decisión'
+  return ubicacion.estado !== 'confirmada' && BEFORE_ROUTE.includes(estado) ? 'Sin lugar' : undefined
+}

@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto'
+import type { Express, Request } from 'express'
+import type { CallOperation } from '../../api/contract/calls.ts'
+import { createLimit } from '../../api/limits/buckets.ts'
+import { zonaDeLaEmpresa } from '../../domain/catalogo/zona.ts'
+import type { Deps } from '../../domain/deps.ts'
+import { esFinal } from '../../domain/estados/estados.ts'
+import type { GuiaDeOperacionConEventos } from '../../generado/contrato/tipos/index.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
+import { Problema } from '../../platform/errors.ts'
+import { createClock } from '../../platform/time/clock.ts'
+import { readGenerated } from '../assets.ts'
+import { FOREIGN_FORM, FORM_REFERRER } from '../form.ts'
+import { messagePage, ownHead } from '../frame.ts'
+import type { Front } from '../front.ts'
+import { Html, html } from '../html.ts'
+import { type Page, type PageRequest, type Sheet, servePage } from '../page.ts'
+import { byDigest } from '../response.ts'
+import { ACTIONS, FIELD_OF, FIELDS } from './actions.ts'
+import { showAssign, showCourier, showCouriers } from './assignRoute.ts'
+import { showBulk } from './bulkRoute.ts'
+import { namesOf, newestMerchants, readCouriers } from './calls.ts'
+import { type Evidence, mayHaveAttempts, wasDelivered } from './evidence.ts'
+import { orProblem, perform, type Refused, refusal, sentenceOf, textOf, valuesOf } from './forms.ts'
+import { guidePage } from './guide.ts'
+import { type Filters, listPage, MAX_PAGE_SIZE, PAGE_SIZE } from './list.ts'
+import { serveLive } from './live.ts'
+import { showMerchants } from './merchantRoutes.ts'
+import { noticesPage } from './notices.ts'
+import { CENTRAL_FAILED, NO_GUIDE, NOT_OFFICE, notThere, type Office } from './shell.ts'
+import { showTeam } from './teamRoutes.ts'
+import { todayPage } from './today.ts'
+
+/** Maximum requests per minute from one network to these pages. A whole office is one network. */
+const CONSULTAS = 1_200
+
+type OfficeDeps = Pick<Deps, 'navegador' | 'almacen' | 'reloj' | 'ajustes' | 'db' | 'log'>
+
+/** Parts of the pages that are the same for every request. */
+interface Parts {
+  call: CallOperation
+  /** Name of the courier company. */
+  marca: string
+  /** Returns the headers of a page that shows pictures. */
+  pictures: () => Promise<Readonly<Record<string, string>>>
+}
+
+/** Serves `/central`, the pages of the courier company's office. The pages also work without JavaScript. */
+export function serveOffice(app: Express, fachada: Front, deps: OfficeDeps, call: CallOperation) {
+  const { navegador, almacen, reloj, ajustes } = deps
+  const file = (name: string) => readGenerated(`paginas/central/${name}`).toString()
+  const [estilo, programa] = [file('estilo.css'), file('navegador.js')]
+  const cabeza = ownHead(new Html(estilo))
+  const limite = createLimit(CONSULTAS)
+  const live = serveLive(app, deps)
+  const common = { program: new Html(programa), clock: createClock(zonaDeLaEmpresa(ajustes.zonaHoraria)) }
+  const permits = (images: string) =>
+    fachada.permisos({
+      'style-src': byDigest(estilo),
+      'script-src': byDigest(programa),
+      'connect-src': "'self'",
+      'form-action': "'self'",
+      'img-src': images,
+    })
+  const pictures = async () => permits(await storageOrigin(almacen))
+  const parts = { call, marca: fachada.marca.nombre, pictures }
+  async function read(pedido: PageRequest): Promise<Sheet> {
+    if (!pedido.leyendo && !navegador.esPropia(pedido.req)) return { status: 403, ...FOREIGN_FORM }
+    const office = await officeOf(call, { ...common, now: reloj() }, pedido)
+    if (!('scopes' in office)) return office
+    const [place = ''] = pedido.resto.split('/')
+    if (pedido.leyendo && LIVE_PLACES.includes(place)) office.cursor = await live.cursor()
+    return answer(pedido, office)
+  }
+  const pagina: Page = {
+    metodos: ['POST'],
+    cabeceras: { ...permits(''), ...FORM_REFERRER },
+    cabeza: () => cabeza,
+    fachada,
+    fallo: CENTRAL_FAILED,
+    esperar: ({ red }) => limite(red),
+    atender: (pedido) => read(pedido).catch(waitOrThrow),
+  }
+  function answer(pedido: PageRequest, office: Office): Sheet | Promise<Sheet> {
+    const [place, which, ...more] = pedido.resto.split('/')
+    if (place === 'comercios') return showMerchants(call, pedido, office, which === undefined ? [] : [which, ...more])
+    if (place === 'equipo') return showTeam(call, pedido, office, which === undefined ? [] : [which, ...more])
+    if (more.length > 0) return nothing(office)
+    if (place === 'guias')
+      return which === undefined ? showList(call, pedido, office) : showGuide(parts, pedido, office, which)
+    if (place === 'reparto') return showCarrying(call, pedido, office, which)
+    if (pedido.resto === 'avisos') return showNotices(call, pedido, office)
+    if (pedido.resto === 'varias') return showBulk(call, pedido, office)
+    return pedido.resto === '' ? showToday(call, pedido, office) : nothing(office)
+  }
+  servePage(app, '/central', pagina)
+}
+
+/** Returns the origin to which links to pictures redirect; empty if the service sends the pictures itself. */
+async function storageOrigin({ enlazar }: Deps['almacen']): Promise<string> {
+  const anyFile = { metodo: 'GET', mime: 'image/jpeg', disposicion: 'inline' } as const
+  return enlazar ? new URL(await enlazar('arch_0000000000000000', anyFile)).origin : ''
+}
+
+/** Returns the page for a session that exceeds the rate limit of the operations. Throws other errors again. */
+function waitOrThrow(error: unknown): Sheet {
+  if (!(error instanceof Problema) || error.codigo !== 'demasiadas_solicitudes') throw error
+  const wait = error.detalles.cabeceras?.['Retry-After'] ?? '60'
+  return {
+    status: 429,
+    ...messagePage('Espere un momento', html`${error.message}`),
+    cabeceras: { 'Retry-After': wait },
+  }
+}
+
+const nothing = (office: Office): Sheet => notThere(office, 'guias', NO_GUIDE)
+
+/** Returns the person who reads the page. Returns a response instead if the person may not see these pages. */
+async function officeOf(
+  call: CallOperation,
+  common: Pick<Office, 'program' | 'clock' | 'now'>,
+  { req, raiz }: PageRequest,
+): Promise<Office | Sheet> {
+  const sesion = await orProblem(call(req, 'obtenerSesionDePersona'))
+  if (sesion instanceof Problema) return { status: 303, a: `${raiz}entrar` }
+  const { persona, nombre, membresia, membresias, falta_segundo_factor, presencia_en } = sesion.body
+  if (falta_segundo_factor) return { status: 303, a: `${raiz}cuenta` }
+  const actual = membresias.find((una) => una.membresia === membresia)
+  if (!actual || actual.comercio !== null || !(actual.alcances as string[]).includes('ver'))
+    return { status: 403, ...NOT_OFFICE }
+  return { ...common, raiz, nombre, scopes: actual.alcances, persona, presence: new Date(presencia_en) }
+}
+
+/** Sections whose pages follow changes through a stream. */
+const LIVE_PLACES = ['', 'guias', 'reparto']
+
+/** Maximum number of guides of each kind that the first page shows. */
+const A_LA_VISTA = '25'
+
+async function showToday(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
+  const list = async (query: Record<string, string>) =>
+    (await call(req, 'buscarGuias', { query: { modo: 'live', limite: A_LA_VISTA, ...query } })).body.datos
+  const [{ body: jornada }, detained, webhooks, undecided, expired, failed] = await Promise.all([
+    call(req, 'obtenerJornada'),
+    call(req, 'listarGuiasDetenidas'),
+    call(req, 'listarWebhooksConFallas'),
+    list({ resolucion: 'pendiente' }),
+    list({ ubicacion: 'vencida' }),
+    list({ ubicacion: 'fallida' }),
+  ])
+  const open = [...failed, ...expired].filter(({ estado }) => !esFinal(estado))
+  const stuck = detained.body.datos.slice(0, Number(A_LA_VISTA))
+  const failing = webhooks.body.datos.slice(0, Number(A_LA_VISTA))
+  const needed = { undecided, withoutPlace: open, stuck, webhooks: failing }
+  const names = await namesOf(call, req, [...open, ...undecided, ...stuck])
+  return { status: 200, ...todayPage({ office, jornada, names, ...needed }) }
+}
+
+/** Answers with the list of couriers, the page of one, or the guides that can be assigned. */
+async function showCarrying(call: CallOperation, pedido: PageRequest, office: Office, which?: string): Promise<Sheet> {
+  if (which === undefined) return showCouriers(call, pedido, office)
+  if (which === 'asignar') return showAssign(call, pedido, office)
+  return (await showCourier(call, pedido, office, which)) ?? nothing(office)
+}
+
+async function showNotices(call: CallOperation, { req }: PageRequest, office: Office): Promise<Sheet> {
+  const [webhooks, failed] = await Promise.all([
+    call(req, 'listarWebhooksConFallas'),
+    call(req, 'buscarGuias', { query: { modo: 'live', ubicacion: 'fallida', limite: '100' } }),
+  ])
+  const { datos, hay_mas } = webhooks.body
+  const unreached = failed.body.datos.filter(({ estado }) => !esFinal(estado))
+  const names = await namesOf(call, req, unreached)
+  return { status: 200, ...noticesPage({ office, webhooks: datos, more: hay_mas, unreached, names }) }
+}
+
+async function showList(call: CallOperation, { req, raiz }: PageRequest, office: Office): Promise<Sheet> {
+  const { q, estado, comercio, cuantas, cursor } = req.query
+  const filters: Filters = {
+    ...{ q: textOf(q), estado: textOf(estado), comercio: textOf(comercio) },
+    cuantas: cuantas === MAX_PAGE_SIZE ? MAX_PAGE_SIZE : '',
+  }
+  const codigo = normalizeGuideCode(filters.q)
+  if (codigo) return { status: 303, a: `${raiz}central/guias/${codigo}` }
+  const [choices, found] = await Promise.all([
+    newestMerchants(call, req),
+    orProblem(find(call, req, filters, textOf(cursor))),
+  ])
+  const guias = found instanceof Problema ? [] : found.guias
+  const chosen = filters.comercio === '' ? [] : [{ comercio: filters.comercio }]
+  const others = await namesOf(
+    call,
+    req,
+    [...guias, ...chosen].filter(({ comercio }) => !choices.has(comercio)),
+  )
+  const common = { office, filters, cursor: textOf(cursor), choices, names: new Map([...choices, ...others]) }
+  return found instanceof Problema
+    ? { status: 422, ...listPage({ ...common, guias, next: null, refused: sentenceOf(found) }) }
+    : { status: 200, ...listPage({ ...common, ...found }) }
+}
+
+/** Searches guides by a typed text, or lists them by state and merchant. */
+async function find(call: CallOperation, req: Request, { q: texto, cuantas, ...filters }: Filters, cursor: string) {
+  if (texto !== '') {
+    const { body } = await call(req, 'encontrarGuias', { query: { texto, limite: '50' } })
+    return { guias: body.datos, next: null, more: body.hay_mas }
+  }
+  const given = Object.entries({ ...filters, cursor, limite: cuantas || PAGE_SIZE }).filter(([, value]) => value !== '')
+  const { body } = await call(req, 'buscarGuias', { query: Object.fromEntries(given) })
+  return { guias: body.datos, next: body.cursor_siguiente }
+}
+
+async function showGuide(parts: Parts, pedido: PageRequest, office: Office, typed: string): Promise<Sheet> {
+  const { call, marca, pictures } = parts
+  const { req, raiz, leyendo } = pedido
+  const codigo = normalizeGuideCode(typed)
+  const path = { guia: codigo ?? '' }
+  const read = codigo && (await orProblem(call(req, 'consultarGuia', { path, query: { limite: '100' } })))
+  if (!read || read instanceof Problema) return nothing(office)
+  let refused: Refused | undefined
+  let status = 200
+  if (!leyendo) {
+    const values = await valuesOf(req, FIELDS)
+    const performed = values && (await perform(call, req, ACTIONS, values, () => ({ ...read.body, couriers: [] })))
+    if (!performed) return { status: 400, ...FOREIGN_FORM }
+    const { name, answer } = performed
+    if (!(answer instanceof Problema)) return { status: 303, a: `${raiz}central/guias/${codigo}?hecho=${name}` }
+    status = answer.status
+    refused = refusal(values, answer, FIELD_OF)
+  }
+  const { comercio } = read.body
+  const [{ body: merchant }, couriers, evidence, mensajes, notas] = await Promise.all([
+    call(req, 'obtenerComercio', { path: { comercio } }),
+    readCouriers(call, req),
+    readEvidence(call, req, read.body),
+    call(req, 'listarMensajes', { query: { guia: codigo, limite: '50' } }),
+    call(req, 'listarNotas', { path, query: { limite: '100' } }),
+  ])
+  return {
+    status,
+    cabeceras: await pictures(),
+    ...guidePage({
+      office,
+      guia: read.body,
+      marca,
+      evidence,
+      mensajes: mensajes.body.datos,
+      notas: notas.body.datos,
+      comercio: merchant.nombre,
+      couriers,
+      key: randomUUID(),
+      ...(refused ? { refused } : { done: textOf(req.query.hecho) }),
+    }),
+  }
+}
+
+/** Reads the proof of delivery and the failed attempts, if the guide can have any. */
+async function readEvidence(call: CallOperation, req: Request, guia: GuiaDeOperacionConEventos): Promise<Evidence> {
+  const path = { guia: guia.guia }
+  const [prueba, intentos] = await Promise.all([
+    wasDelivered(guia) ? orProblem(call(req, 'obtenerPruebaDeEntregaPorOperador', { path })) : undefined,
+    mayHaveAttempts(guia) ? call(req, 'listarIntentosPorOperador', { path, query: { limite: '100' } }) : undefined,
+  ])
+  return {
+    prueba: prueba instanceof Problema ? prueba.message : prueba?.body,
+    intentos: intentos?.body.datos ?? [],
+  }
+}

@@ -1,0 +1,88 @@
+import * as icons from '../../generado/contrato/iconos.ts'
+import type { Clock } from '../../platform/time/clock.ts'
+import { messagePage, type PageContent } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { Sheet } from '../page.ts'
+import { button, dialog, icon } from '../ui/components.ts'
+
+/** Person of the office who reads a page. */
+export interface Office {
+  /** Relative path from the page to the service root, such as `../`. */
+  raiz: string
+  nombre: string
+  scopes: readonly string[]
+  /** Code of the person. */
+  persona: string
+  /** Time of the person's last proof of presence. */
+  presence: Date
+  /** Script of the pages. */
+  program: Html
+  /** Clock of the courier company. */
+  clock: Clock
+  now: Date
+  /** Cursor at which the page's stream of changes begins; undefined for a page without stream. */
+  cursor?: string
+}
+
+/** Sections of the office's pages, by the first part of their address. */
+const PLACES = [
+  ['', 'Hoy', icons.Inbox],
+  ['guias', 'Guías', icons.Package],
+  ['reparto', 'Reparto', icons.Truck],
+  ['avisos', 'Avisos', icons.TriangleAlert],
+  ['comercios', 'Comercios', icons.Store],
+  ['equipo', 'Equipo', icons.ShieldCheck],
+] as const
+
+/** Help on the keyboard shortcuts, which the page's script opens. */
+const KEYS = dialog(
+  'teclas',
+  'Teclas',
+  html`<dl>${(
+    [
+      ['/', 'Buscar'],
+      ['j', 'Bajar por la lista'],
+      ['k', 'Subir por la lista'],
+      ['Enter', 'Abrir la guía'],
+      ['x', 'Marcar la guía'],
+      ['?', 'Ver esta ayuda'],
+    ] as const
+  ).map(([key, says]) => html`<dt><kbd>${key}</kbd></dt><dd>${says}</dd>`)}</dl>
+<label class="casilla"><input type="checkbox" id="usar-teclas">Usar estas teclas</label>
+<form method="dialog">${button({ text: 'Cerrar', attributes: html`type="submit"` })}</form>`,
+)
+
+interface OfficeContent extends PageContent {
+  /** Section to which the page belongs. */
+  place: (typeof PLACES)[number][0]
+  /** Text in the search field. */
+  buscado?: string
+  /** Guide, if the page shows a single one. */
+  guia?: string
+}
+
+/** Adds the navigation between sections and the search field to a page. */
+export const officePage = (
+  { raiz, nombre, scopes, program, cursor }: Office,
+  { titulo, cuerpo, place, buscado = '', guia }: OfficeContent,
+): PageContent => ({
+  titulo,
+  guion: program,
+  cuerpo: html`<div class="mando"><nav aria-label="Secciones">${PLACES.filter(([path]) => path !== 'equipo' || scopes.includes('administrar')).map(([path, text, drawing]) => html`<a href="${raiz}central${path && `/${path}`}"${path === place && html` aria-current="page"`}>${icon(drawing)}${text}</a>`)}<a href="${raiz}cuenta">${icon(icons.Building2)}${nombre}</a></nav>
+<form role="search" action="${raiz}central/guias"><label class="oculto" for="q">Código, teléfono, nombre o referencia</label><input id="q" name="q" type="search" placeholder="Código, teléfono, nombre o referencia" value="${buscado}" maxlength="100" autocomplete="off">${button({ text: 'Buscar', icon: icons.Search, attributes: html`type="submit"` })}</form></div>
+${cursor === undefined ? cuerpo : html`<div id="vivo" data-desde="${cursor}" data-flujo="${raiz}central/en-vivo"${guia && html` data-guia="${guia}"`}>${cuerpo}</div>`}
+<button type="button" id="abrir-teclas" class="callado" hidden>Teclas</button>${KEYS}`,
+})
+
+export const NOT_OFFICE = messagePage(
+  'Esta página es de la oficina',
+  html`Su cuenta no trabaja en la empresa de mensajería, o no puede ver guías. En «Su cuenta» puede seguir con otra membresía.`,
+)
+const NOTHING = html`<h1>No está</h1><p>Revise la dirección, o vuelva a la lista.</p>`
+/** Returns the response for an address without a page. */
+export const notThere = (office: Office, place: OfficeContent['place'], cuerpo: Html = NOTHING): Sheet => ({
+  status: 404,
+  ...officePage(office, { titulo: 'No está', place, cuerpo }),
+})
+export const NO_GUIDE = html`<h1>No encontramos esa guía</h1><p>Revise el código: son 12 letras y números.</p>`
+export const CENTRAL_FAILED = html`Vuelva a intentarlo en un minuto. Lo que ya registró está guardado.`

@@ -1,0 +1,176 @@
+import { nombresDePermisos, PERMISOS } from '../../domain/equipo/permisos.ts'
+import * as icons from '../../generado/contrato/iconos.ts'
+import type { LlaveDeOperador, Operador, Repartidor } from '../../generado/contrato/tipos/index.ts'
+import type { PageContent } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { choice, emptyState, facts, notice } from '../ui/components.ts'
+import { actionForms, type Refused } from './forms.ts'
+import { following, keyList, LEFT_OFF, type Rows } from './merchants.ts'
+import { type Office, officePage } from './shell.ts'
+import {
+  COLLEAGUE_ACTIONS,
+  COURIER_ACTIONS,
+  COURIERS_ACTIONS,
+  type Colleague,
+  SYSTEM_ACTIONS,
+  SYSTEMS_ACTIONS,
+  TEAM_ACTIONS,
+} from './teamActions.ts'
+
+/** Parts of a page that depend on the form that was just sent. */
+export interface Outcome {
+  key: string
+  refused?: Refused | undefined
+  /** Sentence about the action that was just taken. */
+  done?: string | undefined
+  /** Names of the persons who can approve what was just requested; undefined if nothing waits for approval. */
+  deciders?: readonly string[] | undefined
+}
+
+const NAMES = new Intl.ListFormat('es', { type: 'disjunction' })
+
+/** Draws the notices at the top of a page. */
+function told(raiz: string, { done, deciders }: Outcome): Html | false {
+  if (deciders !== undefined)
+    return notice(
+      html`<p role="status">Queda por aprobar: no cambia nada hasta que lo decida ${deciders.length === 0 ? 'otra persona que administra' : NAMES.format(deciders)}, en «Por aprobar» de su cuenta. Vale 72 horas, y puede retirarlo en <a href="${raiz}cuenta">la suya</a>.</p>`,
+    )
+  return done !== undefined && notice(html`<p role="status">${done}</p>`, 'bien')
+}
+
+interface TeamOptions extends Outcome {
+  office: Office
+  colleagues: Rows<Colleague>
+  /** Number of requests that wait for approval. */
+  pending: number
+}
+
+/** Returns the page with the persons of the courier company. */
+export function teamPage(options: TeamOptions): PageContent {
+  const { office, colleagues, pending, key, refused } = options
+  const { raiz, scopes, clock } = office
+  const here = 'central/equipo'
+  return officePage(office, {
+    titulo: 'Equipo',
+    place: 'equipo',
+    cuerpo: html`<h1 tabindex="-1">Equipo</h1>
+${told(raiz, options)}${pending > 0 && notice(html`<p><a href="${raiz}cuenta">${pending === 1 ? 'Hay una cosa por aprobar' : `Hay ${pending} cosas por aprobar`}</a>, en su cuenta.</p>`)}<p class="enlaces"><a href="${raiz}${here}/sistemas">Sistemas y sus llaves</a><a href="${raiz}${here}/repartidores">Repartidores y sus códigos</a><a href="${raiz}${here}/servicio">Servicio</a></p>
+${colleagues.rows.map(({ persona, nombre, membership, segundo_factor, entrado_en }) =>
+  choice({
+    icon: icons.Building2,
+    text: nombre,
+    detail: `Puede ${nombresDePermisos(membership.alcances)} · ${segundo_factor ? 'con segundo factor' : 'sin segundo factor'} · ${entrado_en === null ? 'sin sesión abierta' : `entró el ${clock.corta(entrado_en)}`}`,
+    href: `${raiz}${here}/${persona}`,
+  }),
+)}${colleagues.more && LEFT_OFF}${actionForms(TEAM_ACTIONS, { thing: null, scopes, key, refused, raiz, here })}`,
+  })
+}
+
+interface ColleagueOptions extends Outcome {
+  office: Office
+  colleague: Colleague
+}
+
+/** Returns the page of one person of the courier company. */
+export function colleaguePage(options: ColleagueOptions): PageContent {
+  const { office, colleague, key, refused } = options
+  const { raiz, scopes, clock } = office
+  const { persona, nombre, correo, membership, segundo_factor, sesiones, entrado_en, creado_en } = colleague
+  return officePage(office, {
+    titulo: 'Una persona del equipo',
+    place: 'equipo',
+    cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a></p>
+<h1 tabindex="-1">${nombre}</h1>
+${told(raiz, options)}${facts([
+  ['Correo', correo],
+  [
+    'Permisos',
+    html`<ul class="lista">${membership.alcances.map((one) => html`<li>${PERMISOS[one].nombre}: <span class="suave">${PERMISOS[one].permite}</span></li>`)}</ul>`,
+  ],
+  ['Segundo factor', segundo_factor ? 'Tiene' : 'No tiene: lo agrega la próxima vez que entre'],
+  [
+    'Sesiones',
+    entrado_en === null
+      ? 'Ninguna abierta'
+      : `${sesiones === 1 ? 'Una abierta' : `${sesiones} abiertas`}; la última vez entró el ${clock.larga(entrado_en)}`,
+  ],
+  ['Desde', clock.larga(creado_en)],
+  ['Identificador', html`<span class="largo">${persona}</span>`],
+])}
+${actionForms(COLLEAGUE_ACTIONS, { thing: colleague, scopes, key, refused, raiz, here: `central/equipo/${persona}` })}`,
+  })
+}
+
+interface SystemsOptions extends Outcome {
+  office: Office
+  systems: readonly Operador[]
+  next: string | null
+}
+
+/** Returns the page with the systems that use the operators' API. */
+export function systemsPage(options: SystemsOptions): PageContent {
+  const { office, systems, next, key, refused } = options
+  const { raiz, scopes, clock } = office
+  const here = 'central/equipo/sistemas'
+  return officePage(office, {
+    titulo: 'Sistemas',
+    place: 'equipo',
+    cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a></p>
+<h1 tabindex="-1">Sistemas y sus llaves</h1>
+${told(raiz, options)}${systems.length === 0 && emptyState(icons.CodeXml, html`<h2>No hay ninguno</h2>`, 'Un sistema usa la API de operaciones con su llave.')}${systems.map(
+  ({ operador, nombre, revocado_en, creado_en }) =>
+    choice({
+      icon: icons.CodeXml,
+      text: nombre,
+      detail: revocado_en === null ? `Desde el ${clock.corta(creado_en)}` : `Revocado el ${clock.corta(revocado_en)}`,
+      href: `${raiz}${here}/${operador}`,
+    }),
+)}${following(raiz, here, {}, next)}${actionForms(SYSTEMS_ACTIONS, { thing: null, scopes, key, refused, raiz, here })}`,
+  })
+}
+
+interface SystemOptions extends Outcome {
+  office: Office
+  system: Operador
+  keys: Rows<LlaveDeOperador>
+}
+
+/** Returns the page of one such system, with its keys. */
+export function systemPage(options: SystemOptions): PageContent {
+  const { office, system, keys, key, refused } = options
+  const { raiz, scopes, clock } = office
+  const here = `central/equipo/sistemas/${system.operador}`
+  return officePage(office, {
+    titulo: 'Un sistema',
+    place: 'equipo',
+    cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a> / <a href="${raiz}central/equipo/sistemas">Sistemas</a></p>
+<div class="cabeza"><h1 tabindex="-1">${system.nombre}</h1><span class="codigo suave">${system.operador}</span></div>
+${told(raiz, options)}<section class="tarjeta" aria-labelledby="llaves"><h2 id="llaves">Llaves</h2>${keyList({
+      ...{ office, keys, key, refused, here },
+      detail: ({ alcances }) => html`${alcances.map((one) => PERMISOS[one].nombre).join(', ')}`,
+    })}${actionForms(SYSTEM_ACTIONS, { thing: { ...system, clock }, scopes, key, refused, raiz, here })}</section>`,
+  })
+}
+
+interface CouriersOptions extends Outcome {
+  office: Office
+  couriers: readonly Repartidor[]
+  next: string | null
+}
+
+/** Returns the page with the couriers and the codes with which they sign in. */
+export function courierAccessPage(options: CouriersOptions): PageContent {
+  const { office, couriers, next, key, refused } = options
+  const { raiz, scopes, clock } = office
+  const here = 'central/equipo/repartidores'
+  return officePage(office, {
+    titulo: 'Repartidores',
+    place: 'equipo',
+    cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a></p>
+<h1 tabindex="-1">Repartidores y sus códigos</h1>
+${told(raiz, options)}${couriers.length === 0 && emptyState(icons.Truck, html`<h2>No hay ninguno</h2>`, 'Cada uno entra en /repartidor con su código.')}<ul class="lista">${couriers.map(
+      (courier) =>
+        html`<li class="tarjeta"><b>${courier.nombre}</b><p class="suave">${courier.telefono && html`<a href="tel:${courier.telefono}">${courier.telefono}</a> · `}${courier.activo ? `desde el ${clock.corta(courier.creado_en)}` : 'desactivado'}</p>${actionForms(COURIER_ACTIONS, { thing: courier, which: courier.repartidor, scopes, key, refused, raiz, here })}</li>`,
+    )}</ul>${following(raiz, here, {}, next)}${actionForms(COURIERS_ACTIONS, { thing: null, scopes, key, refused, raiz, here })}`,
+  })
+}

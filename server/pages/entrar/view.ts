@@ -1,0 +1,262 @@
+import { PERMISOS } from '../../domain/equipo/permisos.ts'
+import { ArrowRight } from '../../generado/contrato/iconos.ts'
+import type {
+  AlcanceDePersona,
+  Membresia,
+  Passkey,
+  SesionAbierta,
+  SesionDePersona,
+} from '../../generado/contrato/tipos/index.ts'
+import { createClock } from '../../platform/time/clock.ts'
+import { messagePage, type PageContent } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { button, facts, faultSummary, field, notice } from '../ui/components.ts'
+
+/** Faults of a form, by the id of the field. */
+export type Faults = Readonly<Record<string, string>>
+
+/** Draws the list of a form's faults; false if it has none. */
+export const summary = (faults: Faults) => Object.keys(faults).length > 0 && faultSummary(Object.entries(faults))
+
+interface InputOptions {
+  id: string
+  label: string
+  value: string
+  faults: Faults
+  attributes: Html
+}
+
+/** Draws a required field. */
+export const input = ({ id, label, value, faults, attributes }: InputOptions): Html =>
+  field({
+    id,
+    label,
+    fault: faults[id],
+    control: (own) =>
+      html`<input ${own} name="${id}" required ${attributes}${value !== '' && html` value="${value}"`}>`,
+  })
+
+/** Draws the field for a mail address. */
+const addressField = (value: string, faults: Faults): Html =>
+  field({
+    id: 'correo',
+    label: 'Su correo',
+    fault: faults.correo,
+    control: (own) =>
+      html`<input type="email" name="correo" required maxlength="254" autocomplete="username" autocapitalize="none" spellcheck="false" ${own}${value !== '' && html` value="${value}"`}>`,
+  })
+
+/** Script for passkeys, and the domain in which passkeys are valid. */
+export interface PasskeyOptions {
+  guion: Html
+  dominio: string
+}
+
+/** Draws the field for a code by mail. */
+export const codeField = (faults: Faults): Html =>
+  input({
+    id: 'codigo',
+    label: 'Código de seis cifras',
+    value: '',
+    faults,
+    attributes: html`type="text" class="codigo" maxlength="20" inputmode="numeric" autocomplete="one-time-code" spellcheck="false"`,
+  })
+
+const PASSKEY_TEXTS = {
+  entrar: 'Entrar con passkey',
+  agregar: 'Agregar una passkey',
+  probar: 'Confirmar con passkey',
+}
+
+/**
+ * Draws the button for a passkey. The script shows it if the browser supports passkeys in this domain.
+ * @param volver path to which the script goes afterwards
+ * @param before content that is shown only together with the button
+ */
+export const passkeyButton = (
+  raiz: string,
+  dominio: string,
+  does: keyof typeof PASSKEY_TEXTS,
+  { volver = '/cuenta', before }: { volver?: string; before?: Html } = {},
+): Html =>
+  html`<div id="passkey" class="passkey" data-raiz="${raiz}" data-dominio="${dominio}" data-hace="${does}" data-volver="${raiz}${volver.slice(1)}" hidden>
+${before}${button({ text: PASSKEY_TEXTS[does], attributes: html`type="button"` })}
+<p role="status"></p>
+</div>`
+
+/** Returns the page that asks for the mail address to which a code is sent. */
+export const addressPage = (
+  raiz: string,
+  { correo = '', faults = {}, passkeys }: { correo?: string; faults?: Faults; passkeys: PasskeyOptions | undefined },
+): PageContent => ({
+  titulo: 'Entrar',
+  guion: passkeys?.guion,
+  cuerpo: html`<h1 tabindex="-1">Entrar</h1>
+${summary(faults)}<p>Le mandamos un código a su correo. No hace falta ninguna contraseña.</p>
+<form method="post" action="${raiz}entrar">
+${addressField(correo, faults)}
+${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
+</form>
+${passkeys && passkeyButton(raiz, passkeys.dominio, 'entrar')}`,
+})
+
+/**
+ * Returns the page that asks for the code. It looks the same whether or not the address belongs to a person.
+ * @param buzon true if mails are shown in the local mailbox
+ */
+export const codePage = (raiz: string, { buzon, faults = {} }: { buzon: boolean; faults?: Faults }): PageContent => ({
+  titulo: 'Escriba el código',
+  cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
+${summary(faults)}<p>Si esa dirección es de una persona que trabaja aquí, en un minuto le llega un código. Vale 10 minutos, una vez, en este navegador.</p>
+${buzon && notice(html`<p>Aquí los correos no salen: están en el <a href="${raiz}buzon">buzón</a>.</p>`, 'espera')}
+<form method="post" action="${raiz}entrar/codigo">
+${codeField(faults)}
+${button({ text: 'Entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
+</form>
+<p><a href="${raiz}entrar">Pedir otro código</a></p>`,
+})
+
+/** Draws the names of scopes, each with a sentence that explains it. */
+const scopeList = (alcances: readonly AlcanceDePersona[]): Html =>
+  html`<ul class="permisos">${alcances.map((alcance) => html`<li><b>${PERMISOS[alcance].nombre}.</b> ${PERMISOS[alcance].permite}</li>\n`)}</ul>`
+
+interface InvitationOptions {
+  raiz: string
+  token: string
+  /** Name of the courier company or of the merchant. */
+  lugar: string
+  alcances: readonly AlcanceDePersona[]
+  /** True if the invitation names nobody, so that the page asks for name and address. */
+  pregunta: boolean
+  valores?: Readonly<Record<'correo' | 'nombre', string>>
+  faults?: Faults
+}
+
+/** Returns the page of an invitation. Opening the page does not accept the invitation. */
+export const invitationPage = ({
+  raiz,
+  token,
+  lugar,
+  alcances,
+  pregunta,
+  valores = { correo: '', nombre: '' },
+  faults = {},
+}: InvitationOptions): PageContent => ({
+  titulo: 'Invitación',
+  cuerpo: html`<h1 tabindex="-1">Le invitan a ${lugar}</h1>
+${summary(faults)}<p>Al aceptar queda dentro en este navegador. Las próximas veces entra con su correo, sin contraseña.</p>
+<p>Allí podrá:</p>
+${scopeList(alcances)}
+<form method="post" action="${raiz}invitacion/${token}">
+${
+  pregunta &&
+  html`${input({ id: 'nombre', label: 'Su nombre', value: valores.nombre, faults, attributes: html`type="text" maxlength="120" autocomplete="name"` })}
+${addressField(valores.correo, faults)}`
+}${button({ text: 'Aceptar y entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
+</form>`,
+})
+
+interface AccountOptions {
+  raiz: string
+  sesion: SesionDePersona
+  sesiones: readonly SesionAbierta[]
+  suyas: readonly Passkey[]
+  passkeys: PasskeyOptions | undefined
+  /** Passkey that the person asked to remove and must confirm, after a proof of presence. */
+  quitar: Passkey | undefined
+  /** Returns the name of the courier company or of a merchant. */
+  nombreDe(comercio: string | null): string
+  zona: string
+  /** Approvals that wait for a decision. */
+  aprobaciones: Html | undefined
+  /** Section about the app and the recovery codes. */
+  factores: Html
+}
+
+/**
+ * Draws a form of the account's page.
+ * @param cual thing that the form is about, such as the code of a session
+ * @param dentro fields and button of the form
+ */
+export const accountForm = (raiz: string, accion: string, cual: string, dentro: Html): Html =>
+  html`<form method="post" action="${raiz}cuenta"><input type="hidden" name="accion" value="${accion}"><input type="hidden" name="cual" value="${cual}">${dentro}</form>`
+
+/** Draws the button that sends a form of the account's page. */
+export const enviar = (text: string, kind?: 'callado' | 'peligro'): Html =>
+  button({ text, kind, attributes: html`type="submit"` })
+
+/** Returns the page of a person's account: memberships, sessions, and the button to sign out. */
+export function accountPage({
+  raiz,
+  sesion,
+  sesiones,
+  suyas,
+  passkeys,
+  quitar,
+  nombreDe,
+  zona,
+  aprobaciones,
+  factores,
+}: AccountOptions): PageContent {
+  const reloj = createClock(zona)
+  const actual = sesion.membresias.find(({ membresia }) => membresia === sesion.membresia)
+  const otras = sesion.membresias.filter(({ membresia }) => membresia !== sesion.membresia)
+  const accion = (nombre: string, cual: string, boton: Html) => accountForm(raiz, nombre, cual, boton)
+  const fila = ({ membresia, comercio, alcances }: Membresia) =>
+    html`<li class="tarjeta"><p><b>${nombreDe(comercio)}</b></p>${scopeList(alcances)}${accion('elegir', membresia, enviar('Seguir aquí'))}</li>\n`
+  const abierta = ({ sesion: codigo, actual: suya, dispositivo, red, creado_en, vence_en }: SesionAbierta) =>
+    html`<li class="tarjeta"><p><b>${dispositivo}</b>${suya && html` · este navegador`}</p>
+<p class="suave">Entró el ${reloj.larga(creado_en)}${red && html` desde la red ${red}`}. Termina el ${reloj.larga(vence_en)}.</p>${
+      !suya && accion('cerrar', codigo, enviar('Cerrar esta sesión', 'peligro'))
+    }</li>\n`
+  const passkey = ({ passkey: codigo, dispositivo, creado_en, usado_en }: Passkey) =>
+    html`<li class="tarjeta"><p><b>${dispositivo}</b></p>
+<p class="suave">Agregada el ${reloj.larga(creado_en)}${usado_en && html`. Usada el ${reloj.larga(usado_en)}`}.</p>${accion('quitar', codigo, enviar('Quitar esta passkey', 'peligro'))}</li>\n`
+  return {
+    titulo: 'Su cuenta',
+    guion: passkeys?.guion,
+    cuerpo: html`<h1 tabindex="-1">Su cuenta</h1>
+${
+  quitar &&
+  notice(
+    html`<p>¿Quita la passkey de «${quitar.dispositivo}»? Con ella ya no se podrá entrar.</p>${accion('quitar', quitar.passkey, enviar('Sí, quitarla', 'peligro'))}`,
+  )
+}
+${
+  actual?.comercio === null &&
+  actual.alcances.includes('ver') &&
+  html`<p>${button({ text: 'Ir a la central', icon: ArrowRight, kind: 'principal', href: `${raiz}central` })}</p>`
+}
+${facts([
+  ['Nombre', sesion.nombre],
+  ['Correo', sesion.correo],
+  ['Trabaja en', actual && nombreDe(actual.comercio)],
+  ['Permisos', actual && scopeList(actual.alcances)],
+])}
+${aprobaciones}${otras.length > 0 && html`<h2>También trabaja en</h2>\n<ul class="lista">${otras.map(fila)}</ul>`}
+${
+  (passkeys || suyas.length > 0) &&
+  html`<h2>Passkeys</h2>
+<p>Con una passkey entra con su huella, su cara o el PIN de su aparato, sin esperar un código.</p>
+<ul class="lista">${suyas.map(passkey)}</ul>
+${passkeys && passkeyButton(raiz, passkeys.dominio, 'agregar')}`
+}
+${factores}<h2>Dónde tiene la sesión abierta</h2>
+<ul class="lista">${sesiones.map(abierta)}</ul>
+${accion('salir', '', enviar('Salir', 'callado'))}`,
+  }
+}
+
+export const INVALID_INVITATION = messagePage(
+  'El enlace ya no vale',
+  html`Venció, ya se usó, o no está entero. Pida otra invitación a quien se la mandó.`,
+)
+export const UNREADABLE_FORM = messagePage('No se pudo leer', html`Abra la página otra vez y repita.`)
+export const ACCOUNT_FAILED = html`Vuelva a intentarlo en un minuto.`
+
+/** Returns a page with a message, and a link back to the account. */
+export const backPage = (titulo: string, mensaje: string, raiz: string): PageContent =>
+  messagePage(titulo, html`${mensaje} <a href="${raiz}cuenta">Volver a su cuenta</a>`)
+
+/** Returns the page for a network with too many attempts. */
+export const tooManyPage = (mensaje: string): PageContent => messagePage('Espere un momento', html`${mensaje}`)

@@ -1,0 +1,168 @@
+import type { Express, Request, RequestHandler, Response } from 'express'
+import type { CallOperation, CallParts } from '../../api/contract/calls.ts'
+import type { OperationId } from '../../api/contract/contract.ts'
+import { requireKey } from '../../api/http/authenticate.ts'
+import { type BodyRules, checkContentType, readBody } from '../../api/http/body.ts'
+import { methodNotAllowed } from '../../api/http/problems.ts'
+import type { Deps } from '../../domain/deps.ts'
+import type { Cuenta } from '../../generado/contrato/tipos/index.ts'
+import { Problema, translateError, unavailable, uniformProblem } from '../../platform/errors.ts'
+import { listGenerated, readGenerated } from '../assets.ts'
+import { conDireccion } from '../docs/direccion.ts'
+import { PRIVATE_HEADERS } from '../response.ts'
+import { type Chapter, createAssistant, type Offer, type Outcome, type Session } from './assistant.ts'
+
+const RUTA = '/mcp'
+const TEXTOS = 'documentacion/textos/'
+/** Maximum size of a message. An assistant writes its messages itself, so they are small. */
+const CUERPO: BodyRules = { tipos: ['application/json'], limite: 256 * 1024, crudo: false, enFlujo: false }
+/** Time limit for the answer to a request, in milliseconds. */
+const PLAZO = 30_000
+
+type AssistantDeps = Pick<Deps, 'ajustes' | 'log'>
+type Answer = (req: Request, cuenta: Cuenta) => Promise<globalThis.Response>
+
+/**
+ * Serves `/mcp`: the operations of merchants as tools for assistants (Model Context Protocol, streamable HTTP). No
+ * state is kept between requests. Keys, scopes and limits work as for the operations.
+ */
+export function serveAssistants(app: Express, deps: AssistantDeps, call: CallOperation): void {
+  const { urlPublica } = deps.ajustes
+  let answer: Promise<Answer> | undefined
+  const loaded = () => {
+    answer ??= createAnswer(deps, call)
+    answer.catch(() => {
+      answer = undefined
+    })
+    return answer
+  }
+  const cuentaDe = new WeakMap<Request, Cuenta>()
+  app
+    .route(RUTA)
+    .post(
+      requireOwnOrigin(urlPublica),
+      requireKey,
+      async (req, _res, next) => {
+        cuentaDe.set(req, (await call(req, 'obtenerCuenta')).body)
+        next()
+      },
+      checkContentType(CUERPO),
+      readBody(CUERPO),
+      async (req, res) => {
+        if (req.body === undefined) throw new Problema('json_invalido', 'Envíe un mensaje de MCP, en JSON.')
+        if (Array.isArray(req.body)) throw new Problema('parametro_invalido', 'Envíe un solo mensaje por solicitud.')
+        await send(res, await inTime((await loaded())(req, cuentaDe.get(req)!)))
+      },
+    )
+    .all(methodNotAllowed(['post']))
+}
+
+/**
+ * Creates the middleware that refuses requests from pages of other sites. A page of any site could otherwise reach a
+ * service on the visitor's own machine. Programs send no `Origin`.
+ */
+function requireOwnOrigin(urlPublica: string): RequestHandler {
+  const { origin } = new URL(urlPublica)
+  return (req, _res, next) => {
+    if (req.headers.origin !== undefined && req.headers.origin !== origin) throw uniformProblem('origen_no_permitido')
+    next()
+  }
+}
+
+/** Loads the library, the tools and the chapters. */
+async function createAnswer({ ajustes, log }: AssistantDeps, call: CallOperation): Promise<Answer> {
+  const library = await import('@modelcontextprotocol/server')
+  const offer = readOffer(ajustes.urlPublica)
+  const { fetch } = library.createMcpHandler(
+    ({ authInfo }) => createAssistant(library, offer, authInfo!.extra!.session as Session),
+    {
+      maxSubscriptions: 0,
+      // The message is not logged in full, because it could quote a text that a person typed.
+      onerror: ({ name }) => log.info({ motivo: name }, 'assistant request refused'),
+    },
+  )
+  return (req, cuenta) => {
+    const session = sessionOf(req, cuenta, { ajustes, log }, call)
+    const headers = Object.entries(req.headers).flatMap(([name, value]) =>
+      typeof value === 'string' && !IGNORED.has(name) ? [[name, value] as [string, string]] : [],
+    )
+    const request = new globalThis.Request(`${ajustes.urlPublica}${RUTA}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(req.body ?? null),
+      signal: AbortSignal.timeout(PLAZO),
+    })
+    // The library gets no key. `call` uses the key of the request.
+    const authInfo = { token: '', clientId: cuenta.comercio, scopes: [...cuenta.alcances], extra: { session } }
+    return fetch(request, { authInfo, parsedBody: req.body })
+  }
+}
+
+/** Headers that are not passed to the library: those of the connection, and the credential. */
+const IGNORED = new Set(['connection', 'content-length', 'transfer-encoding', 'authorization', 'cookie'])
+
+/** Returns the session of one request: the caller's account, and the function that calls operations in its name. */
+function sessionOf(req: Request, cuenta: Cuenta, { ajustes, log }: AssistantDeps, call: CallOperation): Session {
+  const { id } = req.solicitud
+  const answerOf = async (operacion: OperationId, parts: () => CallParts<OperationId>): Promise<Outcome> => {
+    try {
+      const { status, body } = await call(req, operacion, parts())
+      return { status, body }
+    } catch (error) {
+      const problema = translateError(error)
+      if (problema.status >= 500)
+        log.error({ id_solicitud: id, operacion, err: problema.cause ?? problema }, 'tool call failed')
+      return { status: problema.status, body: problema.presentar(id, ajustes.urlPublica) }
+    }
+  }
+  return {
+    cuenta,
+    escribe: req.query.escribir === '1',
+    async call(operacion, parts) {
+      const inicio = performance.now()
+      const outcome = await answerOf(operacion, parts)
+      const ms = Math.round((performance.now() - inicio) * 10) / 10
+      const { comercio, modo } = cuenta
+      log.info({ id_solicitud: id, operacion, status: outcome.status, ms, comercio, modo }, 'tool call')
+      return outcome
+    },
+  }
+}
+
+/** Reads the tools and the chapters of the guide that `npm run generar` wrote. */
+function readOffer(urlPublica: string): Offer {
+  const { version, herramientas } = JSON.parse(readGenerated('herramientas.json').toString())
+  const chapters = listGenerated(TEXTOS)
+    .filter((archivo) => archivo.startsWith('docs/guia/'))
+    .map((archivo): Chapter => {
+      const texto = conDireccion(readGenerated(TEXTOS + archivo).toString(), urlPublica)
+      return { uri: `${urlPublica}/${archivo}`, titulo: /^# (.+)$/m.exec(texto)![1]!, texto }
+    })
+  return { version, tools: herramientas, chapters }
+}
+
+/**
+ * Rejects with a 503 after {@link PLAZO}. The operation itself continues, so the caller does not know whether it takes
+ * effect.
+ */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(unavailable(LATE)), PLAZO)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+const LATE = 'La respuesta tardó demasiado. Lea otra vez la guía antes de repetir un cambio: puede que ya esté hecho.'
+
+/** Sends the library's response after reading it completely. */
+async function send(res: Response, response: globalThis.Response): Promise<void> {
+  const body = Buffer.from(await response.arrayBuffer())
+  const type = response.headers.get('content-type')
+  res.status(response.status).set(PRIVATE_HEADERS)
+  if (type !== null) res.set('Content-Type', type)
+  res.end(body)
+}

@@ -1,0 +1,81 @@
+import type { CallParts } from '../../api/contract/calls.ts'
+import type { OperationId } from '../../api/contract/contract.ts'
+import type { Cuenta, Falla } from '../../generado/contrato/tipos/index.ts'
+import { problemOfFaults } from '../../platform/errors.ts'
+
+/** Tool of an assistant: an operation for merchants, as written by `scripts/generar/herramientas.ts`. */
+export interface Tool {
+  nombre: OperationId
+  titulo: string
+  descripcion: string
+  /** Scopes that the key needs. */
+  alcances: readonly string[]
+  /** True if the operation changes data. */
+  escribe: boolean
+  /** True if calling the operation again has no further effect. */
+  repetible: boolean
+  /** True if the operation accepts only test keys. */
+  soloPruebas: boolean
+  /** Name of the argument whose value the argument `confirmar` must repeat. */
+  confirma?: string
+  /** Position in the request of each argument: path or query. Other arguments are members of the body. */
+  donde: Readonly<Record<string, 'path' | 'query'>>
+  conCuerpo: boolean
+  /** JSON Schema of the arguments. */
+  entrada: { type: 'object'; properties: Readonly<Record<string, object>>; required: readonly string[] }
+}
+
+/** Arguments of a call, as an assistant sends them. */
+export type Arguments = Readonly<Record<string, unknown>>
+
+/** Reports whether a connection may call a tool. A read-only connection has no tools that write. */
+export const isOffered = (
+  tool: Tool,
+  { alcances, modo }: Pick<Cuenta, 'alcances' | 'modo'>,
+  escribe: boolean,
+): boolean =>
+  (escribe || !tool.escribe) &&
+  (modo === 'test' || !tool.soloPruebas) &&
+  tool.alcances.every((alcance) => (alcances as readonly string[]).includes(alcance))
+
+/**
+ * Returns the operation's request for a tool call. Checks only what the operation cannot check: names of arguments,
+ * parts of the path, and `confirmar`.
+ * @throws Problema 400
+ */
+export function partsOf({ donde, conCuerpo, confirma, entrada }: Tool, args: Arguments): CallParts<OperationId> {
+  const faults: Falla[] = Object.keys(args)
+    .filter((name) => !Object.hasOwn(entrada.properties, name))
+    .map((campo) => ({
+      campo: campo.slice(0, 300),
+      codigo: 'desconocido',
+      mensaje: 'la herramienta no lo tiene; quítelo',
+    }))
+  const path: Record<string, string> = {}
+  const query: Record<string, string | string[]> = {}
+  const body: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(args)) {
+    if (name === 'confirmar' && confirma !== undefined) continue
+    const place = Object.hasOwn(donde, name) ? donde[name] : undefined
+    if (place === 'path') path[name] = textOf(value)
+    else if (place === 'query') Object.assign(query, queryOf(name, value))
+    else body[name] = value
+  }
+  for (const name of Object.keys(donde).filter((one) => donde[one] === 'path' && !path[one]))
+    faults.push({ campo: name, codigo: 'requerido', mensaje: 'falta: diga de cuál' })
+  if (confirma !== undefined && (!path[confirma] || args.confirmar !== path[confirma]))
+    faults.push({ campo: 'confirmar', codigo: 'difiere', mensaje: `repita aquí, igual, el valor de «${confirma}»` })
+  if (faults.length > 0) throw problemOfFaults('parametro_invalido', faults)
+  return { path, query, ...(conCuerpo ? { body } : {}) } as CallParts<OperationId>
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : value === undefined ? '' : String(value)
+
+/** Converts an argument to query parameters. Members of an object are written with brackets: `metadatos[canal]`. */
+function queryOf(name: string, value: unknown): Record<string, string | string[]> {
+  if (value === null || value === undefined) return {}
+  if (Array.isArray(value)) return { [name]: value.map(textOf) }
+  if (typeof value !== 'object') return { [name]: String(value) }
+  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [`${name}[${key}]`, textOf(inside)]))
+}

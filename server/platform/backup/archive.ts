@@ -1,0 +1,100 @@
+// Archive of a backup: folders and files in one stream, compressed and then sealed (seal.ts). Each entry in the gzip
+// stream has the length of its head, the head as JSON, and chunks preceded by their lengths. A length of 0 ends the
+// entry.
+
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { lengthOf, type Passphrase, Reader } from './seal.ts'
+
+/** File or folder of an archive. */
+export interface ArchiveEntry {
+  /** Path within the archive, with slashes: `pgdata/base/1/1259`. */
+  ruta: string
+  /** Contents of a file; undefined for a folder. */
+  contenido?: AsyncIterable<Buffer> | undefined
+}
+
+/** Contents of a file. The file is opened only when its contents are read. */
+export async function* contentsOf(path: string): AsyncGenerator<Buffer> {
+  yield* createReadStream(path, { highWaterMark: 256 * 1024 })
+}
+
+/** Yields a text in the form of an archive entry's contents. */
+export async function* textContents(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text)
+}
+
+async function* written(entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>): AsyncGenerator<Buffer> {
+  for await (const { ruta, contenido } of entries) {
+    const head = Buffer.from(JSON.stringify({ ruta, carpeta: contenido === undefined }))
+    yield lengthOf(head.length)
+    yield head
+    if (contenido === undefined) continue
+    for await (const chunk of contenido) {
+      if (chunk.length === 0) continue
+      yield lengthOf(chunk.length)
+      yield chunk
+    }
+    yield lengthOf(0)
+  }
+  yield lengthOf(0)
+}
+
+/**
+ * Writes an archive completely or not at all.
+ * @param archivo path of the archive; replaces an archive with the same name
+ */
+export async function writeArchive(
+  archivo: string,
+  clave: Passphrase,
+  entries: AsyncIterable<ArchiveEntry> | Iterable<ArchiveEntry>,
+): Promise<void> {
+  const parcial = `${archivo}.${process.pid}.parcial`
+  try {
+    const { head, sealer } = await clave.seal()
+    const salida = createWriteStream(parcial, { flags: 'wx', mode: 0o600 })
+    salida.write(head)
+    await pipeline(
+      Readable.from(written(entries)),
+      createGzip({ level: 1 }),
+      (plain: AsyncIterable<Buffer>) => sealer.stream(plain),
+      salida,
+    )
+    const abierto = await open(parcial, 'r+')
+    await abierto.sync()
+    await abierto.close()
+    await rename(parcial, archivo)
+  } catch (error) {
+    await rm(parcial, { force: true })
+    throw error
+  }
+}
+
+/**
+ * Reads the entries of an archive, one after the other. The contents of an entry must be read before the next one.
+ * @throws ArchiveError if the passphrase is wrong, or the archive is damaged or cut off
+ */
+export async function* readArchive(archivo: string, clave: Passphrase): AsyncGenerator<ArchiveEntry> {
+  const gunzip = createGunzip()
+  // If the source fails, this stream is destroyed, and the loop that reads it throws.
+  pipeline(Readable.from(clave.open(createReadStream(archivo))), gunzip).catch(() => {})
+  const reader = new Reader(gunzip)
+  for (;;) {
+    const length = (await reader.take(4)).readUInt32BE()
+    if (length === 0) return
+    const { ruta, carpeta } = JSON.parse((await reader.take(length)).toString()) as { ruta: string; carpeta: boolean }
+    if (carpeta) yield { ruta }
+    else yield { ruta, contenido: contentsFrom(reader) }
+  }
+}
+
+async function* contentsFrom(reader: Reader): AsyncGenerator<Buffer> {
+  for (;;) {
+    const bytes = (await reader.take(4)).readUInt32BE()
+    if (bytes === 0) return
+    yield await reader.take(bytes)
+  }
+}

@@ -1,0 +1,37 @@
+import type { Point } from './point.ts'
+
+const SIGNOS = [
+  [1, -1],
+  [-1, 1],
+  [-1, -1],
+] as const
+
+/** Yields a point with the other sign of its longitude, of its latitude and of both. */
+export function* withOtherSigns({ lat, lng }: Point): Generator<Point> {
+  for (const [deLat, deLng] of SIGNOS) yield { lat: lat * deLat, lng: lng * deLng }
+}
+
+/** Yields a point with latitude and longitude exchanged, first with the signs as they are. */
+export function* exchanged({ lat, lng }: Point): Generator<Point> {
+  const otro = { lat: lng, lng: lat }
+  if (Math.abs(otro.lat) > 90) return
+  yield otro
+  yield* withOtherSigns(otro)
+}
+
+/**
+ * Bounds around all countries of the catalogue, in degrees. `test/guias/lugares.test.ts` compares them with the catalogue.
+ */
+const REGION = { sur: -5, norte: 33, oeste: -119, este: -66 }
+
+export const isInRegion = ({ lat, lng }: Point): boolean =>
+  lat >= REGION.sur && lat <= REGION.norte && lng >= REGION.oeste && lng <= REGION.este
+
+/**
+ * Returns the point of the region that a latitude out of range probably means: latitude and longitude exchanged.
+ * Undefined if the exchange leads nowhere in the region, or if a coordinate is not a number.
+ */
+export function findExchanged({ lat, lng }: { lat?: unknown; lng?: unknown }): Point | undefined {
+  if (typeof lat !== 'number' || typeof lng !== 'number') return undefined
+  return exchanged({ lat, lng }).find(isInRegion)
+}

@@ -1,0 +1,58 @@
+import { Gauge, type Registry } from 'prom-client'
+import { type MeasureDeps, measuresOf, readEndpoints, readQueues } from '../domain/measures.ts'
+
+/** Sources of the gauges. */
+export interface Observed extends MeasureDeps {
+  /** Names of the queues; a queue without due jobs reports 0. */
+  colas?: readonly string[]
+}
+
+/** Registers the gauges that query the database at each scrape. */
+export function observeDatabase(registers: Registry[], deps: Observed): void {
+  for (const { nombre: name, ayuda: help, leer } of measuresOf(deps))
+    gauge(registers, { name, help }, async () => [[{}, await leer(deps)]])
+  gauge(registers, { name: 'guias_webhooks', help: 'Endpoints by state.', labelNames: ['estado'] }, async () =>
+    (await readEndpoints(deps)).map(({ estado, cuantos }) => [{ estado }, cuantos]),
+  )
+  observeQueues(registers, deps)
+}
+
+function observeQueues(registers: Registry[], deps: Observed): void {
+  const { colas = [] } = deps
+  const medir = (name: string, help: string, de: 'cuantos' | 'segundos') =>
+    gauge(registers, { name, help, labelNames: ['cola'] }, async () => {
+      const filas = new Map((await readQueues(deps)).map((fila) => [fila.cola, fila[de]]))
+      return colas.map((cola) => [{ cola }, filas.get(cola) ?? 0])
+    })
+  medir('guias_cola_trabajos', 'Jobs that are due and that no worker has taken, by queue.', 'cuantos')
+  medir(
+    'guias_cola_atraso_segundos',
+    'For how long the job that waits longest is due, by queue, in seconds.',
+    'segundos',
+  )
+}
+
+/** Time that a gauge's query may take, in milliseconds: a locked table must not delay the other metrics. */
+const PLAZO = 2_000
+const tooLate = () => new Promise<[]>((resolve) => setTimeout(resolve, PLAZO, []).unref())
+
+/** Registers a gauge whose values are read at each scrape. */
+function gauge(
+  registers: Registry[],
+  deGauge: { name: string; help: string; labelNames?: string[] },
+  leer: () => Promise<[etiquetas: Record<string, string>, valor: number][]>,
+): void {
+  new Gauge({
+    ...deGauge,
+    // Every process reports the same value. The values of several processes are therefore not summed.
+    aggregator: 'max',
+    registers,
+    async collect() {
+      const valores = await Promise.race([leer(), tooLate()]).catch(() => [])
+      // If the database fails, the gauge is removed and has no value. `reset` alone would leave a 0.
+      this.reset()
+      if (!deGauge.labelNames) this.remove()
+      for (const [etiquetas, valor] of valores) this.set(etiquetas, valor)
+    },
+  })
+}

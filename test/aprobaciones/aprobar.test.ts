@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest'
+import { HORA, MINUTO } from '../duraciones.ts'
+import { usarEntorno } from '../entorno.ts'
+import {
+  correoPendiente,
+  nuevaDireccion,
+  nuevaPersona,
+  type PersonaDePrueba,
+  pedirAprobacion,
+} from '../equipo/persona.ts'
+import { hasta } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+const BASE = '/operaciones/v1/aprobaciones'
+const aprobar = ({ pedir }: PersonaDePrueba, aprobacion: string) => pedir('POST', `${BASE}/${aprobacion}/aprobar`)
+const rechazar = ({ pedir }: PersonaDePrueba, aprobacion: string, razon = 'No la conozco') =>
+  pedir('POST', `${BASE}/${aprobacion}/rechazar`, { razon })
+const ver = async (aprobacion: string) => (await entorno.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo
+const dosQueAdministran = async () => [await nuevaPersona(entorno), await nuevaPersona(entorno)] as const
+/** Leaves these alone with the scope. */
+const dejarA = (...personas: PersonaDePrueba[]) =>
+  entorno.db.pool.query(`update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> all($1)`, [
+    personas.map(({ membresia }) => membresia),
+  ])
+
+describe('inviting a person who administers', () => {
+  it('waits for another person, whose approval invites', async () => {
+    const [ana, bea] = await dosQueAdministran()
+    const { correo, aprobacion, cuerpo } = await pedirAprobacion(ana)
+    expect(cuerpo).toMatchObject({
+      tipo: 'invitar_persona',
+      estado: 'pendiente',
+      contenido: { correo, nombre: 'Eva Ruiz', persona: null, membresia: null, llave: null, alcances: ['administrar'] },
+      pide: ana.persona,
+      decide: null,
+    })
+    expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(72 * HORA)
+    expect(await correoPendiente(entorno, 'invitacion', correo)).toBeUndefined()
+    expect(await correoPendiente(entorno, 'aprobacion', bea.correo)).toMatchObject({
+      quien: 'Ana Pérez',
+      que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
+      enlace: expect.stringMatching(/\/cuenta$/),
+    })
+    expect(await correoPendiente(entorno, 'aprobacion', ana.correo)).toBeUndefined()
+    const hecha = await aprobar(bea, aprobacion)
+    expect([hecha.status, hecha.cuerpo]).toMatchObject([
+      200,
+      { estado: 'aprobada', contenido: null, pide: ana.persona, decide: bea.persona },
+    ])
+    expect(await correoPendiente(entorno, 'invitacion', correo)).toMatchObject({ nombre: 'Eva Ruiz' })
+    expect(await correoPendiente(entorno, 'decision', ana.correo)).toEqual({
+      ...{ nombre: 'Ana Pérez', quien: 'Ana Pérez', razon: null, enlace: expect.stringMatching(/\/cuenta$/) },
+      que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
+    })
+    const { rows } = await entorno.db.pool.query(
+      `select accion, quien, sobre_tipo, despues from bitacora
+       where sobre = $1 or despues ->> 'aprobacion' = $1 order by id`,
+      [aprobacion],
+    )
+    expect(rows).toEqual([
+      {
+        accion: 'invitarPersona',
+        quien: ana.persona,
+        sobre_tipo: 'aprobacion',
+        despues: { estado: 'pendiente', tipo: 'invitar_persona', alcances: ['administrar'] },
+      },
+      {
+        accion: 'darAprobacion',
+        quien: bea.persona,
+        sobre_tipo: 'invitacion',
+        despues: { comercio: null, alcances: ['administrar'], aprobacion, pide: ana.persona },
+      },
+    ])
+  })
+
+  it('takes effect at once with one administrator, by a key, and without that scope', async () => {
+    const [ana] = await dosQueAdministran()
+    const invitar = (de: PersonaDePrueba['pedir'], alcances: string[]) =>
+      de('POST', '/operaciones/v1/invitaciones', { correo: nuevaDireccion(), nombre: 'Eva', alcances })
+    expect((await invitar(ana.pedir, ['ver', 'operar'])).status).toBe(201)
+    expect((await invitar(ana.pedir, ['administrar'])).status).toBe(202)
+    const llave = entorno.llaveDeOperacion
+    const porLlave = { correo: nuevaDireccion(), nombre: 'Eva', alcances: ['administrar'] }
+    const hecha = await entorno.pedir('POST', '/operaciones/v1/invitaciones', { llave, cuerpo: porLlave })
+    expect(hecha.status).toBe(201)
+    await dejarA(ana)
+    expect((await invitar(ana.pedir, ['administrar'])).status).toBe(201)
+  })
+})
+
+describe('giving a membership the scope to administer', () => {
+  it('waits for another person', async () => {
+    const [ana, bea] = await dosQueAdministran()
+    const eva = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const ruta = `/operaciones/v1/membresias/${eva.membresia}`
+    const pedida = await ana.pedir('PATCH', ruta, { alcances: ['ver', 'administrar'] })
+    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+      202,
+      { tipo: 'cambiar_membresia', contenido: { persona: eva.persona, membresia: eva.membresia, correo: eva.correo } },
+    ])
+    const alcances = async () => (await entorno.operar('GET', `/personas/${eva.persona}`)).cuerpo.membresias[0].alcances
+    expect(await alcances()).toEqual(['ver'])
+    expect((await aprobar(bea, pedida.cuerpo.aprobacion)).status).toBe(200)
+    expect(await alcances()).toEqual(['ver', 'administrar'])
+    // Who administers already keeps the scope without another approval.
+    expect((await ana.pedir('PATCH', ruta, { alcances: ['ver', 'operar', 'administrar'] })).status).toBe(200)
+  })
+
+  it('changes nothing once the membership is gone', async () => {
+    const [ana, bea] = await dosQueAdministran()
+    const eva = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const ruta = `/operaciones/v1/membresias/${eva.membresia}`
+    const { aprobacion } = (await ana.pedir('PATCH', ruta, { alcances: ['administrar'] })).cuerpo
+    await entorno.operar('DELETE', `/membresias/${eva.membresia}`)
+    const { status, cuerpo } = await aprobar(bea, aprobacion)
+    expect([status, cuerpo.codigo]).toEqual([409, 'aprobacion_cerrada'])
+    expect((await ver(aprobacion)).estado).toBe('pendiente')
+  })
+})
+
+describe('a decision', () => {
+  it('is never of the person who asked, of a key, or of a person who does not administer', async () => {
+    const [ana] = await dosQueAdministran()
+    const { aprobacion } = await pedirAprobacion(ana)
+    for (const decidir of [aprobar, rechazar]) {
+      const propia = await decidir(ana, aprobacion)
+      expect([propia.status, propia.cuerpo.codigo]).toEqual([409, 'aprobacion_propia'])
+      const sinAlcance = await decidir(await nuevaPersona(entorno, { alcances: ['ver', 'operar', 'caja'] }), aprobacion)
+      expect([sinAlcance.status, sinAlcance.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
+    }
+    const porLlave = await entorno.pedir('POST', `${BASE}/${aprobacion}/aprobar`, {
+      llave: entorno.llaveDeOperacion,
+      cabeceras: { Origin: entorno.url },
+    })
+    expect([porLlave.status, porLlave.cuerpo.codigo]).toEqual([401, 'sesion_invalida'])
+    expect((await ver(aprobacion)).estado).toBe('pendiente')
+  })
+
+  it('gives no scope that the person who decides lacks', async () => {
+    const [ana] = await dosQueAdministran()
+    const eva = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const ruta = `/operaciones/v1/membresias/${eva.membresia}`
+    const { aprobacion } = (await ana.pedir('PATCH', ruta, { alcances: ['caja', 'administrar'] })).cuerpo
+    const sinCaja = await nuevaPersona(entorno, { alcances: ['administrar'] })
+    const { status, cuerpo } = await aprobar(sinCaja, aprobacion)
+    expect([status, cuerpo.mensaje]).toEqual([403, expect.stringContaining('el alcance caja')])
+    expect((await ver(aprobacion)).estado).toBe('pendiente')
+  })
+
+  it('is made once: of ten at once, one wins', async () => {
+    const personas = await Promise.all(Array.from({ length: 6 }, () => nuevaPersona(entorno)))
+    const [ana, ...otras] = personas as [PersonaDePrueba, ...PersonaDePrueba[]]
+    for (let vez = 0; vez < 3; vez++) {
+      const { correo, aprobacion } = await pedirAprobacion(ana)
+      const hechas = await Promise.all(
+        otras.flatMap((una) => [aprobar(una, aprobacion), rechazar(una, aprobacion, 'No hoy')]),
+      )
+      expect(hechas.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)])
+      const codigos = hechas.filter(({ status }) => status === 409).map(({ cuerpo }) => cuerpo.codigo)
+      expect(new Set(codigos)).toEqual(new Set(['aprobacion_cerrada']))
+      const { estado } = await ver(aprobacion)
+      const { rows } = await entorno.db.pool.query('select count(*)::int n from invitacion where correo = $1', [correo])
+      expect([estado, rows[0].n]).toEqual(estado === 'aprobada' ? ['aprobada', 1] : ['rechazada', 0])
+    }
+  })
+
+  it('is too late once the person who asked no longer administers, and for one who is there by then', async () => {
+    const [ana, bea] = await dosQueAdministran()
+    const { aprobacion, correo } = await pedirAprobacion(ana)
+    const otra = await pedirAprobacion(bea, correo)
+    await entorno.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] })
+    const { status, cuerpo } = await aprobar(bea, aprobacion)
+    expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([
+      409,
+      'aprobacion_cerrada',
+      expect.stringContaining('ya no administra'),
+    ])
+    await nuevaPersona(entorno, { correo })
+    const cata = await nuevaPersona(entorno)
+    const repetida = await aprobar(cata, otra.aprobacion)
+    expect([repetida.status, repetida.cuerpo.mensaje]).toEqual([409, expect.stringContaining('Esa persona ya está')])
+  })
+
+  it('of an unknown approval is a 404', async () => {
+    const ana = await nuevaPersona(entorno)
+    for (const { status, cuerpo } of [await aprobar(ana, 'apr_000000000000'), await rechazar(ana, 'x')])
+      expect([status, cuerpo.codigo]).toEqual([404, 'aprobacion_desconocida'])
+  })
+})
+
+it('the database has neither name nor address of an approval in clear, and the row has no content afterwards', async () => {
+  const [ana, bea] = await dosQueAdministran()
+  const { aprobacion, correo } = await pedirAprobacion(ana)
+  const leer = async () =>
+    (await entorno.db.pool.query('select * from aprobacion where aprobacion = $1', [aprobacion])).rows[0]
+  const fila = await leer()
+  expect(JSON.stringify({ ...fila, contenido: fila.contenido.toString('latin1') })).not.toMatch(
+    new RegExp(`Eva|${correo}`),
+  )
+  await aprobar(bea, aprobacion)
+  expect((await leer()).contenido).toBeNull()
+})
+
+it('erasing a person erases the approvals that it asked for and those about its address', async () => {
+  const [ana, bea] = await dosQueAdministran()
+  const suya = await pedirAprobacion(ana)
+  const { comercio } = await entorno.nuevoComercio()
+  const eva = await nuevaPersona(entorno, { comercio, alcances: ['lectura'] })
+  const sobreElla = await pedirAprobacion(bea, eva.correo)
+  for (const { persona } of [ana, eva])
+    expect((await entorno.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
+  for (const { aprobacion } of [suya, sobreElla])
+    expect((await entorno.operar('GET', `/aprobaciones/${aprobacion}`)).status).toBe(404)
+})
+
+it('a decision needs a proof of presence, and an approval ends after 72 hours', async () => {
+  const [ana, bea] = await dosQueAdministran()
+  const { aprobacion } = await pedirAprobacion(ana)
+  entorno.adelantar(5 * MINUTO + 1)
+  await hasta(async () => {
+    const { status, cuerpo } = await aprobar(bea, aprobacion)
+    return status === 403 && cuerpo.codigo === 'presencia_requerida'
+  })
+  expect((await rechazar(bea, aprobacion)).cuerpo.codigo).toBe('presencia_requerida')
+  entorno.adelantar(72 * HORA)
+  const cata = await nuevaPersona(entorno)
+  for (const decidir of [aprobar, rechazar]) {
+    const { status, cuerpo } = await decidir(cata, aprobacion)
+    expect([status, cuerpo.codigo, cuerpo.mensaje]).toEqual([
+      409,
+      'aprobacion_cerrada',
+      'La aprobación venció. Si todavía hace falta, pídala otra vez.',
+    ])
+  }
+  expect(await ver(aprobacion)).toMatchObject({ estado: 'vencida', contenido: null, decide: null })
+})

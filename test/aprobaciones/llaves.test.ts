@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
+import { usarEntorno } from '../entorno.ts'
+import { correoPendiente, nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
+import { administrar } from '../llaves/administrar.ts'
+
+const entorno = usarEntorno()
+const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
+const OPERACIONES = '/operaciones/v1'
+const aprobar = ({ pedir }: PersonaDePrueba, aprobacion: string) =>
+  pedir('POST', `${OPERACIONES}/aprobaciones/${aprobacion}/aprobar`)
+const dos = async () => [await nuevaPersona(entorno), await nuevaPersona(entorno)] as const
+const pedirLlave = ({ pedir }: PersonaDePrueba, operador: string, cuerpo: object = {}) =>
+  pedir('POST', `${OPERACIONES}/operadores/${operador}/llaves`, cuerpo)
+const llavesDe = async (operador: string) =>
+  (await entorno.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos
+
+describe('an operator’s key with scope «administrar» for which a person asks', () => {
+  it('is shown to the person and unknown until another one approves it', async () => {
+    const [ana, bea] = await dos()
+    const operador = await crearOperador()
+    const redes = ['127.0.0.0/8']
+    const vence_en = new Date(entorno.reloj().getTime() + 96 * HORA).toISOString()
+    const pedida = await pedirLlave(ana, operador, { redes, vence_en })
+    const { aprobacion, llave } = pedida.cuerpo
+    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+      202,
+      {
+        tipo: 'crear_llave',
+        estado: 'pendiente',
+        contenido: {
+          correo: null,
+          persona: null,
+          membresia: null,
+          alcances: ['ver', 'operar', 'caja', 'administrar'],
+          llave: { id: expect.stringMatching(/^llave_/), operador, redes, vence_en, rota: null },
+        },
+        pide: ana.persona,
+        llave: expect.stringMatching(/^guia_oper_/),
+      },
+    ])
+    expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
+    expect((await correoPendiente(entorno, 'aprobacion', bea.correo)).que).toContain(operador)
+    const vista = (await bea.pedir('GET', `${OPERACIONES}/aprobaciones/${aprobacion}`)).cuerpo
+    expect(JSON.stringify(vista)).not.toMatch(/secreto|hash|guia_oper_/)
+    expect((await aprobar(ana, aprobacion)).cuerpo.codigo).toBe('aprobacion_propia')
+    const hecha = await aprobar(bea, aprobacion)
+    expect([hecha.status, JSON.stringify(hecha.cuerpo)]).toEqual([200, expect.not.stringContaining('guia_oper_')])
+    await expect.poll(() => buscar(llave)).toBe(200)
+    const [fila] = await llavesDe(operador)
+    expect(fila).toMatchObject({ id: vista.contenido.llave.id, redes, vence_en, alcances: vista.contenido.alcances })
+    expect(entorno.log.join()).not.toContain(llave.slice(22, 40))
+  })
+
+  it('is refused for ever by a refusal', async () => {
+    const [ana, bea] = await dos()
+    const operador = await crearOperador()
+    const { aprobacion, llave } = (await pedirLlave(ana, operador)).cuerpo
+    const ruta = `${OPERACIONES}/aprobaciones/${aprobacion}/rechazar`
+    expect((await bea.pedir('POST', ruta, { razon: 'No hace falta' })).status).toBe(200)
+    expect([await buscar(llave), await llavesDe(operador)]).toEqual([401, []])
+  })
+
+  it('needs nobody without that scope, by a key, and with one person who administers', async () => {
+    const [ana, bea] = await dos()
+    const operador = await crearOperador()
+    expect((await pedirLlave(ana, operador, { alcances: ['ver', 'operar'] })).status).toBe(201)
+    expect((await entorno.operar('POST', `/operadores/${operador}/llaves`, {})).status).toBe(201)
+    await entorno.db.pool.query(
+      `update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> $1`,
+      [ana.membresia],
+    )
+    expect((await pedirLlave(ana, operador, {})).status).toBe(201)
+    expect((await bea.pedir('GET', `${OPERACIONES}/sesion`)).status).toBe(200)
+  })
+
+  it('is not created for a revoked operator, after its end, or by who lacks a scope', async () => {
+    const [ana, bea] = await dos()
+    const operador = await crearOperador()
+    const vence_en = new Date(entorno.reloj().getTime() + HORA).toISOString()
+    const pronto = (await pedirLlave(ana, operador, { vence_en })).cuerpo
+    const otra = (await pedirLlave(ana, operador)).cuerpo
+    const sinCaja = await nuevaPersona(entorno, { alcances: ['administrar'] })
+    expect((await aprobar(sinCaja, otra.aprobacion)).cuerpo.codigo).toBe('alcance_insuficiente')
+    await entorno.operar('POST', `/operadores/${operador}/revocar`)
+    const revocado = await aprobar(bea, otra.aprobacion)
+    expect([revocado.status, revocado.cuerpo.mensaje]).toEqual([409, expect.stringContaining('fue revocado')])
+    const libre = (await pedirLlave(ana, await crearOperador(), { vence_en })).cuerpo
+    entorno.adelantar(HORA + 1_000)
+    const cata = await nuevaPersona(entorno)
+    for (const [cual, porQue] of [
+      [pronto, 'fue revocado'],
+      [libre, 'ya habría vencido'],
+    ]) {
+      const { status, cuerpo } = await aprobar(cata, cual.aprobacion)
+      expect([status, cuerpo.mensaje]).toEqual([409, expect.stringContaining(porQue)])
+    }
+    entorno.adelantar(-HORA - 1_000)
+  })
+})
+
+describe('rotating an operator’s key with scope «administrar»', () => {
+  it('waits for another person, and the overlap starts with the approval', async () => {
+    const [ana, bea] = await dos()
+    const operador = await crearOperador()
+    const vieja = await crearLlaveDeOperador(operador)
+    const rotar = () => ana.pedir('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`, { solapamiento_horas: 0 })
+    const pedida = await rotar()
+    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+      202,
+      { tipo: 'rotar_llave', contenido: { llave: { operador, rota: vieja.id } } },
+    ])
+    const { aprobacion, llave } = pedida.cuerpo
+    expect([await buscar(vieja.llave), await buscar(llave)]).toEqual([200, 401])
+    const otra = (await rotar()).cuerpo
+    expect((await aprobar(bea, aprobacion)).status).toBe(200)
+    await expect.poll(async () => [await buscar(vieja.llave), await buscar(llave)]).toEqual([401, 200])
+    const tarde = await aprobar(bea, otra.aprobacion)
+    expect([tarde.status, tarde.cuerpo.mensaje]).toEqual([409, expect.stringContaining('ya no vale')])
+    expect(await buscar(otra.llave)).toBe(401)
+  })
+
+  it('of other keys needs nobody', async () => {
+    const [ana] = await dos()
+    const vieja = await crearLlaveDeOperador(await crearOperador(), { alcances: ['ver'] })
+    expect((await ana.pedir('POST', `${OPERACIONES}/llaves/${vieja.id}/rotar`)).status).toBe(201)
+  })
+})

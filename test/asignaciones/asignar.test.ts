@@ -1,0 +1,194 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { addDays } from '../../server/platform/time/day.ts'
+import { enRuta, entregada } from '../archivos/imagenes.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { nuevaPersona } from '../equipo/persona.ts'
+import { EN_POSTGRES, unaGuia } from '../fabricas.ts'
+import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+
+const entorno = usarEntorno({}, () => ({ WORKERS: '0', TIME_ZONE: 'UTC' }))
+let comercio: Comercio
+let yo: Movil
+let otro: Movil
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+  yo = await nuevoMovil(entorno)
+  otro = await nuevoMovil(entorno)
+})
+
+const asignar = (cuerpo: object) => entorno.operar('POST', '/asignaciones', cuerpo)
+const nueva = async (de = comercio) => (await de.api.guias.crear(unaGuia())).guia
+const hoy = () => entorno.reloj().toISOString().slice(0, 10)
+const asignadaA = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.asignada_a
+const lineas = async (guia: string) =>
+  (
+    await entorno.db.pool.query(
+      `select accion, quien, antes, despues, modo, comercio_id from bitacora where sobre = $1 and accion = 'asignarGuias'
+       order by id`,
+      [guia],
+    )
+  ).rows
+
+describe('POST /operaciones/v1/asignaciones', () => {
+  it('assigns guides of several merchants for today, and says who did it', EN_POSTGRES, async () => {
+    const ajeno = await entorno.nuevoComercio()
+    const guias = [await nueva(), await nueva(ajeno)]
+    const { status, cuerpo } = await asignar({ guias, repartidor: yo.repartidor })
+    expect([status, cuerpo.resultados]).toEqual([
+      200,
+      guias.map((guia, indice) => ({ indice, ok: true, guia, repetida: false })),
+    ])
+    for (const guia of guias)
+      expect(await asignadaA(guia)).toEqual({
+        repartidor: yo.repartidor,
+        nombre: 'Carlos Méndez',
+        fecha: hoy(),
+        autor: { autor: expect.stringMatching(/^op_/), nombre: expect.any(String) },
+        asignado_en: expect.stringMatching(/Z$/),
+      })
+    const despues = { repartidor: yo.repartidor, fecha: hoy() }
+    expect(await lineas(guias[0]!)).toMatchObject([{ quien: expect.stringMatching(/^op_/), antes: null, despues }])
+    const suya = await entorno.pedir('GET', '/api/v1/bitacora?accion=asignarGuias', { llave: ajeno.llave })
+    expect(suya.cuerpo.datos).toMatchObject([{ accion: 'asignarGuias', despues }])
+  })
+
+  it('writes no event, changes no custody, and leaves the merchant’s guide as it was', async () => {
+    const guia = await nueva()
+    const antes = await comercio.api.guias.obtener(guia)
+    await asignar({ guias: [guia], repartidor: yo.repartidor })
+    expect(await comercio.api.guias.obtener(guia)).toEqual(antes)
+    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toBeNull()
+  })
+
+  it('does nothing again for an equal request, and reassigns for another courier or day', EN_POSTGRES, async () => {
+    const guia = await nueva()
+    const fecha = addDays(hoy(), 1)
+    const pasos = [
+      { repartidor: yo.repartidor },
+      { repartidor: yo.repartidor, fecha: hoy() },
+      { repartidor: yo.repartidor, fecha },
+      { repartidor: otro.repartidor, fecha },
+    ]
+    const repetidas = []
+    for (const paso of pasos) repetidas.push((await asignar({ guias: [guia], ...paso })).cuerpo.resultados[0].repetida)
+    expect(repetidas).toEqual([false, true, false, false])
+    expect(await asignadaA(guia)).toMatchObject({ repartidor: otro.repartidor, fecha })
+    expect((await lineas(guia)).map(({ antes, despues }) => [antes, despues])).toEqual([
+      [null, { repartidor: yo.repartidor, fecha: hoy() }],
+      [
+        { repartidor: yo.repartidor, fecha: hoy() },
+        { repartidor: yo.repartidor, fecha },
+      ],
+      [
+        { repartidor: yo.repartidor, fecha },
+        { repartidor: otro.repartidor, fecha },
+      ],
+    ])
+  })
+
+  it('names the person who assigned it last', async () => {
+    const guia = await nueva()
+    await asignar({ guias: [guia], repartidor: yo.repartidor })
+    const ana = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
+    await ana.pedir('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: otro.repartidor })
+    expect(await asignadaA(guia)).toMatchObject({
+      ...{ repartidor: otro.repartidor, autor: { autor: ana.persona, nombre: 'Ana Pérez' } },
+    })
+  })
+
+  it('gives each guide its own verdict, in any spelling', async () => {
+    const guia = await nueva()
+    const { guia: fin } = await entregada(entorno, comercio)
+    const deOtro = await enRuta(entorno, comercio, otro.repartidor)
+    const guias = [guia, newGuideCode(), fin, deOtro, `${guia.slice(0, 4)}-${guia.slice(4).toLowerCase()}`, 'x']
+    const { status, cuerpo } = await asignar({ guias, repartidor: yo.repartidor })
+    expect(status).toBe(200)
+    expect(cuerpo.resultados).toMatchObject([
+      { indice: 0, ok: true, guia, repetida: false },
+      { indice: 1, ok: false, error: { codigo: 'guia_desconocida', estado_http: 404 } },
+      {
+        indice: 2,
+        ok: false,
+        error: {
+          codigo: 'transicion_invalida',
+          estado: 'entregado',
+          mensaje: expect.stringMatching(/^La guía está en entregado/),
+        },
+      },
+      { indice: 3, ok: true, guia: deOtro },
+      { indice: 4, ok: true, guia },
+      { indice: 5, ok: false, error: { codigo: 'guia_desconocida' } },
+    ])
+    expect(await asignadaA(fin)).toBeNull()
+    // A parcel stays with the courier who has it until the other one scans it.
+    expect((await entorno.operar('GET', `/guias/${deOtro}`)).cuerpo).toMatchObject({
+      repartidor: { repartidor: otro.repartidor },
+      asignada_a: { repartidor: yo.repartidor },
+    })
+  })
+
+  it('requires an active courier, a day of the next thirty, and 1 to 200 guides', async () => {
+    const guia = await nueva()
+    const inactivo = await nuevoMovil(entorno)
+    await entorno.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
+    const falta = async (cuerpo: object) => {
+      const { status, cuerpo: problema } = await asignar({ guias: [guia], repartidor: yo.repartidor, ...cuerpo })
+      return [status, problema.errores.map(({ campo, codigo }: Record<string, string>) => `${campo} ${codigo}`)]
+    }
+    for (const repartidor of [inactivo.repartidor, 'rep_NADIE'])
+      expect(await falta({ repartidor })).toEqual([422, ['/repartidor valor_no_admitido']])
+    for (const fecha of [addDays(hoy(), -1), addDays(hoy(), 31)])
+      expect(await falta({ fecha })).toEqual([422, ['/fecha fuera_de_rango']])
+    for (const guias of [[], Array.from({ length: 201 }, () => newGuideCode())])
+      expect((await falta({ guias }))[0]).toBe(422)
+    expect(await asignadaA(guia)).toBeNull()
+    expect((await asignar({ guias: [guia], repartidor: yo.repartidor, fecha: addDays(hoy(), 30) })).status).toBe(200)
+  })
+
+  it('keeps the last of several assignments at once, each with its line', EN_POSTGRES, async () => {
+    const guias = await Promise.all(Array.from({ length: 5 }, () => nueva()))
+    const todos = await Promise.all(
+      [yo, otro, yo, otro].map(({ repartidor }, i) =>
+        asignar({ guias: i % 2 ? guias : guias.toReversed(), repartidor, fecha: addDays(hoy(), i + 1) }),
+      ),
+    )
+    expect(todos.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    for (const guia of guias) {
+      const escritas = await lineas(guia)
+      expect(escritas).toHaveLength(4)
+      const { repartidor, fecha } = await asignadaA(guia)
+      // Each line starts from the one before, so they form one chain that ends in the present assignment.
+      const desde = escritas.map(({ antes }) => JSON.stringify(antes))
+      const fines = escritas.map(({ despues }) => despues).filter((uno) => !desde.includes(JSON.stringify(uno)))
+      expect(fines).toEqual([{ repartidor, fecha }])
+      expect(new Set(desde).size).toBe(4)
+    }
+  })
+})
+
+describe('the event with which the courier takes an assigned guide', () => {
+  it('says to operators alone who assigned it', async () => {
+    const guia = await nueva()
+    const ana = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
+    await ana.pedir('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: yo.repartidor })
+    await yo.registrar(guia, { estado: 'recolectado', idempotencia: 'toma' })
+    await yo.registrar(guia, { estado: 'en_bodega', idempotencia: 'deja' })
+    await otro.registrar(guia, { estado: 'en_ruta', idempotencia: 'sale' })
+    const { datos } = (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.eventos
+    expect(datos.map(({ asignado_por }: { asignado_por: object | null }) => asignado_por)).toEqual([
+      null,
+      { autor: ana.persona, nombre: expect.any(String) },
+      null,
+      null,
+    ])
+    const suya = JSON.stringify([await comercio.api.guias.obtener(guia), await comercio.api.eventos.listar()])
+    expect(suya).toContain('guia.recolectado')
+    for (const dato of ['asignad', ana.persona]) expect(suya).not.toContain(dato)
+    const { rows } = await entorno.db.pool.query(
+      `select datos ->> 'asignado_por' as por, secuencia from evento where guia = $1 and datos ? 'asignado_por'`,
+      [guia],
+    )
+    expect(rows).toEqual([{ por: ana.persona, secuencia: 2 }])
+  })
+})

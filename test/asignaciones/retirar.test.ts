@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { EN_POSTGRES, unaGuia } from '../fabricas.ts'
+import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
+
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+let comercio: Comercio
+let yo: Movil
+let otro: Movil
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+  yo = await nuevoMovil(entorno)
+  otro = await nuevoMovil(entorno)
+})
+
+const nueva = async () => (await comercio.api.guias.crear(unaGuia())).guia
+const asignar = (guias: string[], { repartidor }: Movil) =>
+  entorno.operar('POST', '/asignaciones', { guias, repartidor })
+const retirar = (cuerpo: object) => entorno.operar('POST', '/asignaciones/retirar', cuerpo)
+const vista = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo
+
+describe('POST /operaciones/v1/asignaciones/retirar', () => {
+  it('takes assignments back, once, and writes who had them', EN_POSTGRES, async () => {
+    const [guia, libre] = [await nueva(), await nueva()]
+    await asignar([guia], yo)
+    const guias = [guia, libre, newGuideCode()]
+    const { status, cuerpo } = await retirar({ guias })
+    expect([status, cuerpo.resultados]).toMatchObject([
+      200,
+      [
+        { indice: 0, ok: true, guia, repetida: false },
+        { indice: 1, ok: true, guia: libre, repetida: true },
+        { indice: 2, ok: false, error: { codigo: 'guia_desconocida' } },
+      ],
+    ])
+    expect((await retirar({ guias: [guia] })).cuerpo.resultados[0].repetida).toBe(true)
+    expect((await vista(guia)).asignada_a).toBeNull()
+    const { rows } = await entorno.db.pool.query(
+      `select sobre, antes, despues from bitacora where accion = 'retirarAsignaciones' and sobre = any($1)`,
+      [[guia, libre]],
+    )
+    expect(rows).toEqual([
+      {
+        sobre: guia,
+        antes: { repartidor: yo.repartidor, fecha: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
+        despues: { repartidor: null, fecha: null },
+      },
+    ])
+  })
+
+  it('leaves what was assigned to another courier meanwhile', async () => {
+    const [suya, deOtro] = [await nueva(), await nueva()]
+    await asignar([suya], yo)
+    await asignar([deOtro], otro)
+    const { resultados } = (await retirar({ guias: [suya, deOtro], repartidor: yo.repartidor })).cuerpo
+    expect(resultados).toMatchObject([
+      { ok: true, repetida: false },
+      { ok: false, error: { codigo: 'carrera_perdida', mensaje: expect.stringContaining('otro repartidor') } },
+    ])
+    expect((await vista(deOtro)).asignada_a.repartidor).toBe(otro.repartidor)
+  })
+
+  it('leaves a parcel in the hands of the courier who took it', async () => {
+    const guia = await nueva()
+    await asignar([guia], yo)
+    await yo.registrar(guia, { estado: 'recolectado', idempotencia: guia })
+    await retirar({ guias: [guia] })
+    expect(await vista(guia)).toMatchObject({ repartidor: { repartidor: yo.repartidor }, asignada_a: null })
+  })
+})

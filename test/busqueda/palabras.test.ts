@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { clavesDe, diaDe, enTsvector } from '../../server/domain/busqueda/claves.ts'
+import { palabrasDe, parecidas, partesDe, sonidoDe } from '../../server/domain/busqueda/palabras.ts'
+
+const sonido = (palabra: string) => sonidoDe(partesDe(palabra)[0]!)
+
+describe('the sound of a word', () => {
+  it.each([
+    ['Jiménez', 'GIMENES'],
+    ['González', 'gonsales'],
+    ['Hernández', 'Ernandes'],
+    ['Chávez', 'chabes'],
+    ['Quetzaltenango', 'ketsaltenango'],
+    ['Guillermo', 'Gillermo'],
+    ['Yesenia', 'Llesenia'],
+    ['Leidy', 'Leydi'],
+    ['Campos', 'Canpos'],
+    ['Muñoz', 'munos'],
+    ['Anna', 'Ana'],
+    ['Karina', 'Carina'],
+  ])('is the same for %s and %s', (una, otra) => {
+    expect(sonido(otra)).toBe(sonido(una))
+  })
+
+  it.each([
+    ['Marta', 'María'],
+    ['Sancho', 'Santo'],
+    ['Rosa', 'Roja'],
+  ])('is another one for %s and %s', (una, otra) => {
+    expect(sonido(otra)).not.toBe(sonido(una))
+  })
+
+  it('leaves words that are not of plain letters as they are', () => {
+    expect(partesDe('Zona 10-B2 Ωμέγα').map(sonidoDe)).toEqual(['sona', '10', 'b2', 'ωμεγα'])
+  })
+})
+
+describe('the words of a name', () => {
+  it('are eight at most, without those that a name may lack', () => {
+    expect(palabrasDe('Sra. María de los Ángeles')).toEqual(['maria', 'anjeles'])
+    expect(palabrasDe('a1 a2 a3 a4 a5 a6 a7 a8 a9')).toHaveLength(8)
+    expect(palabrasDe('— ’ ¿?')).toEqual([])
+  })
+})
+
+describe('the words with one typing error', () => {
+  it.each(['mari', 'mariia', 'marla', 'amria', 'aria', 'mraia', 'maria'])('have %s among those of maria', (otra) => {
+    expect(parecidas('maria')).toContain(otra)
+  })
+
+  it.each(['mar', 'mirna', 'aamri'])('lack %s, which has two', (otra) => {
+    expect(parecidas('maria')).not.toContain(otra)
+  })
+
+  it('are digits for a number', () => {
+    expect(parecidas('12').toSorted()).toEqual(
+      [...new Set(parecidas('12'))].filter((otra) => /^\d{1,3}$/.test(otra)).toSorted(),
+    )
+    expect(parecidas('12')).toContain('21')
+  })
+})
+
+describe('the keys of a guide', () => {
+  const guia = { destinatario: "Óscar D'Ángelo", municipio: 'Mixco', external_ref: 'Pedido-2026/00005' }
+  const dia = diaDe(new Date('2026-11-25T23:59:59Z'))
+
+  it('have the words, the reference, its last part and the day', () => {
+    expect(clavesDe({ ...guia, dia })).toEqual([
+      ...['n:oskar', 'n:d', 'n:anjelo', 'n:mixko', 'r:pedido202600005', 'r:00005', 'd:20782'],
+    ])
+  })
+
+  it('have nothing of an erased person, nor of a reference that is missing', () => {
+    expect(clavesDe({ destinatario: null, municipio: 'Mixco', external_ref: null, dia })).toEqual([
+      ...['n:mixko', 'd:20782'],
+    ])
+  })
+
+  it('are lexemes that PostgreSQL reads, whatever the texts have', () => {
+    const raras = clavesDe({ destinatario: "a'b \\ c:d | e & 'f", municipio: "''", external_ref: "'--'", dia })
+    expect(enTsvector(raras)).toMatch(/^'[\p{L}\p{N}:]+'( '[\p{L}\p{N}:]+')*$/u)
+  })
+})

@@ -1,0 +1,21 @@
+/**
+ * Patterns of what no log, trace or metric may have. The values of the tests' own guides, persons and places count as
+ * personal wherever they appear.
+ */
+const CANARIOS: Readonly<Record<string, RegExp>> = {
+  'a key': /guia_(?:live|test|oper)_[0-9A-Z]{13}/,
+  'a signing secret': /whsec_[A-Za-z0-9+/=_-]{8}/,
+  'a telephone': /\+\d{8,15}\b|\b502\d{8}\b/,
+  'a mail address': /[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/i,
+  'a place': /-?\b\d{1,3}\.\d{5,}\b/,
+  'the place of the sample guide': /San Juan Sacatep/,
+  'the person who received the sample delivery': /María López/,
+  'a signature of a link': /[?&]firma=/,
+}
+
+/** Returns the kinds of personal or secret values in a text. */
+export const canariosEn = (texto: string): string[] =>
+  Object.entries(CANARIOS).flatMap(([que, patron]) => {
+    const hallado = patron.exec(texto)
+    return hallado ? [`${que}: ${texto.slice(Math.max(0, hallado.index - 120), hallado.index + 80)}`] : []
+  })

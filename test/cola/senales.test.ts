@@ -1,0 +1,60 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { type SignalKey, SignalListener, SignalSender } from '../../server/data/queue/signals.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { admin, crearBase, quitarBase } from '../postgres.ts'
+
+const BASE = 'senales'
+const log = createLog('silent')
+const url = () => Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href
+const oidas: (readonly SignalKey[] | undefined)[] = []
+let pool: pg.Pool
+let oyente: SignalListener
+
+beforeAll(async () => {
+  await crearBase(BASE)
+  pool = new pg.Pool({ connectionString: url(), max: 1 })
+  pool.on('error', () => {})
+  oyente = new SignalListener(url(), log, (claves) => oidas.push(claves))
+})
+afterAll(async () => {
+  await oyente.close()
+  await pool.end()
+  await quitarBase(BASE)
+})
+
+const nuevas = (cuantas: number): SignalKey[] =>
+  Array.from({ length: cuantas }, (_, i) => ({
+    ...{ comercio_id: crypto.randomUUID(), modo: i % 2 ? 'test' : 'live' },
+    webhook: `wh_${i}`,
+  }))
+const porWebhook = (una: SignalKey, otra: SignalKey) => (una.webhook < otra.webhook ? -1 : 1)
+
+it('tells all endpoints, however many, and those of while a signal was on its way', async () => {
+  // A listener begins with the signal that there may be any kind of work.
+  await expect.poll(() => oidas).toEqual([undefined])
+  oidas.length = 0
+  const { send } = new SignalSender(pool, log)
+  const claves = nuevas(200)
+  send(claves.slice(0, 190))
+  send(claves.slice(190))
+  await expect.poll(() => oidas.flatMap((unas) => unas ?? []).length).toBe(200)
+  expect(oidas.flatMap((unas) => unas ?? []).toSorted(porWebhook)).toEqual(claves.toSorted(porWebhook))
+  oidas.length = 0
+  send()
+  await expect.poll(() => oidas).toEqual([undefined])
+})
+
+it('listens again after a lost connection, and then looks for any kind of work', async () => {
+  oidas.length = 0
+  await admin((cliente) =>
+    cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and query like $2', [
+      BASE,
+      'listen %',
+    ]),
+  )
+  await expect.poll(() => oidas).toEqual([undefined])
+  const [clave] = nuevas(1)
+  new SignalSender(pool, log).send([clave!])
+  await expect.poll(() => oidas).toEqual([undefined, [clave]])
+})

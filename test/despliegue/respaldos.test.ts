@@ -1,0 +1,237 @@
+// A rehearsal of docs/operacion.md, «A server of your own»: Debian's PostgreSQL, the files of despliegue/respaldos/, and
+// the service before and after two disasters.
+
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Guias } from '@guias/sdk'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MASTER_KEY } from '../entorno.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { type Proceso, sondear, usarProcesos } from '../procesos.ts'
+import { puertoLibre } from '../puertos.ts'
+import { loQueFalta, ordenDelManual, ordenDeUnidad, ServidorPropio } from './servidorPropio.ts'
+
+const procesos = usarProcesos()
+const dataDir = procesos.carpetaNueva()
+
+/** Rows by which two states of the database are compared. */
+const ESTADO = `select 'guia' as de, guia || estado || secuencia as fila from guia
+  union all select 'evento', guia_id || '/' || secuencia || xid from evento
+  union all select 'bitacora', id::text || xid from bitacora
+  union all select 'archivo', archivo || encode(sha256, 'hex') from archivo order by 1, 2`
+
+class Ensayo {
+  readonly servidor: ServidorPropio
+  readonly #puerto: number
+  #proceso: Proceso | undefined
+  api!: Guias
+
+  private constructor(servidor: ServidorPropio, puerto: number) {
+    this.servidor = servidor
+    this.#puerto = puerto
+  }
+
+  static async empezar(): Promise<Ensayo> {
+    const servidor = await ServidorPropio.crear(join(procesos.base, 'servidor'))
+    for (const orden of ['stanza-create', 'check'])
+      await servidor.correr(...(ordenDelManual(`pgbackrest --stanza=guias ${orden}`) as [string]))
+    const ensayo = new Ensayo(servidor, await puertoLibre())
+    await ensayo.arrancar()
+    const { comercio } = await ensayo.admin('comercios', 'crear', '--nombre', 'La Ceiba')
+    const { llave } = await ensayo.admin('llaves', 'crear', '--comercio', comercio, '--modo', 'test')
+    ensayo.api = new Guias({ llave, baseUrl: ensayo.#base })
+    return ensayo
+  }
+
+  get #base() {
+    return `http://127.0.0.1:${this.#puerto}`
+  }
+
+  get #env() {
+    return { DATABASE_URL: this.servidor.url, DATA_DIR: dataDir, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
+  }
+
+  /** Starts the service, and returns as soon as it says that it is ready. */
+  async arrancar(): Promise<Proceso> {
+    const proceso = procesos.iniciar({ ...this.#env, PORT: `${this.#puerto}` })
+    this.#proceso = proceso
+    await hasta(async () => {
+      if (proceso.fin) throw new Error(`it ended instead of serving: ${proceso.errores}${proceso.salida}`)
+      return (await sondear(`${this.#base}/readyz`))?.status === 200
+    })
+    return proceso
+  }
+
+  async parar(): Promise<void> {
+    this.#proceso!.aTodos('SIGINT')
+    await this.#proceso!.termina()
+  }
+
+  async admin(...args: string[]) {
+    const { fin, salida, errores } = await procesos.admin([...args, '--json'], this.#env)
+    expect([fin?.codigo, errores], args.join(' ')).toEqual([0, ''])
+    return JSON.parse(salida)
+  }
+
+  consultar<Fila extends Record<string, unknown>>(sql: string) {
+    return this.servidor.consultar<Fila>(sql, 'guias')
+  }
+
+  estado = () => this.consultar<{ de: string; fila: string }>(ESTADO)
+
+  async ahora(): Promise<string> {
+    const [fila] = await this.consultar<{ ahora: string }>(
+      `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS+00') as ahora`,
+    )
+    return fila!.ahora
+  }
+
+  async crear(cambios = {}): Promise<string> {
+    return (await this.api.guias.crear(unaGuia(cambios))).guia
+  }
+
+  /** Creates a guide, delivers it, and waits for its proof. */
+  async entregar(telefono: string): Promise<string> {
+    const guia = await this.crear({ telefono })
+    for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
+      await this.api.simulador.avanzar(guia, { estado })
+    await hasta(async () => (await this.api.guias.pruebaEntrega(guia)).pdf)
+    return guia
+  }
+
+  olvidar = (telefono: string) => this.admin('persona', 'olvidar', '--telefono', telefono, '--si')
+
+  final = async () => (await this.api.eventos.listar({ desde: 'ahora' })).cursor_siguiente!
+
+  /** Guides of the events after a cursor. */
+  tras = async (cursor: string) => (await this.api.eventos.listar({ cursor })).datos.map(({ guia }) => guia)
+
+  async borrados(): Promise<string[]> {
+    const filas = await this.consultar<{ guia: string }>('select guia from guia where datos_borrados_en is not null')
+    return filas.map(({ guia }) => guia)
+  }
+
+  /** Runs the command of a unit, or one of the manual, for the files. */
+  async restic([programa = '', ...args]: string[]): Promise<void> {
+    const [RESTIC_REPOSITORY, RESTIC_CACHE_DIR] = [join(procesos.base, 'copias'), join(procesos.base, 'cache')]
+    const env = { ...process.env, RESTIC_REPOSITORY, RESTIC_CACHE_DIR, RESTIC_PASSWORD: 'una clave larga de prueba' }
+    const suyos = args.map((arg) => (arg === '/var/lib/guias' ? dataDir : arg))
+    await promisify(execFile)(programa, suyos, { cwd: dataDir, env })
+  }
+
+  /**
+   * Expects that files and audit record agree with the database, and that a reader who was further than the restored
+   * instant misses nothing that happens from now on.
+   */
+  async quedaBien(cursor: string): Promise<void> {
+    expect(await this.archivosQueFaltan()).toEqual([])
+    expect(await this.admin('bitacora', 'verificar')).toMatchObject({ faltas: [] })
+    const nueva = await this.crear()
+    await hasta(async () => (await this.tras(cursor)).includes(nueva))
+    expect(await this.tras(cursor)).toEqual([nueva])
+  }
+
+  /** Files of the database whose contents are not those of the folder. */
+  async archivosQueFaltan(): Promise<string[]> {
+    const filas = await this.consultar<{ archivo: string; sha256: Buffer }>('select archivo, sha256 from archivo')
+    expect(filas.length).toBeGreaterThan(0)
+    return filas.flatMap(({ archivo, sha256 }) => {
+      const ruta = join(dataDir, 'archivos', archivo.slice(-2), archivo)
+      const bien = existsSync(ruta) && createHash('sha256').update(readFileSync(ruta)).digest().equals(sha256)
+      return bien ? [] : [archivo]
+    })
+  }
+}
+
+const segundos = (desde: string | number, hasta: number) =>
+  `${((hasta - (typeof desde === 'string' ? Date.parse(desde.replace('+00', 'Z')) : desde)) / 1000).toFixed(1)} s`
+
+const FALTA = loQueFalta()
+if (FALTA) console.warn(`\n*** The restore of a server of one's own is NOT rehearsed: ${FALTA}. ***\n`)
+
+describe.skipIf(FALTA)('a server of one’s own', COMPLETO, () => {
+  let ensayo: Ensayo
+  let servidor: ServidorPropio
+  let olvidada = ''
+  let porOlvidar = ''
+  let entregada = ''
+
+  beforeAll(async () => {
+    ensayo = await Ensayo.empezar()
+    servidor = ensayo.servidor
+    olvidada = await ensayo.entregar('+50255550001')
+    porOlvidar = await ensayo.entregar('+50255550002')
+    entregada = await ensayo.entregar('+50255550003')
+    await ensayo.olvidar('+50255550001')
+    await servidor.correr(...(ordenDeUnidad('guias-respaldo@.service', 'full') as [string]))
+  })
+
+  it('comes back as of the second before a wrong statement, at the second attempt', async () => {
+    const hecho = Date.now()
+    // pgBackRest compares whole seconds.
+    await hasta(async () => Date.now() > hecho + 2_000)
+    const demasiadoAntes = await ensayo.ahora()
+    const despues = await ensayo.crear()
+    const antes = await ensayo.estado()
+    const instante = await ensayo.ahora()
+    expect(await ensayo.estado()).toEqual(antes)
+    await ensayo.olvidar('+50255550002')
+    await servidor.ocupar()
+    const perdida = await ensayo.crear()
+    const cursor = await ensayo.final()
+    await servidor.consultar('truncate guia cascade', 'guias')
+    const falla = Date.now()
+
+    await ensayo.parar()
+    await servidor.apagar()
+    await servidor.restaurarA(demasiadoAntes)
+    await servidor.arrancar()
+    expect((await ensayo.estado()).length).toBeLessThan(antes.length)
+    await servidor.apagar()
+    await servidor.restaurarA(instante, '--target-timeline=current')
+    await servidor.arrancar()
+    expect(await ensayo.estado()).toEqual(antes)
+    expect(await ensayo.borrados()).toEqual([olvidada])
+    const { salida } = await ensayo.arrancar()
+    console.log(`A wrong statement: RPO ${segundos(instante, falla)}, RTO ${segundos(falla, Date.now())}`)
+
+    expect((await ensayo.borrados()).sort()).toEqual([olvidada, porOlvidar].sort())
+    expect(salida).toContain('erasures carried out again')
+    expect(await ensayo.api.guias.obtener(despues)).toMatchObject({ estado: 'aceptado' })
+    await expect(ensayo.api.guias.obtener(perdida)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
+    await ensayo.quedaBien(cursor)
+  })
+
+  it('comes back from the loss of its folder and its files', async () => {
+    await servidor.correr(...(ordenDeUnidad('guias-respaldo@.service', 'diff') as [string]))
+    const otra = await ensayo.entregar('+50255550004')
+    await ensayo.restic(ordenDelManual('restic init'))
+    await ensayo.restic(ordenDeUnidad('guias-archivos.service'))
+    await servidor.archivar()
+    const archivado = await ensayo.ahora()
+    await servidor.ocupar()
+    const sinArchivar = await ensayo.crear()
+    const cursor = await ensayo.final()
+    const falla = Date.now()
+    await servidor.perder()
+    await ensayo.parar()
+    rmSync(join(dataDir, 'archivos'), { recursive: true })
+
+    await servidor.correr(...(ordenDelManual('pgbackrest --stanza=guias --delta restore') as [string]))
+    await ensayo.restic(ordenDelManual('restic restore latest'))
+    await servidor.arrancar()
+    await ensayo.arrancar()
+    console.log(`A lost folder: RPO ${segundos(archivado, falla)}, RTO ${segundos(falla, Date.now())}`)
+
+    for (const guia of [entregada, otra])
+      for (const { url } of (await ensayo.api.guias.pruebaEntrega(guia)).fotos)
+        expect((await fetch(url)).status).toBe(200)
+    await expect(ensayo.api.guias.obtener(sinArchivar)).rejects.toMatchObject({ codigo: 'guia_desconocida' })
+    expect((await ensayo.borrados()).sort()).toEqual([olvidada, porOlvidar].sort())
+    await ensayo.quedaBien(cursor)
+    await ensayo.restic(ordenDeUnidad('guias-archivos-borrar.service'))
+  })
+})

@@ -1,0 +1,17 @@
+import { globSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { expect, it } from 'vitest'
+
+const MUESTRAS = globSync('openapi/comercios/muestras/*.ts').map((ruta): [string, string] => [
+  ruta,
+  readFileSync(ruta, 'utf8'),
+])
+const DE_LA_GUIA = globSync('openapi/comercios/guia/*.md').flatMap((ruta) =>
+  [...readFileSync(ruta, 'utf8').matchAll(/^```(?:ts|js)[^\n]*\n(.*?)^```/gms)].map(
+    ([, codigo = ''], i): [string, string] => [`${ruta} ${i + 1}`, codigo],
+  ),
+)
+
+it.each([...MUESTRAS, ...DE_LA_GUIA])('%s is plain JavaScript, which Node 20 runs as printed', (_donde, codigo) => {
+  expect(stripTypeScriptTypes(codigo)).toBe(codigo)
+})

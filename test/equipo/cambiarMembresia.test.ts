@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { nuevaPersona } from './persona.ts'
+
+const entorno = usarEntorno()
+const cambiar = (membresia: string, alcances: string[]) =>
+  entorno.operar('PATCH', `/membresias/${membresia}`, { alcances })
+
+describe('the scopes of a membership', () => {
+  it('change, and the audit record has both lists', async () => {
+    await nuevaPersona(entorno)
+    const ana = await nuevaPersona(entorno)
+    const { status, cuerpo } = await cambiar(ana.membresia, ['ver'])
+    expect([status, cuerpo]).toMatchObject([200, { membresia: ana.membresia, comercio: null, alcances: ['ver'] }])
+    const { rows } = await entorno.db.pool.query(
+      `select antes, despues from bitacora where accion = 'cambiarMembresia' and sobre = $1`,
+      [ana.persona],
+    )
+    expect(rows).toEqual([
+      { antes: { alcances: ['ver', 'operar', 'caja', 'administrar'] }, despues: { alcances: ['ver'] } },
+    ])
+  })
+
+  it('are those of its place', async () => {
+    const { comercio } = await entorno.nuevoComercio()
+    const ana = await nuevaPersona(entorno, { comercio, alcances: ['lectura'] })
+    const mal = await cambiar(ana.membresia, ['lectura', 'ver'])
+    expect([mal.status, mal.cuerpo.errores[0].campo]).toEqual([422, '/alcances/1'])
+    expect((await cambiar(ana.membresia, ['despacho', 'cobros'])).cuerpo.alcances).toEqual(['despacho', 'cobros'])
+  })
+
+  it('are given by callers who have them', async () => {
+    const admin = await nuevaPersona(entorno, { alcances: ['administrar'] })
+    const ana = await nuevaPersona(entorno, { alcances: ['ver'] })
+    const ruta = `/operaciones/v1/membresias/${ana.membresia}`
+    const negada = await admin.pedir('PATCH', ruta, { alcances: ['caja'] })
+    expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
+    expect((await admin.pedir('PATCH', ruta, { alcances: ['ver'] })).status).toBe(403)
+    await cambiar(admin.membresia, ['ver', 'administrar'])
+    await hasta(async () => (await admin.pedir('PATCH', ruta, { alcances: ['ver'] })).status === 200)
+  })
+
+  it('of an unknown membership are a 404', async () => {
+    const { status, cuerpo } = await cambiar('mem_000000000000', ['ver'])
+    expect([status, cuerpo.codigo]).toEqual([404, 'membresia_desconocida'])
+  })
+})

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { Deps } from '../../server/domain/deps.ts'
+import { invitarALaPrimera } from '../../server/domain/equipo/invitar.ts'
+import { correrAqui } from '../consola.ts'
+import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { correoPendiente, nuevaDireccion, porPagina } from './persona.ts'
+
+const entorno = usarEntorno()
+const admin = async (...args: string[]) => {
+  const { codigo, salida, errores } = await correrAqui(['personas', ...args, '--json'], {
+    DATABASE_URL: entorno.databaseUrl,
+    MASTER_KEYS: MASTER_KEY,
+    DATA_DIR: entorno.dataDir,
+    PUBLIC_URL: 'http://127.0.0.1:3456',
+  })
+  return { codigo, errores, dicho: codigo === 0 ? JSON.parse(salida) : undefined }
+}
+const aceptar = (enlace: string, mas: object = {}) =>
+  porPagina(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token: enlace.split('/').at(-1), ...mas }])
+
+describe('the first person', () => {
+  const primera = () =>
+    invitarALaPrimera({
+      db: entorno.db,
+      reloj: entorno.reloj,
+      ajustes: { urlDePersonas: 'http://localhost:3000' },
+    } as Pick<Deps, 'db' | 'reloj' | 'ajustes'>)
+
+  it('can be nobody else after the console has invited one', async () => {
+    const enlace = (await primera())!
+    const correo = nuevaDireccion()
+    expect((await aceptar((await admin('invitar', '--correo', correo, '--nombre', 'Ana')).dicho.enlace)).status).toBe(
+      201,
+    )
+    const { status, cuerpo } = await aceptar(enlace, { correo: nuevaDireccion(), nombre: 'Eva' })
+    expect([status, cuerpo.codigo]).toEqual([403, 'enlace_invalido'])
+    await entorno.db.pool.query('delete from sesion_persona')
+    await entorno.db.pool.query('delete from membresia')
+    await entorno.db.pool.query('delete from persona')
+  })
+
+  it('says address and name, once, and the link of an earlier start is over', async () => {
+    const vieja = (await primera())!
+    const enlace = (await primera())!
+    expect(enlace).toMatch(/^http:\/\/localhost:3000\/invitacion\/[\w-]{43}$/)
+    const quien = { correo: nuevaDireccion(), nombre: ' Ana Pérez ' }
+    expect((await aceptar(vieja, quien)).cuerpo.codigo).toBe('enlace_invalido')
+    const sinCorreo = await aceptar(enlace, { nombre: 'Ana' })
+    expect([sinCorreo.status, sinCorreo.cuerpo.errores[0].campo]).toEqual([422, '/correo'])
+    const sinNombre = await aceptar(enlace, { correo: quien.correo })
+    expect([sinNombre.status, sinNombre.cuerpo.errores[0].campo]).toEqual([422, '/nombre'])
+    const { status, cuerpo } = await aceptar(enlace, quien)
+    expect([status, cuerpo]).toMatchObject([201, { nombre: 'Ana Pérez', correo: quien.correo }])
+    expect(cuerpo.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
+    expect(await primera()).toBeUndefined()
+  })
+})
+
+describe('npm run admin -- personas', () => {
+  it('invites with a link that works, lists, removes, resets and erases', async () => {
+    const correo = nuevaDireccion()
+    const { comercio } = await entorno.nuevoComercio()
+    const invitada = await admin('invitar', '--correo', correo, '--nombre', 'Ana', '--comercio', comercio)
+    expect(invitada).toMatchObject({ codigo: 0, dicho: { correo, comercio, alcances: ['propietario'] } })
+    const { enlace } = invitada.dicho
+    expect(enlace).toMatch(/^http:\/\/localhost:3456\/invitacion\//)
+    expect((await correoPendiente(entorno, 'invitacion', correo)).enlace).toBe(enlace)
+    const { persona, membresia } = (await aceptar(enlace)).cuerpo
+    const { dicho } = await admin('listar')
+    expect(dicho[0]).toMatchObject({ persona, correo, membresias: [{ membresia, comercio }] })
+    expect(await admin('quitar', membresia)).toMatchObject({ codigo: 0, dicho: { membresia, quitada: true } })
+    expect(await admin('restablecer', persona, '--si')).toMatchObject({ codigo: 0, dicho: { restablecida: true } })
+    expect(await correoPendiente(entorno, 'segundo_factor', correo)).toMatchObject({ que: 'restablecido' })
+    expect(await admin('eliminar', persona, '--si')).toMatchObject({ codigo: 0, dicho: { eliminada: true } })
+    const { rows } = await entorno.db.pool.query(
+      `select distinct quien_tipo from bitacora where sobre = $1 and accion <> 'aceptarInvitacion'`,
+      [persona],
+    )
+    expect(rows).toEqual([{ quien_tipo: 'consola' }])
+  })
+
+  it.each([
+    [['invitar', '--correo', 'ana', '--nombre', 'Ana'], '--correo: '],
+    [['invitar', '--correo', 'a@b.com', '--nombre', 'Ana', '--alcances', 'despacho'], '--alcances: '],
+    [['invitar', '--correo', 'a@b.com', '--nombre', 'Ana', '--comercio', 'com_x'], '--comercio: '],
+    [['quitar', 'mem_000000000000'], '--membresia: '],
+    [['restablecer', 'per_000000000000', '--si'], '--persona: '],
+    [['eliminar', 'per_000000000000', '--si'], '--persona: '],
+  ])('%j is refused', async (args, dicho) => {
+    expect(await admin(...args)).toMatchObject({ codigo: 1, errores: expect.stringContaining(dicho) })
+  })
+})

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { nuevaPersona } from './persona.ts'
+
+const entorno = usarEntorno()
+
+it('shows a person with its memberships', async () => {
+  const ana = await nuevaPersona(entorno, { alcances: ['ver'] })
+  const { status, cuerpo } = await entorno.operar('GET', `/personas/${ana.persona}`)
+  expect([status, cuerpo]).toMatchObject([
+    200,
+    {
+      persona: ana.persona,
+      correo: ana.correo,
+      nombre: 'Ana Pérez',
+      membresias: [{ membresia: ana.membresia, alcances: ['ver'] }],
+    },
+  ])
+})
+
+it.each(['per_000000000000', 'x', 'per_0'])('answers 404 for «%s»', async (persona) => {
+  const { status, cuerpo } = await entorno.operar('GET', `/personas/${persona}`)
+  expect([status, cuerpo.codigo]).toEqual([404, 'persona_desconocida'])
+})

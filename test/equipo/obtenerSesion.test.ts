@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { HORA, MINUTO } from '../duraciones.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { nuevaPersona } from './persona.ts'
+
+const entorno = usarEntorno()
+
+it('shows who signed in, with what, and until when', async () => {
+  const ana = await nuevaPersona(entorno, { alcances: ['ver'] })
+  const { status, cuerpo } = await ana.pedir('GET', '/operaciones/v1/sesion')
+  expect([status, cuerpo]).toMatchObject([
+    200,
+    {
+      sesion: ana.sesion,
+      persona: ana.persona,
+      nombre: 'Ana Pérez',
+      correo: ana.correo,
+      membresia: ana.membresia,
+      membresias: [{ membresia: ana.membresia, comercio: null, alcances: ['ver'] }],
+      modo: 'live',
+      presencia_en: cuerpo.creado_en,
+    },
+  ])
+  expect(Date.parse(cuerpo.vence_en) - Date.parse(cuerpo.creado_en)).toBe(12 * HORA)
+})
+
+it('shows when the person last proved to be there', async () => {
+  const ana = await nuevaPersona(entorno)
+  const antes = (await ana.pedir('GET', '/operaciones/v1/sesion')).cuerpo
+  entorno.adelantar(6 * MINUTO)
+  const probada = await ana.pedir('POST', '/operaciones/v1/sesion/presencia', { codigo: ana.app!.codigo() })
+  expect(probada.status).toBe(200)
+  await hasta(async () => {
+    const { cuerpo } = await ana.pedir('GET', '/operaciones/v1/sesion')
+    return Date.parse(cuerpo.presencia_en) - Date.parse(antes.presencia_en) >= 6 * MINUTO
+  })
+})

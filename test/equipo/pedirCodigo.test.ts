@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { HORA } from '../duraciones.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { correoPendiente, nuevaDireccion, nuevaPersona, porPagina } from './persona.ts'
+
+const limites = { ahora: 0 }
+const entorno = usarEntorno({ relojDeLimites: () => limites.ahora })
+/** The limits of networks are full again. */
+const descansar = () => {
+  limites.ahora += HORA
+}
+const RUTA = '/operaciones/v1/sesion'
+const pedirA = (correo: string) => porPagina(entorno, '', ['POST', `${RUTA}/codigo`, { correo }])
+
+describe('an address of nobody', () => {
+  const forma = ({ status, cuerpo, cabeceras }: Awaited<ReturnType<typeof pedirA>>) => ({
+    status,
+    miembros: Object.keys(cuerpo),
+    cookie: cabeceras.getSetCookie().map((una) => una.replace(/=[\w-]{43};/, '=…;')),
+    nombres: [...cabeceras.keys()].sort(),
+  })
+
+  it('gets the same answer and no mail', async () => {
+    descansar()
+    const { correo } = await nuevaPersona(entorno)
+    const nadie = nuevaDireccion()
+    expect(forma(await pedirA(nadie))).toEqual(forma(await pedirA(correo)))
+    expect(await correoPendiente(entorno, 'codigo', nadie)).toBeUndefined()
+    expect(await correoPendiente(entorno, 'codigo', correo)).toBeDefined()
+  })
+
+  it('takes the same time', async () => {
+    const { correo } = await nuevaPersona(entorno)
+    const medir = async (a: string) => {
+      descansar()
+      const inicio = performance.now()
+      await pedirA(a)
+      return performance.now() - inicio
+    }
+    const tiempos = { alguien: [] as number[], nadie: [] as number[] }
+    for (let i = 0; i < 40; i++) {
+      tiempos.alguien.push(await medir(correo))
+      tiempos.nadie.push(await medir(nuevaDireccion()))
+    }
+    const mediana = (de: number[]) => de.sort((a, b) => a - b)[de.length / 2]!
+    const [alguien, nadie] = [mediana(tiempos.alguien), mediana(tiempos.nadie)]
+    expect(Math.abs(alguien - nadie)).toBeLessThan(Math.max(2, 0.5 * Math.max(alguien, nadie)))
+  })
+
+  it('that looks like a person’s is refused', async () => {
+    descansar()
+    const { correo } = await nuevaPersona(entorno)
+    for (const parecida of [correo.replace('a', 'а'), correo.replace('@', '＠'), correo.replace('e', 'é')]) {
+      const { status, cuerpo } = await pedirA(parecida)
+      expect([status, cuerpo.errores[0].campo]).toEqual([422, '/correo'])
+    }
+  })
+})
+
+describe('codes for one person', () => {
+  it('leave five times an hour and ten times a day, and the answer does not say so', async () => {
+    const { correo } = await nuevaPersona(entorno)
+    const mandados = async () => {
+      const { rows } = await entorno.db.pool.query(
+        `select count(*)::int as n from correo where tipo = 'codigo' and huella = (select huella from correo
+           where tipo = 'invitacion' order by creado_en desc limit 1)`,
+      )
+      return rows[0].n
+    }
+    const pedir = async (veces: number) => {
+      for (let i = 0; i < veces; i++) {
+        descansar()
+        expect((await pedirA(correo)).status).toBe(202)
+      }
+    }
+    await pedir(7)
+    expect(await mandados()).toBe(5)
+    entorno.adelantar(HORA + 1)
+    await pedir(7)
+    expect(await mandados()).toBe(8)
+    entorno.adelantar(24 * HORA)
+    await pedir(1)
+    await hasta(async () => (await mandados()) === 9)
+  })
+
+  it('are asked for 30 times by one network, and then it has to wait', async () => {
+    descansar()
+    const estados: number[] = []
+    for (let i = 0; i < 31; i++) estados.push((await pedirA(nuevaDireccion())).status)
+    expect(estados).toEqual([...Array(30).fill(202), 429])
+    const { cabeceras } = await pedirA(nuevaDireccion())
+    expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
+    descansar()
+  })
+})

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { MINUTO } from '../duraciones.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { entrarCon, nuevaDireccion, nuevaPersona, type PersonaDePrueba, pedirCodigo, porPagina } from './persona.ts'
+
+const entorno = usarEntorno()
+const probar = (cookie: string, codigo: unknown) =>
+  porPagina(entorno, cookie, ['POST', '/operaciones/v1/sesion/presencia', { codigo }])
+const invitar = ({ pedir }: PersonaDePrueba) =>
+  pedir('POST', '/operaciones/v1/invitaciones', { correo: nuevaDireccion(), nombre: 'x', alcances: ['ver'] })
+
+describe('a session that is older than five minutes', () => {
+  it('changes keys and persons only after another code', async () => {
+    const ana = await nuevaPersona(entorno)
+    expect((await invitar(ana)).status).toBe(201)
+    entorno.adelantar(5 * MINUTO + 1)
+    await hasta(async () => (await invitar(ana)).status === 403)
+    const { comercio } = await entorno.nuevoComercio()
+    const { operador } = (await entorno.operar('POST', '/operadores', { nombre: 'x' })).cuerpo
+    for (const [metodo, ruta, cuerpo] of [
+      ['POST', `/comercios/${comercio}/llaves`, { modo: 'test' }],
+      ['POST', '/operadores', { nombre: 'x' }],
+      ['POST', `/operadores/${operador}/llaves`, {}],
+      ['POST', `/operadores/${operador}/revocar`],
+      ['POST', '/llaves/llave_000000000000/revocar'],
+      ['POST', '/llaves/llave_000000000000/rotar', {}],
+      ['PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] }],
+      ['DELETE', `/membresias/${ana.membresia}`],
+      ['DELETE', `/personas/${ana.persona}`],
+    ] as const) {
+      const { status, cuerpo: dicho } = await ana.pedir(metodo, `/operaciones/v1${ruta}`, cuerpo)
+      expect([ruta, status, dicho.codigo]).toEqual([ruta, 403, 'presencia_requerida'])
+    }
+    expect((await ana.pedir('GET', '/operaciones/v1/personas')).status).toBe(200)
+    const deCorreo = await pedirCodigo(entorno, ana.correo)
+    expect((await probar(`${ana.cookie}; ${deCorreo.entrada}`, deCorreo.codigo)).status).toBe(401)
+    const probada = await probar(ana.cookie, ana.app!.codigo())
+    expect([probada.status, probada.cuerpo.sesion]).toEqual([200, ana.sesion])
+    await hasta(async () => (await invitar(ana)).status === 201)
+  })
+
+  it('takes no code by mail of another person, of another browser or a second time', async () => {
+    const sinApp = { conApp: false }
+    const [ana, otra] = [await nuevaPersona(entorno, sinApp), await nuevaPersona(entorno, sinApp)]
+    const ajeno = await pedirCodigo(entorno, otra.correo)
+    const propio = await pedirCodigo(entorno, ana.correo)
+    const usado = await pedirCodigo(entorno, ana.correo)
+    expect((await entrarCon(entorno, usado.entrada, usado.codigo)).status).toBe(201)
+    for (const [cookie, codigo] of [
+      [`${ana.cookie}; ${ajeno.entrada}`, ajeno.codigo],
+      [ana.cookie, propio.codigo],
+      [`${ana.cookie}; ${ajeno.entrada}`, propio.codigo],
+      [`${ana.cookie}; ${usado.entrada}`, usado.codigo],
+    ] as const) {
+      const { status, cuerpo } = await probar(cookie, codigo)
+      expect([status, cuerpo.codigo]).toEqual([401, 'codigo_incorrecto'])
+    }
+    expect((await probar(`${ana.cookie}; ${propio.entrada}`, propio.codigo)).status).toBe(200)
+  })
+})

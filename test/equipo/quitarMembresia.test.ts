@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { nuevaDireccion, nuevaPersona, pedirCodigo } from './persona.ts'
+
+const entorno = usarEntorno()
+
+describe('the last person who administers', () => {
+  /** Leaves that person alone with the scope. */
+  const dejarA = async (persona: string) => {
+    await entorno.db.pool.query(
+      `update membresia set alcances = '{ver}'
+       where ambito = 'empresa' and persona_id <> (select id from persona where persona = $1)`,
+      [persona],
+    )
+  }
+
+  it('is neither removed nor erased nor loses the scope', async () => {
+    const ana = await nuevaPersona(entorno)
+    await dejarA(ana.persona)
+    const quitar = [
+      await entorno.operar('DELETE', `/membresias/${ana.membresia}`),
+      await entorno.operar('DELETE', `/personas/${ana.persona}`),
+      await entorno.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['ver'] }),
+      await ana.pedir('DELETE', `/operaciones/v1/membresias/${ana.membresia}`),
+    ]
+    for (const { status, cuerpo } of quitar) expect([status, cuerpo.codigo]).toEqual([409, 'ultima_administradora'])
+    expect((await ana.pedir('GET', '/operaciones/v1/personas')).status).toBe(200)
+    const menos = await entorno.operar('PATCH', `/membresias/${ana.membresia}`, { alcances: ['administrar'] })
+    expect(menos.status).toBe(200)
+  })
+
+  it('remains when keys remove the last two at once', async () => {
+    for (let i = 0; i < 10; i++) {
+      const [ana, bea] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+      await entorno.db.pool.query(
+        `update membresia set alcances = '{ver}' where ambito = 'empresa' and membresia <> all($1)`,
+        [[ana.membresia, bea.membresia]],
+      )
+      const hechas = await Promise.all([
+        entorno.operar('DELETE', `/membresias/${bea.membresia}`),
+        entorno.operar('DELETE', `/personas/${ana.persona}`),
+      ])
+      expect(hechas.map(({ status }) => status).sort()).toEqual([204, 409])
+    }
+  })
+})
+
+it('an address without a membership gets no code', async () => {
+  const correo = nuevaDireccion()
+  await nuevaPersona(entorno)
+  const ana = await nuevaPersona(entorno, { correo })
+  expect((await entorno.operar('DELETE', `/membresias/${ana.membresia}`)).status).toBe(204)
+  expect((await pedirCodigo(entorno, correo)).codigo).toBeUndefined()
+})
+
+it('an unknown membership is a 404', async () => {
+  const { status, cuerpo } = await entorno.operar('DELETE', '/membresias/mem_000000000000')
+  expect([status, cuerpo.codigo]).toEqual([404, 'membresia_desconocida'])
+})

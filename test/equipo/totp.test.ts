@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { pasoDe, reencryptTotp } from '../../server/domain/equipo/totp.ts'
+import { seal } from '../../server/platform/sealing.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { nuevaPersona } from './persona.ts'
+import { codigoDePaso } from './totp.ts'
+
+const entorno = usarEntorno()
+const VIEJA = Buffer.from(MASTER_KEY, 'base64')
+
+describe('the code of an app', () => {
+  it.each([
+    [59, '287082'],
+    [1_111_111_109, '081804'],
+    [1_234_567_890, '005924'],
+    [2_000_000_000, '279037'],
+  ])('at second %d is that of RFC 6238', async (segundo, codigo) => {
+    const secreto = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+    const secretos = createSecrets([VIEJA])
+    const persona = 'de nadie'
+    const sellado = seal(secretos, 'segundo_factor', `totp ${persona}`, Buffer.from(secreto))
+    const deps = { secretos, reloj: () => new Date(segundo * 1_000) }
+    expect(await pasoDe(deps, persona, sellado, codigo)).toBe(Math.floor(segundo / 30))
+    expect(codigoDePaso(secreto, Math.floor(segundo / 30))).toBe(codigo)
+    await expect(pasoDe(deps, 'otra persona', sellado, codigo)).rejects.toThrow()
+  })
+})
+
+it('secrets are encrypted again after a change of the master keys', async () => {
+  const ana = await nuevaPersona(entorno)
+  const nueva = randomBytes(32)
+  const leer = async () =>
+    (
+      await entorno.db.pool.query(
+        'select f.persona_id, f.secreto from segundo_factor f join persona p on p.id = f.persona_id where persona = $1',
+        [ana.persona],
+      )
+    ).rows[0]
+  const deps = { db: entorno.db, log: { info() {}, error() {} } as never }
+  await reencryptTotp({ ...deps, secretos: createSecrets([nueva, VIEJA]) })
+  const { persona_id, secreto } = await leer()
+  const con = (clave: Buffer) => ({ secretos: createSecrets([clave]), reloj: entorno.reloj })
+  expect(await pasoDe(con(nueva), persona_id, secreto, ana.app!.de(0))).toBeDefined()
+  expect(await pasoDe(con(VIEJA), persona_id, secreto, ana.app!.de(0))).toBeUndefined()
+})

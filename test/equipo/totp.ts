@@ -1,0 +1,42 @@
+import { createHmac } from 'node:crypto'
+import type { Entorno } from '../entorno.ts'
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+/** Time step of a code, in milliseconds. */
+export const PASO = 30_000
+
+const bytesDe = (texto: string) => {
+  const bits = [...texto].map((letra) => BASE32.indexOf(letra).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((octeto) => Number.parseInt(octeto, 2)))
+}
+
+/** The code of a time step, as RFC 6238 and RFC 4226 compute it. */
+export function codigoDePaso(secreto: string, paso: number): string {
+  const contador = Buffer.alloc(8)
+  contador.writeBigUInt64BE(BigInt(paso))
+  const suma = createHmac('sha1', bytesDe(secreto)).update(contador).digest()
+  const desde = suma.at(-1)! & 0xf
+  return String((suma.readUInt32BE(desde) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}
+
+/** An app that gives codes, by the service's clock. It gives no code twice. */
+export interface AppDePrueba {
+  secreto: string
+  /** The next code that was not given: the one of now or of the next step. */
+  codigo(): string
+  /** The code of this many steps from now. */
+  de(pasos: number): string
+}
+
+export function nuevaApp(entorno: Pick<Entorno, 'reloj'>, secreto: string): AppDePrueba {
+  let dado = 0
+  const ahora = () => Math.floor(entorno.reloj().getTime() / PASO)
+  return {
+    secreto,
+    codigo() {
+      dado = Math.max(ahora(), dado + 1)
+      return codigoDePaso(secreto, dado)
+    },
+    de: (pasos) => codigoDePaso(secreto, ahora() + pasos),
+  }
+}

@@ -1,0 +1,63 @@
+import {
+  type CallToolResult,
+  Client,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import { afterEach } from 'vitest'
+
+/** One call of a tool, as a transcript shows it. */
+export interface Turno {
+  herramienta: string
+  argumentos: Record<string, unknown>
+  /** Status of the operation; undefined if the tool was refused before it called anything. */
+  estado: number | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
+  datos: any
+}
+
+/** An assistant's connection. */
+export interface Asistente {
+  client: Client
+  /** All calls so far. */
+  turnos: Turno[]
+  llamar(herramienta: string, argumentos?: Record<string, unknown>): Promise<Turno>
+}
+
+export const textosDe = ({ content }: CallToolResult) => content.map((uno) => (uno.type === 'text' ? uno.text : ''))
+
+/** Connects a client of the official library, in the era that the server offers or in the one that is named. */
+export async function conectarPor(transporte: Transport, mode: 'auto' | 'legacy' = 'auto'): Promise<Asistente> {
+  const client = new Client({ name: 'prueba', version: '1.0.0' }, { versionNegotiation: { mode } })
+  await client.connect(transporte)
+  const turnos: Turno[] = []
+  return {
+    client,
+    turnos,
+    async llamar(herramienta, argumentos = {}) {
+      const [, json = '{}'] = textosDe(await client.callTool({ name: herramienta, arguments: argumentos }))
+      const { estado_http: estado, datos } = JSON.parse(json)
+      const turno = { herramienta, argumentos, estado, datos }
+      turnos.push(turno)
+      return turno
+    },
+  }
+}
+
+interface Opciones {
+  escribir?: boolean
+  mode?: 'auto' | 'legacy'
+}
+
+/** Opens connections to `/mcp`, which end with their test. */
+export function usarAsistentes(entorno: { url: string }) {
+  const abiertos: Client[] = []
+  afterEach(() => Promise.all(abiertos.splice(0).map((client) => client.close())))
+  return async (llave: string, { escribir = false, mode = 'auto' }: Opciones = {}) => {
+    const url = new URL(`${entorno.url}/mcp${escribir ? '?escribir=1' : ''}`)
+    const requestInit = { headers: { Authorization: `Bearer ${llave}` } }
+    const asistente = await conectarPor(new StreamableHTTPClientTransport(url, { requestInit }), mode)
+    abiertos.push(asistente.client)
+    return asistente
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { usarEntorno } from '../entorno.ts'
+import { nuevaPersona } from '../equipo/persona.ts'
+import { unaGuia } from '../fabricas.ts'
+import { depsDeMensajes } from '../mensajeria/canal.ts'
+
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const anotar = (guia: string, cuerpo: unknown) => entorno.operar('POST', `/guias/${guia}/notas`, cuerpo)
+const notasDe = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}/notas`)).cuerpo.datos
+const contar = async (guia: string) =>
+  (
+    await entorno.db.pool.query(
+      `select count(*)::int as n from nota n join guia g on g.comercio_id = n.comercio_id and g.id = n.guia_id
+       where g.guia = $1`,
+      [guia],
+    )
+  ).rows[0].n
+
+describe('POST /operaciones/v1/guias/{guia}/notas', () => {
+  it('writes a note with its author, which the merchant does not read', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const { status, cuerpo } = await anotar(guia, { texto: 'Llamó la destinataria.\nPasa el jueves.' })
+    expect([status, cuerpo]).toEqual([
+      201,
+      {
+        nota: expect.stringMatching(/^not_[0-9A-Z]{12}$/),
+        guia,
+        texto: 'Llamó la destinataria.\nPasa el jueves.',
+        autor: { autor: expect.stringMatching(/^op_/), nombre: expect.any(String) },
+        creado_en: expect.stringMatching(/Z$/),
+      },
+    ])
+    expect(await notasDe(guia)).toEqual([cuerpo])
+    const { eventos, secuencia } = await api.guias.obtener(guia)
+    expect([secuencia, eventos.datos.length]).toEqual([1, 1])
+  })
+
+  it('names the person of a session, until the person is erased', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const ana = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
+    const { cuerpo } = await ana.pedir('POST', `/operaciones/v1/guias/${guia}/notas`, { texto: 'Llamó' })
+    expect(cuerpo.autor).toEqual({ autor: ana.persona, nombre: expect.any(String) })
+    await entorno.operar('DELETE', `/personas/${ana.persona}`)
+    expect((await notasDe(guia))[0].autor).toEqual({ autor: ana.persona, nombre: null })
+  })
+
+  it('does the work of a repeated request once', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const pedida = { texto: 'Llamó', idempotencia: 'nota-1' }
+    const primera = await anotar(guia, pedida)
+    const otraVez = await anotar(guia, pedida)
+    expect([otraVez.status, otraVez.cuerpo]).toEqual([201, primera.cuerpo])
+    expect(otraVez.cabeceras.get('idempotent-replayed')).toBe('true')
+    const otra = await anotar(guia, { ...pedida, texto: 'No llamó' })
+    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect(await contar(guia)).toBe(1)
+  })
+
+  it('is erased with the guide’s personal data, and refused afterwards', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    await anotar(guia, { texto: 'Llamó doña Ana' })
+    await api.guias.cancelar(guia)
+    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 86_400_000)
+    await olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    expect(await contar(guia)).toBe(0)
+    const { status, cuerpo } = await anotar(guia, { texto: 'Llamó doña Ana' })
+    expect([status, cuerpo.codigo]).toEqual([409, 'datos_borrados'])
+    expect(await contar(guia)).toBe(0)
+  })
+
+  it('returns 422 without words, and 404 for an unknown guide', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    for (const texto of ['', ' \n', 'x'.repeat(1_001)])
+      expect((await anotar(guia, { texto })).cuerpo.errores[0].campo).toBe('/texto')
+    expect((await anotar(newGuideCode(), { texto: 'x' })).status).toBe(404)
+  })
+})

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ALERTAS, HAY_PROMETHEUS } from '../../scripts/prometheus.ts'
+import { ESCENARIOS_DE_ENSAYO } from '../despliegue/ensayo.ts'
+import { COMPLETO, hasta } from '../fabricas.ts'
+import { usarProcesos } from '../procesos.ts'
+import { ESCENARIOS } from '../resistencia/webhooks.ts'
+import { usarReceptores } from '../webhooks/receptor.ts'
+import { AVERIAS } from './averias.ts'
+import { usarPrometheus } from './prometheus.ts'
+
+const reglas = readFileSync(ALERTAS, 'utf8')
+const todas = (patron: RegExp) => [...reglas.matchAll(patron)].map(([, valor]) => valor!)
+const leer = (pagina: string) => readFileSync(`docs/operacion/${pagina}`, 'utf8')
+const nombres = todas(/- alert: (\w+)/g)
+const paginasDeAlertas = todas(/pagina: docs\/operacion\/([\w-]+\.md)/g)
+
+describe('the alerts', () => {
+  it('have a page each', () => {
+    expect(paginasDeAlertas).toHaveLength(nombres.length)
+    const indice = leer('README.md')
+    for (const nombre of nombres) expect(indice).toContain(`| \`${nombre}\` |`)
+    for (const [, expr, pagina] of reglas.matchAll(/expr: ([^\n]+)\n.*?pagina: (\S+)/gs)) {
+      expect(existsSync(pagina!)).toBe(true)
+      expect(readFileSync(pagina!, 'utf8')).toContain(expr)
+    }
+  })
+
+  it.skipIf(!HAY_PROMETHEUS)('pass promtool, and fire after the time that they name', () => {
+    execFileSync('promtool', ['check', 'rules', ALERTAS])
+    const pruebas = 'test/observabilidad/alertas.prueba.yml'
+    for (const nombre of nombres) expect(readFileSync(pruebas, 'utf8')).toContain(`alertname: ${nombre}\n`)
+    execFileSync('promtool', ['test', 'rules', pruebas])
+  })
+})
+
+describe('the faults of the fault suites', () => {
+  const suites = { webhooks: ESCENARIOS, despliegue: ESCENARIOS_DE_ENSAYO }
+  const filas = [...leer('README.md').matchAll(/^\| `(\w+) ([\w-]+)` \|.*\]\(([\w-]+\.md)\) \|$/gm)].map(
+    ([, suite = '', clave = '', pagina = '']) => ({ suite, clave, pagina }),
+  )
+
+  it('have a row each in the index, and a page that names them', () => {
+    const fallas = Object.entries(suites).flatMap(([suite, unos]) => unos.map(({ clave }) => `${suite} ${clave}`))
+    expect(filas.map(({ suite, clave }) => `${suite} ${clave}`).sort()).toEqual(fallas.sort())
+    for (const { suite, clave, pagina } of filas) {
+      expect(leer(pagina), pagina).toMatch(new RegExp(`test:resistencia -- ${suite}[^\`]* ${clave}[ \`]`))
+      expect(leer(pagina), pagina).toContain('\n## What is lost\n')
+    }
+  })
+
+  it('leave no page without an alert or a fault', () => {
+    const paginas = new Set([...paginasDeAlertas, ...filas.map(({ pagina }) => pagina), 'README.md'])
+    expect([...paginas].sort()).toEqual(readdirSync('docs/operacion').sort())
+  })
+})
+
+describe.skipIf(!HAY_PROMETHEUS)('each alert', COMPLETO, () => {
+  const { entorno, vigilado } = usarPrometheus()
+  const nuevoReceptor = usarReceptores()
+  const procesos = usarProcesos()
+  const tiempos: string[] = []
+  afterAll(() => console.log(['alert: seconds to fire, and to clear', ...tiempos].join('\n')))
+
+  it('has a fault', () => {
+    expect(Object.keys(AVERIAS).sort()).toEqual([...nombres].sort())
+  })
+
+  it.each(Object.entries(AVERIAS))('%s fires when its fault is caused, and clears', async (nombre, causar) => {
+    const suena = async () => (await vigilado.prometheus.suenan()).includes(nombre)
+    const segundosDesde = (inicio: number) => ((performance.now() - inicio) / 1_000).toFixed(1)
+    await hasta(async () => !(await suena()))
+    const averiado = performance.now()
+    const reparar = await causar({ entorno, suena, puerto: vigilado.puerto, nuevoReceptor, procesos })
+    let sonando = ''
+    try {
+      await hasta(suena)
+      sonando = segundosDesde(averiado)
+    } finally {
+      await reparar()
+    }
+    const reparado = performance.now()
+    await hasta(async () => !(await suena()))
+    tiempos.push(`${nombre}: ${sonando}, ${segundosDesde(reparado)}`)
+  })
+})

@@ -1,0 +1,273 @@
+import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as ceder } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { leerLlave } from '../../server/domain/llaves/llave.ts'
+import { entregada, subir } from '../archivos/imagenes.ts'
+import type { EntornoPropio } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { deProveedor, nuevoTelefono } from '../mensajeria/canal.ts'
+import { abrirProveedor, aviso, estado } from '../mensajeria/proveedor.ts'
+import { admin } from '../postgres.ts'
+import { listo, type usarProcesos } from '../procesos.ts'
+import { puertoLibre } from '../puertos.ts'
+import { contestarCon } from '../webhooks/receptor.ts'
+import { FALLAS, type Falla } from './promesas.ts'
+
+/** Fault of an alert. It goes on until `suena` is true, and the returned function repairs it. */
+type Averia = (contexto: Contexto) => Promise<() => Promise<unknown>>
+
+interface Contexto {
+  entorno: EntornoPropio
+  /** Reports whether the alert fires. */
+  suena: () => Promise<boolean>
+  puerto: number
+  nuevoReceptor: (responder: ReturnType<typeof contestarCon>) => Promise<{ url: string }>
+  procesos: ReturnType<typeof usarProcesos>
+}
+
+const deFalla =
+  (gauge: string): Averia =>
+  ({ entorno }) =>
+    (FALLAS[gauge] as Falla)(entorno)
+
+/** Repeats a step until the alert fires. */
+async function insistir({ suena }: Contexto, hacer: () => Promise<unknown>): Promise<void> {
+  await hasta(async () => {
+    await hacer()
+    return suena()
+  })
+}
+
+async function soloLectura({ entorno }: Contexto): Promise<() => Promise<void>> {
+  const base = new URL(entorno.databaseUrl).pathname.slice(1)
+  const poner = (valor: string) =>
+    admin(async (cliente) => {
+      await cliente.query(`alter database ${base} ${valor}`)
+      await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base])
+    })
+  await poner('set default_transaction_read_only = on')
+  return () => poner('reset all')
+}
+
+/** Holds a table until the returned function releases it. */
+async function conTabla({ entorno: { db } }: Contexto, tabla: string): Promise<() => Promise<void>> {
+  const cliente = await db.pool.connect()
+  await cliente.query(`begin; lock table ${tabla} in access exclusive mode`)
+  return async () => {
+    await cliente.query('rollback')
+    cliente.release()
+  }
+}
+
+/** Endpoint that is sent events at once. */
+async function suscrito({ entorno }: Contexto, url: string) {
+  const { api } = await entorno.nuevoComercio()
+  const { webhook } = await api.webhooks.crear({ url })
+  await entorno.db.pool.query(`update webhook set comprobado_en = now(), estado = 'activo' where webhook = $1`, [
+    webhook,
+  ])
+  await api.guias.crear(unaGuia())
+  return { api, webhook }
+}
+
+const carpetaDe = ({ entorno }: Contexto) => join(entorno.dataDir, 'archivos')
+
+/** Fault that fires each alert, by the alert's name. */
+export const AVERIAS: Readonly<Record<string, Averia>> = {
+  async GuiasCaida({ entorno, puerto }) {
+    await entorno.reiniciar({ METRICS_PORT: `${await puertoLibre()}` })
+    return () => entorno.reiniciar({ METRICS_PORT: `${puerto}` })
+  },
+  GuiasNoLista: soloLectura,
+  async GuiasErrores(contexto) {
+    const { llave } = await contexto.entorno.nuevoComercio()
+    const reparar = await soloLectura(contexto)
+    await insistir(contexto, () => contexto.entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() }))
+    return reparar
+  },
+  async GuiasLenta(contexto) {
+    const { entorno } = contexto
+    const { llave } = await entorno.nuevoComercio()
+    const ESPERA = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
+      and query_start < now() - interval '1.2 seconds'`
+    await insistir(contexto, async () => {
+      const soltar = await conTabla(contexto, 'guia')
+      const pedida = entorno.pedir('GET', '/api/v1/guias', { llave })
+      await hasta(async () => (await entorno.db.pool.query(ESPERA)).rowCount)
+      await soltar()
+      await pedida
+    })
+    return async () => {}
+  },
+  async GuiasConexionesAgotadas(contexto) {
+    const { entorno } = contexto
+    const soltar = await conTabla(contexto, 'repartidor')
+    const enCurso = new Set<Promise<unknown>>()
+    await insistir(contexto, async () => {
+      while (enCurso.size < 30) {
+        const una: Promise<unknown> = entorno.operar('GET', '/repartidores').finally(() => enCurso.delete(una))
+        enCurso.add(una)
+      }
+    }).catch(async (error) => {
+      await soltar()
+      throw error
+    })
+    return async () => {
+      await soltar()
+      await Promise.all(enCurso)
+    }
+  },
+  async GuiasRedesLimitadas(contexto) {
+    const { entorno } = contexto
+    const { llave } = await entorno.nuevoComercio()
+    await insistir(contexto, async () => {
+      // A valid key from the same network keeps the network's connections admitted.
+      await entorno.pedir('GET', '/api/v1/cuenta', { llave })
+      await Promise.all(Array.from({ length: 20 }, () => fetch(`${entorno.url}/no-existe`).catch(() => {})))
+    })
+    return async () => {}
+  },
+  async GuiasEntradasFallidas(contexto) {
+    const cuerpo = { codigo: 'AAAA-AAAA-AA' }
+    await insistir(contexto, () => contexto.entorno.pedir('POST', '/repartidor/v1/sesion', { cuerpo }))
+    return async () => {}
+  },
+  async GuiasBucleLento(contexto) {
+    await insistir(contexto, async () => {
+      for (const fin = performance.now() + 700; performance.now() < fin; );
+      await ceder()
+    })
+    return async () => {}
+  },
+  async GuiasMemoria() {
+    let bloques = Array.from({ length: 4 }, () => Buffer.alloc(450_000_000, 1))
+    return async () => {
+      bloques = []
+      setFlagsFromString('--expose-gc')
+      runInNewContext('gc')()
+      return bloques
+    }
+  },
+  async GuiasRespaldoAtrasado({ entorno, puerto, procesos }) {
+    await entorno.reiniciar({ METRICS_PORT: `${await puertoLibre()}` })
+    const [respaldo, clave] = [join(procesos.base, 'respaldo'), join(procesos.base, 'clave.txt')]
+    await writeFile(clave, 'una clave larga de prueba')
+    const servicio = procesos.iniciar({
+      ...{ DATA_DIR: procesos.carpetaNueva(), METRICS_PORT: `${puerto}` },
+      ...{ BACKUP_DIR: respaldo, BACKUP_KEY_FILE: clave },
+    })
+    await listo(servicio)
+    const estado = join(respaldo, 'estado.json')
+    await hasta(async () => (await readFile(estado, 'utf8')).includes('al_dia'))
+    // As if the disk were not there any more.
+    await rename(respaldo, `${respaldo}-aparte`)
+    await writeFile(respaldo, '')
+    return async () => {
+      await rm(respaldo)
+      await rename(`${respaldo}-aparte`, respaldo)
+      const desde = Date.now()
+      await hasta(async () => Date.parse(JSON.parse(await readFile(estado, 'utf8')).al_dia) > desde)
+      servicio.aTodos('SIGINT')
+      await servicio.termina()
+      await entorno.reiniciar({ METRICS_PORT: `${puerto}` })
+    }
+  },
+  GuiasColaAtrasada: deFalla('guias_cola_atraso_segundos'),
+  GuiasEntregasSinArriendo: deFalla('guias_webhook_entregas_sin_arriendo'),
+  GuiasEntregasAtrasadas: deFalla('guias_webhook_entregas_atrasadas'),
+  GuiasEventosSinEntregas: deFalla('guias_eventos_sin_entregas'),
+  GuiasPruebasSinPdf: deFalla('guias_pruebas_atraso_segundos'),
+  GuiasMensajesAtascados: deFalla('guias_mensajes_atascados'),
+  GuiasCorreosAtrasados: deFalla('guias_correos_atraso_segundos'),
+  GuiasDecisionesVencidas: deFalla('guias_decisiones_vencidas'),
+  GuiasBitacoraSinEslabon: deFalla('guias_bitacora_sin_eslabon'),
+  async GuiasMensajesRechazados(contexto) {
+    const { entorno } = contexto
+    const proveedor = await abrirProveedor()
+    await entorno.reiniciar(deProveedor(proveedor))
+    const { api } = await entorno.nuevoComercio('live')
+    let contados = 0
+    await insistir(contexto, async () => {
+      const nueva = () => api.guias.crear(sinDestino({ telefono: `+${nuevoTelefono()}` }))
+      await Promise.all(Array.from({ length: 5 }, nueva))
+      const nuevos = await hasta(
+        async () => proveedor.aceptados.length > contados && proveedor.aceptados.slice(contados),
+      )
+      contados += nuevos.length
+      // WhatsApp takes a message first, and tells later that the number does not have WhatsApp.
+      const statuses = nuevos.map((uno) =>
+        estado('failed', { ...uno, error: { code: 131026, title: 'undeliverable' } }),
+      )
+      await proveedor.avisar(`${entorno.url}/proveedores/whatsapp`, aviso({ statuses }))
+    })
+    return async () => {
+      await entorno.reiniciar({ MESSAGING: 'buzon' })
+      await proveedor.cerrar()
+    }
+  },
+  async GuiasWebhooksFallan(contexto) {
+    const suscritos = [
+      await suscrito(contexto, 'http://127.0.0.1:9/a'),
+      await suscrito(contexto, 'http://127.0.0.1:9/b'),
+    ]
+    return () => Promise.all(suscritos.map(({ api, webhook }) => api.webhooks.eliminar(webhook)))
+  },
+  async GuiasWebhookDeshabilitado(contexto) {
+    const { url } = await contexto.nuevoReceptor(contestarCon(410))
+    await suscrito(contexto, url)
+    return async () => {}
+  },
+  async GuiasAlmacenFalla(contexto) {
+    const { entorno } = contexto
+    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    const carpeta = carpetaDe(contexto)
+    await subir(entorno, guia)
+    await rename(carpeta, `${carpeta}-aparte`)
+    await writeFile(carpeta, '')
+    await insistir(contexto, () => subir(entorno, guia))
+    return async () => {
+      await rm(carpeta)
+      await rename(`${carpeta}-aparte`, carpeta)
+    }
+  },
+  async GuiasArchivosSinFila(contexto) {
+    const { entorno } = contexto
+    await entregada(entorno, await entorno.nuevoComercio())
+    const [sub] = await readdir(carpetaDe(contexto))
+    const suelto = join(carpetaDe(contexto), sub!, `arch_SUELTO0000${sub}`)
+    await writeFile(suelto, 'x')
+    const ayer = new Date(Date.now() - 86_400_000)
+    await utimes(suelto, ayer, ayer)
+    // The sweep is once a day, and at the start.
+    await entorno.reiniciar()
+    return async () => {
+      await rm(suelto)
+      await entorno.reiniciar()
+    }
+  },
+  async GuiasFilasSinArchivo(contexto) {
+    const { entorno } = contexto
+    const { foto } = await entregada(entorno, await entorno.nuevoComercio())
+    await entorno.db.pool.query(
+      `update archivo_indice set creado_en = creado_en - interval '2 hours' where archivo = $1`,
+      [foto],
+    )
+    const suyo = join(carpetaDe(contexto), foto.slice(-2), foto)
+    const bytes = await readFile(suyo)
+    await rm(suyo)
+    await entorno.reiniciar()
+    return async () => {
+      await writeFile(suyo, bytes)
+      await entorno.reiniciar()
+    }
+  },
+  async GuiasLlavesPorVencer({ entorno }) {
+    const llave = await entorno.nuevaLlave(await entorno.nuevoComercio(), {
+      vence_en: new Date(Date.now() + 6 * 86_400_000),
+    })
+    await entorno.pedir('GET', '/api/v1/cuenta', { llave })
+    return () => entorno.db.pool.query('update llave set revocado_en = now() where id = $1', [leerLlave(llave)!.id])
+  },
+}

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { acortar, HAY_PROMETHEUS } from '../../scripts/prometheus.ts'
+import { entregada } from '../archivos/imagenes.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
+import { usarPrometheus } from './prometheus.ts'
+
+const CARPETA = 'despliegue/observabilidad'
+interface Tablero {
+  title: string
+  uid: string
+  panels: { title: string; targets: { expr: string }[] }[]
+}
+const tableros = readdirSync(CARPETA)
+  .filter((nombre) => nombre.startsWith('tablero-'))
+  .map((nombre) => JSON.parse(readFileSync(join(CARPETA, nombre), 'utf8')) as Tablero)
+const expresiones = tableros.flatMap(({ title, panels }) =>
+  panels.flatMap((panel) => panel.targets.map(({ expr }) => [`${title}: ${panel.title}`, expr] as const)),
+)
+
+describe('the dashboards', () => {
+  it('have names of their own, and no expression that makes up a value', () => {
+    expect(new Set(tableros.map(({ uid }) => uid)).size).toBe(tableros.length)
+    expect(expresiones.filter(([, expr]) => /\bvector\b|\babsent\b/.test(expr))).toEqual([])
+  })
+
+  it('show each metric of the service', () => {
+    const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion.md', 'utf8')) ?? []
+    const todas = expresiones.map(([, expr]) => expr).join('\n')
+    const nombradas = [...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, nombre]) => nombre!)
+    expect(nombradas.filter((nombre) => !todas.includes(nombre))).toEqual([])
+  })
+})
+
+describe.skipIf(!HAY_PROMETHEUS)('each expression', () => {
+  const { entorno, vigilado } = usarPrometheus()
+  const nuevoReceptor = usarReceptores()
+
+  /** Does once what the dashboards show. */
+  async function usar() {
+    const comercio = await entorno.nuevoComercio()
+    const { url } = await nuevoReceptor(contestarCon(204))
+    await comercio.api.webhooks.crear({ url })
+    await entregada(entorno, comercio)
+    await entorno.pedir('POST', '/repartidor/v1/sesion', { cuerpo: { codigo: 'AAAA-AAAA-AA' } })
+    const { llave } = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 1 })
+    await hasta(async () => (await entorno.pedir('GET', '/api/v1/guias', { llave })).status === 429)
+    // A request that waits for a locked table ends with 503.
+    const cliente = await entorno.db.pool.connect()
+    try {
+      await cliente.query('begin; lock table repartidor in access exclusive mode')
+      expect((await entorno.operar('GET', '/repartidores')).status).toBe(503)
+    } finally {
+      await cliente.query('rollback')
+      cliente.release()
+    }
+    await comercio.api.guias.crear(unaGuia())
+  }
+
+  it('returns a series', async () => {
+    const vistas = new Set<string>()
+    const faltan = () => expresiones.filter(([, expr]) => !vistas.has(expr))
+    await usar()
+    await hasta(async () => {
+      for (const [, expr] of faltan()) if ((await vigilado.prometheus.series(acortar(expr))) > 0) vistas.add(expr)
+      if (faltan().length > 0) await entorno.pedir('GET', '/healthz')
+      return faltan().length === 0
+    }).catch(() => expect(faltan()).toEqual([]))
+  })
+})

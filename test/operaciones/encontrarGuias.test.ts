@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import { CERROJO } from '../../server/domain/busqueda/claves.ts'
+import { indexarGuias } from '../../server/domain/busqueda/indexar.ts'
+import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { usarEntorno } from '../entorno.ts'
+import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { depsDeMensajes } from '../mensajeria/canal.ts'
+
+// Its own job writes no keys meanwhile.
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+/** Writes the keys of all guides. An event is left for the next run while an older transaction of any database is open. */
+const indexar = () =>
+  hasta(async () => {
+    while (await indexarGuias({ db: entorno.db.como('guias_trabajos') }));
+    const { rows } = await entorno.db.pool.query<{ todos: boolean }>(
+      `select not exists (select from evento e where secuencia > 0 and not exists (
+         select from busqueda_avance a where (e.xid, e.guia_id, e.secuencia) <= (a.xid, a.guia_id, a.secuencia))) as todos`,
+    )
+    return rows[0]!.todos
+  })
+const buscar = async (texto: string, limite?: number) => {
+  const consulta = new URLSearchParams({ texto, ...(limite && { limite: `${limite}` }) })
+  return (await entorno.operar('GET', `/busqueda?${consulta}`)).cuerpo
+}
+const halladas = async (texto: string): Promise<[string, string][]> =>
+  (await buscar(texto)).datos.map(({ guia, coincidencia }: Record<string, string>) => [guia, coincidencia])
+
+/** Creates guides of a new merchant with these fields, and returns their codes. */
+async function crear(...guias: Parameters<typeof unaGuia>[0][]) {
+  const comercio = await entorno.nuevoComercio()
+  const codigos: string[] = []
+  for (const una of guias) codigos.push((await comercio.api.guias.crear(unaGuia(una))).guia)
+  await indexar()
+  return { ...comercio, codigos }
+}
+
+// The test runs the job itself, and knows no parts of a cluster. `paginas/central` finds a guide there.
+describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
+  it('finds guides of all merchants by the words of the name and the place, the newest first', async () => {
+    const una = await crear({ destinatario: 'Petronila Xicará Jiménez', municipio: 'Mixco' })
+    const otra = await crear({ destinatario: 'Petronila Xicará', municipio: 'Villa Nueva' })
+    const [a, b] = [una.codigos[0]!, otra.codigos[0]!]
+    expect(await halladas('petronila xicara')).toEqual([
+      [b, 'exacta'],
+      [a, 'exacta'],
+    ])
+    for (const texto of ['GIMENES, Petronila', 'Petronila mixco', 'jiménez xikara']) {
+      expect(await halladas(texto)).toEqual([[a, 'exacta']])
+    }
+    const { datos, hay_mas } = await buscar('petronila xicara', 1)
+    expect([datos.map(({ comercio }: { comercio: string }) => comercio), hay_mas]).toEqual([[otra.comercio], true])
+    expect((await buscar('petronila xicara', 2)).hay_mas).toBe(false)
+  })
+
+  it('puts whole words before beginnings, and these before words with a typing error', async () => {
+    const { codigos } = await crear(
+      { destinatario: 'Zunilda Terraza' },
+      { destinatario: 'Zunilda Terrazabal' },
+      { destinatario: 'Zunilda Tarraza' },
+    )
+    expect(await halladas('zunilda terraza')).toEqual([
+      [codigos[0], 'exacta'],
+      [codigos[1], 'comienzo'],
+      [codigos[2], 'parecida'],
+    ])
+    expect((await halladas('zunlida tarraxa')).map(([guia]) => guia)).toEqual([codigos[2]])
+    expect(await halladas('zunilda inexistente')).toEqual([])
+  })
+
+  it('finds a typing error in a word of four sounds, and none in a shorter one', async () => {
+    const { codigos } = await crear({ destinatario: 'Nery Tot' })
+    expect(await halladas('nrey tot')).toEqual([[codigos[0], 'parecida']])
+    expect(await halladas('nery tat')).toEqual([])
+  })
+
+  it('finds a reference in any spelling, by its beginning and by its last part', async () => {
+    const { codigos } = await crear({ external_ref: 'ORQ-2026-77001' }, { external_ref: 'ORQ-2026-77002' })
+    for (const texto of ['orq 2026 77001', 'ORQ202677001', '77001'])
+      expect(await halladas(texto)).toEqual([[codigos[0], 'exacta']])
+    expect(await halladas('orq-2026-77')).toEqual([
+      [codigos[1], 'comienzo'],
+      [codigos[0], 'comienzo'],
+    ])
+  })
+
+  it('finds a telephone in any spelling, also with a wrong digit', async () => {
+    const { codigos } = await crear({ telefono: '+50259217733' })
+    for (const texto of ['5921 7733', '5921-7733', '+502 5921 7733', '(502) 59217733', '0050259217733'])
+      expect(await halladas(texto)).toEqual([[codigos[0], 'exacta']])
+    for (const texto of ['5921 7734', '5912 7733', '+502 5921 773']) {
+      expect(await halladas(texto)).toEqual([[codigos[0], 'parecida']])
+    }
+  })
+
+  it('finds a code in any spelling, before the keys are written', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia({ destinatario: 'Telésfora Quej' }))
+    expect(await halladas(`${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8).toLowerCase()}`)).toEqual([
+      [guia, 'codigo'],
+    ])
+    expect(await halladas('telesfora quej')).toEqual([])
+    await indexar()
+    expect(await halladas('telesfora quej')).toEqual([[guia, 'exacta']])
+  })
+
+  it('finds a corrected guide by its new name and telephone alone', async () => {
+    const { api, codigos } = await crear(sinDestino({ destinatario: 'Robustiana Coc', telefono: '+50259217744' }))
+    await api.guias.corregir(codigos[0]!, { destinatario: 'Eulogia Coc', telefono: '+50259217755' })
+    await indexar()
+    expect(await halladas('robustiana')).toEqual([])
+    expect(await halladas('eulogia coc')).toEqual([[codigos[0], 'exacta']])
+    expect((await halladas('5921 7755')).map(([guia]) => guia)).toEqual([codigos[0]])
+  })
+
+  it('forgets the words of a person who is erased, also if all keys are written anew', async () => {
+    const { codigos } = await crear({ destinatario: 'Hermenegilda Tzul', external_ref: 'HERME-1' })
+    await entorno.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
+    await indexar()
+    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 86_400_000)
+    await olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    const claves = () =>
+      entorno.db.pool.query(`select from busqueda b join guia_indice i using (comercio_id, modo, id) where guia = $1`, [
+        codigos[0],
+      ])
+    expect((await claves()).rowCount).toBe(0)
+    await entorno.db.pool.query('delete from busqueda_avance')
+    await indexar()
+    expect((await claves()).rowCount).toBe(0)
+    expect(await halladas('hermenegilda')).toEqual([])
+    expect(await halladas(codigos[0]!)).toEqual([[codigos[0], 'codigo']])
+  })
+
+  it('forgets also the words that are being written while the person is erased', async () => {
+    const { codigos } = await crear({ destinatario: 'Hermelinda Tzoc' })
+    await entorno.operar('POST', `/guias/${codigos[0]}/cancelar`, { razon: 'Llamó el comercio' })
+    await indexar()
+    const { pool } = entorno.db
+    const { rows } = await pool.query(
+      'delete from busqueda b using guia_indice i where guia = $1 and b.id = i.id returning b.*, claves::text as claves',
+      [codigos[0]],
+    )
+    const reloj = () => new Date(entorno.reloj().getTime() + 366 * 86_400_000)
+    const { comercio_id, modo, id, claves } = rows[0]
+    const escritor = await pool.connect()
+    await escritor.query('begin')
+    await escritor.query(`select pg_advisory_xact_lock(${CERROJO})`)
+    await escritor.query('insert into busqueda (comercio_id, modo, id, claves) values ($1, $2, $3, $4)', [
+      ...[comercio_id, modo, id, claves],
+    ])
+    const olvido = olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
+    await hasta(async () => {
+      const { rowCount } = await pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
+      )
+      return rowCount === 1
+    })
+    await escritor.query('commit')
+    escritor.release()
+    await olvido
+    expect((await pool.query('select from busqueda where id = $1', [id])).rowCount).toBe(0)
+  })
+
+  it.each(['', '  ', '—', 'x'.repeat(101)])('returns 400 for «%s»', async (texto) => {
+    const { codigo, errores } = await buscar(texto)
+    expect([codigo, errores[0].campo]).toEqual(['parametro_invalido', 'texto'])
+  })
+
+  it.each(["' | 'a':*", 'de la', '& ! <-> :*', '٣٤٥', 'ß', '\\'])(
+    'finds nothing, and fails not, for «%s»',
+    async (texto) => {
+      expect((await entorno.operar('GET', `/busqueda?texto=${encodeURIComponent(`${texto} zz9`)}`)).status).toBe(200)
+    },
+  )
+})

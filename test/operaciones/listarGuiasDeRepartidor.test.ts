@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { enRuta } from '../archivos/imagenes.ts'
+import { nuevoMovil } from '../repartidores/movil.ts'
+import { clave, comercio, usarReparto } from '../repartidores/reparto.ts'
+
+const { entorno } = usarReparto()
+
+describe('GET /operaciones/v1/repartidores/{repartidor}/guias', () => {
+  it('lists what the courier carries, the last that changed first', async () => {
+    const [yo, otro] = [await nuevoMovil(entorno), await nuevoMovil(entorno)]
+    const una = await enRuta(entorno, comercio, yo.repartidor)
+    const segunda = await enRuta(entorno, comercio, yo.repartidor)
+    const vuelve = await enRuta(entorno, comercio, yo.repartidor)
+    await enRuta(entorno, comercio, otro.repartidor)
+    await yo.registrar(una, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
+    await entorno.operar('POST', `/guias/${vuelve}/eventos`, { estado: 'en_bodega' })
+    const { datos } = (await entorno.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
+    const quien = { repartidor: yo.repartidor, nombre: expect.any(String) }
+    expect(datos).toMatchObject([
+      { guia: una, comercio: comercio.comercio, estado: 'intento_fallido', repartidor: quien },
+      { guia: segunda, comercio: comercio.comercio, estado: 'en_ruta', repartidor: quien },
+    ])
+  })
+
+  it('returns 404 for an unknown courier', async () => {
+    const { status, cuerpo } = await entorno.operar('GET', '/repartidores/rep_NADIE/guias')
+    expect([status, cuerpo.codigo]).toEqual([404, 'repartidor_desconocido'])
+  })
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+
+/** It has no workers: a message that is pending stays so. */
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+let serie = 0
+const preguntada = async () => {
+  const comercio = await entorno.nuevoComercio()
+  const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: `+5023${String(5_000_000 + ++serie)}` }))
+  return { comercio, guia }
+}
+const reenviar = (guia: string, cuerpo?: object) => entorno.operar('POST', `/guias/${guia}/reenviar-solicitud`, cuerpo)
+const mensajes = async (guia: string) => (await entorno.operar('GET', `/mensajes?guia=${guia}`)).cuerpo.datos
+
+describe('POST /operaciones/v1/guias/{guia}/reenviar-solicitud', () => {
+  it('asks the recipient once more, once for each key, and the merchant’s audit record names the operator', async () => {
+    const { comercio, guia } = await preguntada()
+    const { status, cuerpo } = await reenviar(guia, { idempotencia: 'una' })
+    expect([status, cuerpo.comercio, cuerpo.ubicacion.solicitud]).toMatchObject([
+      202,
+      comercio.comercio,
+      { estado: 'pendiente', numero: 2 },
+    ])
+    const otra = await reenviar(guia, { idempotencia: 'una' })
+    expect([otra.status, otra.cabeceras.get('idempotent-replayed'), (await mensajes(guia)).length]).toEqual([
+      202,
+      'true',
+      2,
+    ])
+    const lineas = await hasta(async () => {
+      const { datos } = (await entorno.pedir('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
+      return datos.filter(({ accion }: { accion: string }) => accion === 'reenviarSolicitudPorOperador')
+    })
+    expect(lineas).toMatchObject([{ quien: { tipo: 'operador' }, sobre: { tipo: 'guia', identificador: guia } }])
+  })
+
+  it('counts together with the merchant’s own requests', async () => {
+    const { comercio, guia } = await preguntada()
+    await comercio.api.guias.reenviarSolicitud(guia)
+    await reenviar(guia)
+    await comercio.api.guias.reenviarSolicitud(guia)
+    const { status, cuerpo } = await reenviar(guia)
+    expect([status, cuerpo.codigo, (await mensajes(guia)).length]).toEqual([409, 'limite_de_solicitudes', 4])
+  })
+
+  it('refuses a confirmed place, a cancelled guide and an unknown one', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    expect((await reenviar(guia)).cuerpo.codigo).toBe('ubicacion_ya_confirmada')
+    const cancelada = await preguntada()
+    await cancelada.comercio.api.guias.cancelar(cancelada.guia)
+    expect((await reenviar(cancelada.guia)).cuerpo.codigo).toBe('ubicacion_cerrada')
+    expect((await reenviar(newGuideCode())).status).toBe(404)
+  })
+})

@@ -1,0 +1,45 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
+import { sinPrograma } from '../equipo/sinPrograma.ts'
+import { FALLAS } from '../observabilidad/promesas.ts'
+
+const entorno = usarEntorno()
+let ana: PersonaDePrueba
+beforeAll(async () => {
+  ana = await nuevaPersona(entorno)
+})
+const ver = (quien = ana) => sinPrograma(entorno, quien.cookie).ir('/central/equipo/servicio')
+
+describe('the page of the service', () => {
+  it('says that all is well at rest, and stands below the team', async () => {
+    await entorno.quietud()
+    const { texto } = await ver()
+    for (const dicho of ['Todo está bien.', 'Mensajes que llevan cinco minutos sin salir', 'Leído el'])
+      expect(texto).toContain(dicho)
+    expect((await sinPrograma(entorno, ana.cookie).ir('/central/equipo')).texto).toContain('/central/equipo/servicio"')
+  })
+
+  it('says what is beyond its limit, and where the steps to take are', async () => {
+    const [decision, cola] = [
+      await FALLAS.guias_decisiones_vencidas!(entorno),
+      await FALLAS.guias_cola_atraso_segundos!(entorno),
+    ]
+    const { texto } = await ver()
+    expect(texto).toContain('Algo pasa de lo normal')
+    expect(texto).toMatch(
+      /Decisiones cuyo plazo pasó<.*? 1, límite 0 · pasa de lo normal<.*?docs\/operacion\/decisiones-vencidas\.md/s,
+    )
+    expect(texto).toMatch(
+      /Cola «recuperaciones».*? 1, hace 60 min, límite 5 min · pasa de lo normal<.*?docs\/operacion\/cola-atrasada\.md/s,
+    )
+    // What needs a person comes first.
+    expect(texto.lastIndexOf('· pasa de lo normal')).toBeLessThan(texto.indexOf('· bien'))
+    await decision()
+    await cola()
+  })
+
+  it('is for persons who administer', async () => {
+    expect((await ver(await nuevaPersona(entorno, { alcances: ['ver', 'operar'] }))).status).toBe(404)
+  })
+})

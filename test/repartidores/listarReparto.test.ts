@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { enRuta } from '../archivos/imagenes.ts'
+import { HORA } from '../duraciones.ts'
+import { unaGuia } from '../fabricas.ts'
+import { nuevoMovil } from './movil.ts'
+import { clave, comercio, usarReparto } from './reparto.ts'
+
+const { entorno } = usarReparto()
+
+const repartoDe = async (repartidor: string) => {
+  const { datos } = (await entorno.operar('GET', '/reparto?limite=100')).cuerpo
+  return datos.find((uno: { repartidor: string }) => uno.repartidor === repartidor)
+}
+describe('GET /operaciones/v1/reparto', () => {
+  it('counts what each courier carries, and what was finished today', async () => {
+    const yo = await nuevoMovil(entorno)
+    expect(await repartoDe(yo.repartidor)).toMatchObject({ activo: true, lleva: 0, estados: [], terminadas: 0 })
+    const una = await enRuta(entorno, comercio, yo.repartidor)
+    await enRuta(entorno, comercio, yo.repartidor)
+    const vuelve = await enRuta(entorno, comercio, yo.repartidor)
+    await yo.registrar(una, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
+    for (const estado of ['en_devolucion', 'devuelto'])
+      await entorno.operar('POST', `/guias/${vuelve}/eventos`, { estado })
+    expect(await repartoDe(yo.repartidor)).toMatchObject({
+      lleva: 2,
+      estados: [
+        { estado: 'en_ruta', guias: 1 },
+        { estado: 'intento_fallido', guias: 1 },
+      ],
+      terminadas: 1,
+    })
+    await entorno.operar('POST', `/repartidores/${yo.repartidor}/desactivar`)
+    expect(await repartoDe(yo.repartidor)).toMatchObject({ activo: false, lleva: 2 })
+  })
+
+  it('counts what is assigned to a courier and not carried yet', async () => {
+    const yo = await nuevoMovil(entorno)
+    const nueva = async () => (await comercio.api.guias.crear(unaGuia())).guia
+    const [una, tomada, cancelada, deDespues] = [await nueva(), await nueva(), await nueva(), await nueva()]
+    const asignar = (guias: string[], fecha?: string) =>
+      entorno.operar('POST', '/asignaciones', { guias, repartidor: yo.repartidor, fecha })
+    await asignar([una, tomada, cancelada])
+    await asignar([deDespues], new Date(entorno.reloj().getTime() + 72 * HORA).toISOString().slice(0, 10))
+    expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 0, por_tomar: 3 })
+    await yo.registrar(tomada, { estado: 'recolectado', idempotencia: clave() })
+    await comercio.api.guias.cancelar(cancelada)
+    expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 1, por_tomar: 1 })
+    // A parcel that the courier brought back waits for the courier again.
+    await yo.registrar(tomada, { estado: 'en_bodega', idempotencia: clave() })
+    expect(await repartoDe(yo.repartidor)).toMatchObject({ lleva: 0, por_tomar: 2 })
+    const { datos, asignadas } = (await entorno.operar('GET', `/repartidores/${yo.repartidor}/guias`)).cuerpo
+    expect(datos).toEqual([])
+    const codigos = asignadas.map(({ guia }: { guia: string }) => guia)
+    expect([codigos.slice(0, 2).sort(), codigos[2]]).toEqual([[una, tomada].sort(), deDespues])
+    expect(asignadas[0]).toMatchObject({ asignada_a: { repartidor: yo.repartidor }, comercio: comercio.comercio })
+  })
+
+  it('is read in pages, the newest courier first', async () => {
+    const [viejo, nuevo] = [await nuevoMovil(entorno), await nuevoMovil(entorno)]
+    const primera = (await entorno.operar('GET', '/reparto?limite=1')).cuerpo
+    expect(primera.datos[0].repartidor).toBe(nuevo.repartidor)
+    const segunda = await entorno.operar('GET', `/reparto?limite=1&cursor=${primera.cursor_siguiente}`)
+    expect(segunda.cuerpo.datos[0].repartidor).toBe(viejo.repartidor)
+  })
+})

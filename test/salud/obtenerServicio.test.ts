@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { MEASURES, measuresOf } from '../../server/domain/measures.ts'
+import { correrAqui } from '../consola.ts'
+import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { FALLAS } from '../observabilidad/promesas.ts'
+
+const entorno = usarEntorno()
+const leer = async () => (await entorno.operar('GET', '/servicio')).cuerpo
+const medida = async (nombre: string) =>
+  (await leer()).medidas.find((una: { nombre: string }) => una.nombre === nombre) as Record<string, unknown>
+const admin = (...args: string[]) =>
+  correrAqui(args, {
+    DATABASE_URL: entorno.databaseUrl,
+    MASTER_KEYS: MASTER_KEY,
+    DATA_DIR: entorno.dataDir,
+  })
+
+describe('GET /operaciones/v1/servicio', () => {
+  it('says that all is well at rest, and names every measure', async () => {
+    await entorno.quietud()
+    const { bien, listo, medidas } = await leer()
+    expect({ bien, listo }).toEqual({ bien: true, listo: true })
+    const nombres = measuresOf({}).map(({ nombre }) => nombre)
+    expect(medidas.map(({ nombre }: { nombre: string }) => nombre)).toEqual(nombres)
+    expect(measuresOf({ respaldo: '/respaldos' })).toEqual(MEASURES)
+  })
+
+  it('says what is wrong, and where the steps to take are', async () => {
+    const reparar = await FALLAS.guias_decisiones_vencidas!(entorno)
+    expect(await medida('guias_decisiones_vencidas')).toMatchObject({
+      ...{ valor: 1, limite: 0, bien: false, pagina: 'docs/operacion/decisiones-vencidas.md' },
+    })
+    expect(await leer()).toMatchObject({ bien: false, listo: true })
+    await reparar()
+    await hasta(async () => (await leer()).bien)
+  })
+
+  it('tells the queues whose jobs wait', async () => {
+    const reparar = await FALLAS.guias_cola_atraso_segundos!(entorno)
+    expect((await leer()).colas).toContainEqual({
+      ...{ cola: 'recuperaciones', trabajos: 1, bien: false, espera_segundos: expect.any(Number) },
+    })
+    await reparar()
+  })
+
+  it('is for keys with the scope administrar alone', async () => {
+    const llave = await entorno.nuevaLlaveDeOperacion(['ver', 'operar'])
+    expect((await entorno.pedir('GET', '/operaciones/v1/servicio', { llave })).status).toBe(403)
+  })
+
+  it('says that no worker has started yet while the queue has no tables', async () => {
+    await entorno.db.pool.query('alter schema pgboss rename to aparte')
+    try {
+      expect(await entorno.operar('GET', '/servicio')).toMatchObject({
+        ...{ status: 503, cuerpo: { codigo: 'no_disponible', mensaje: expect.stringMatching(/npm run worker/) } },
+      })
+      const { codigo, errores } = await admin('estado')
+      expect({ codigo, errores }).toEqual({ codigo: 1, errores: expect.stringMatching(/npm run worker/) })
+    } finally {
+      await entorno.db.pool.query('alter schema aparte rename to pgboss')
+    }
+  })
+
+  it('names pages that exist', () => {
+    for (const { pagina } of MEASURES)
+      if (pagina) expect(readFileSync(`docs/operacion/${pagina}.md`, 'utf8')).toMatch(/^# /)
+  })
+})
+
+describe('npm run admin -- estado', () => {
+  it('shows it on one screen, and ends with 1 if something is wrong', async () => {
+    const bien = await admin('estado')
+    expect(bien.codigo, bien.salida).toBe(0)
+    expect(bien.salida).toContain('Todo está bien.')
+    expect(bien.salida.split('\n').length).toBeLessThan(24)
+    const reparar = await FALLAS.guias_decisiones_vencidas!(entorno)
+    const mal = await admin('estado')
+    expect(mal.codigo).toBe(1)
+    // What needs a person comes first.
+    expect(mal.salida.lastIndexOf('✘')).toBeLessThan(mal.salida.indexOf('✔'))
+    expect(mal.salida).toMatch(/✘ Decisiones cuyo plazo pasó +1, límite 0 {2}docs\/operacion\/decisiones-vencidas\.md/)
+    await reparar()
+  })
+})

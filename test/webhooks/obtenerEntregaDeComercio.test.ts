@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+import { entregaDe, nadie } from './webhooks.ts'
+
+const entorno = compartirEntorno()
+
+const obtener = (comercio: string, webhook: string, entrega: string) =>
+  entorno.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/entregas/${entrega}`)
+
+describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/entregas/{entrega}', () => {
+  it('gives what the merchant gets, and the merchant sees in its record that it was looked at', async () => {
+    const { api, comercio, llave } = await entorno.nuevoComercio()
+    const { webhook } = await api.webhooks.crear({ ...nadie(), tipos: ['guia.cancelado'] })
+    const { guia } = await api.guias.crear(unaGuia())
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    await api.guias.cancelar(guia)
+    const entrega = entregaDe(webhook, guia, 2)
+    const { status, cuerpo } = await obtener(comercio, webhook, entrega)
+    expect([status, cuerpo]).toEqual([200, await api.webhooks.obtenerEntrega(webhook, entrega)])
+    expect(JSON.parse(cuerpo.cuerpo).datos.guia.guia).toBe(guia)
+    const lineas = async () =>
+      (await entorno.pedir('GET', '/api/v1/bitacora', { llave })).cuerpo.datos.map(
+        ({ accion, sobre }: { accion: string; sobre: { identificador: string } | null }) => [
+          ...[accion, sobre?.identificador],
+        ],
+      )
+    await expect.poll(lineas).toContainEqual(['obtenerEntregaDeComercio', entrega])
+  })
+
+  it('returns 404 for an unknown delivery, and for another merchant’s', async () => {
+    const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
+    const { webhook } = await uno.api.webhooks.crear(nadie())
+    const { guia } = await uno.api.guias.crear(unaGuia())
+    const ninguna = await obtener(uno.comercio, webhook, entregaDe(webhook, guia, 9))
+    expect([ninguna.status, ninguna.cuerpo.codigo]).toEqual([404, 'entrega_de_webhook_desconocida'])
+    expect((await obtener(otro.comercio, webhook, entregaDe(webhook, guia))).status).toBe(404)
+  })
+})
