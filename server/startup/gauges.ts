@@ -19,9 +19,17 @@ export function observeDatabase(registers: Registry[], deps: Observed): void {
 
 function observeQueues(registers: Registry[], deps: Observed): void {
   const { colas = [] } = deps
+  // Both gauges are read at the same time, from one query.
+  let reading: ReturnType<typeof readQueues> | undefined
+  const read = () => {
+    reading ??= readQueues(deps).finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
   const medir = (name: string, help: string, de: 'cuantos' | 'segundos') =>
     gauge(registers, { name, help, labelNames: ['cola'] }, async () => {
-      const filas = new Map((await readQueues(deps)).map((fila) => [fila.cola, fila[de]]))
+      const filas = new Map((await read()).map((fila) => [fila.cola, fila[de]]))
       return colas.map((cola) => [{ cola }, filas.get(cola) ?? 0])
     })
   medir('guias_cola_trabajos', 'Jobs that are due and that no worker has taken, by queue.', 'cuantos')

@@ -34,9 +34,15 @@ export function crearPuente(servicio: Client, version: string): Server {
     { name: 'guias', title: 'Guías de envío', version },
     { capabilities: { tools: {}, resources: {} }, ...(instructions === undefined ? {} : { instructions }) },
   )
-  puente.setRequestHandler('tools/list', async () => ({ tools: (await servicio.listTools()).tools }))
-  puente.setRequestHandler('tools/call', async ({ params: { name, arguments: argumentos = {} } }) => {
+  let conocidas: readonly Tool[] | undefined
+  const listar = async () => {
     const { tools } = await servicio.listTools()
+    conocidas = tools
+    return tools
+  }
+  puente.setRequestHandler('tools/list', async () => ({ tools: await listar() }))
+  puente.setRequestHandler('tools/call', async ({ params: { name, arguments: argumentos = {} } }) => {
+    const tools = conocidas ?? (await listar())
     return llamar(
       servicio,
       tools.find((una) => una.name === name),

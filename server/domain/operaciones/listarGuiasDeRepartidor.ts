@@ -42,7 +42,9 @@ export const listarGuiasDeRepartidor: Handler<'listarGuiasDeRepartidor'> = async
   ])
   const filas = suyas.toSorted((una, otra) => otra.estado_en.getTime() - una.estado_en.getTime()).slice(0, MAXIMO)
   const primeras = suAsignadas.toSorted((una, otra) => (una.dia < otra.dia ? -1 : 1)).slice(0, MAXIMO)
-  const [datos, asignadas] = await Promise.all([presentarGuias(deps, filas), presentarGuias(deps, primeras)])
+  const guias = await presentarGuias(deps, [...filas, ...primeras])
+  const datos = guias.slice(0, filas.length)
+  const asignadas = guias.slice(filas.length)
   await bitacora.consultada(quien, {
     accion: 'listarGuiasDeRepartidor',
     sobre: ['repartidor', repartidor],

@@ -59,10 +59,14 @@ export const olvidarPersona = (deps: DepsDeOlvidos, quien: Quien, suya: DeQuien)
 
 /**
  * Carries out the erasures that the file storage has recorded and this database has not, because it was restored to an
- * earlier instant.
+ * earlier instant. Processes wait for each other only if there is one.
  * @returns number of erasures
  */
-export const repetirOlvidos = (deps: DepsDeOlvidos): Promise<number> => inTurn(deps.db, 'olvidos', () => repetir(deps))
+export const repetirOlvidos = async (deps: DepsDeOlvidos): Promise<number> => {
+  const { db, almacen } = deps
+  const falta = await almacen.existe(claveDe((await leerUltimo(db)) + 1))
+  return falta ? inTurn(db, 'olvidos', () => repetir(deps)) : 0
+}
 
 async function repetir(deps: DepsDeOlvidos): Promise<number> {
   const { db, secretos, almacen, reloj, log } = deps
