@@ -2,6 +2,7 @@ import { translateError } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import type { Connections } from './connections.ts'
 import { type Db, type Query, queryWith, statement } from './db.ts'
+import { readLsn } from './lsn.ts'
 
 /** Reads from the database or from a replica of it. */
 export interface ReadDb {
@@ -23,12 +24,6 @@ const REHECHO = statement<object, { lsn: string }>(
   'replica.rehecho',
   'select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end)::text as lsn',
 )
-
-/** Reads a WAL position such as `16/B374D848` as a number. */
-export function readLsn(lsn: string): bigint {
-  const [alta, baja] = lsn.split('/')
-  return BigInt(`0x${alta}${baja!.padStart(8, '0')}`)
-}
 
 /**
  * Streaming replica that is read while its delay is small. A query starts a check of the delay, in the background and

@@ -14,7 +14,8 @@ export interface ServiceRow {
   pagina: string | null
 }
 
-const pageOf = (nombre: string) => `docs/operacion/${nombre}.md`
+/** Returns the path of the page with the steps for what is measured. */
+export const pageOf = (nombre: string) => `docs/operacion/${nombre}.md`
 
 /** Returns the state of the service as rows. Rows beyond their limit come first. */
 export function serviceRows({ listo, medidas, colas }: EstadoDelServicio): ServiceRow[] {

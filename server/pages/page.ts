@@ -1,5 +1,6 @@
 import type { Express, Request } from 'express'
 import { networkOf } from '../api/http/network.ts'
+import { Problema } from '../platform/errors.ts'
 import { readGenerated } from './assets.ts'
 import { frame, messagePage, ownHead, type PageContent } from './frame.ts'
 import type { Front, LinkPreview } from './front.ts'
@@ -134,6 +135,13 @@ export function waitPage(fachada: Front, urlPublica: string, segundos: number) {
 const MAL_PEDIDA: Sheet = {
   status: 405,
   ...messagePage('No se puede hacer eso aquí', html`Abra la dirección en su navegador para ver la página.`),
+}
+
+/** Returns the page for an operation's refusal of too many requests; undefined for any other error. */
+export function waitSheet(error: unknown): Sheet | undefined {
+  if (!(error instanceof Problema) || error.codigo !== 'demasiadas_solicitudes') return undefined
+  const cabeceras = { 'Retry-After': error.detalles.cabeceras?.['Retry-After'] ?? '60' }
+  return { status: 429, ...messagePage('Espere un momento', html`${error.message}`), cabeceras }
 }
 
 const esperen = (segundos: number) => ({

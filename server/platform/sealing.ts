@@ -55,12 +55,21 @@ export function unseal(secretos: Secrets, purpose: KeyPurpose, place: string, se
 }
 
 /**
+ * Decrypts the bytes of {@link seal}; undefined if no configured master key encrypted them.
+ * @throws Error if the bytes or their place were altered
+ */
+export const unsealIfKnown = (secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) =>
+  secretos.de(purpose, keyIdOf(sealed)) && unseal(secretos, purpose, place, sealed)
+
+/**
  * Re-encrypts the bytes of {@link seal} with the present master key. Undefined if no configured master key encrypted
  * the bytes.
  * @throws Error if the bytes or their place were altered
  */
-export const reseal = (secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) =>
-  secretos.de(purpose, keyIdOf(sealed)) && seal(secretos, purpose, place, unseal(secretos, purpose, place, sealed))
+export const reseal = (secretos: Secrets, purpose: KeyPurpose, place: string, sealed: Uint8Array) => {
+  const plain = unsealIfKnown(secretos, purpose, place, sealed)
+  return plain && seal(secretos, purpose, place, plain)
+}
 
 /** Returns the id of the master key that encrypted the bytes of {@link seal}. */
 export const keyIdOf = (sealed: Uint8Array): string => Buffer.from(sealed.subarray(0, KID)).toString('hex')

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Connections } from '../../server/data/connections.ts'
 import { type Db, dynamicStatement } from '../../server/data/db.ts'
-import { Replica, readLsn } from '../../server/data/replica.ts'
+import { readLsn } from '../../server/data/lsn.ts'
+import { Replica } from '../../server/data/replica.ts'
 import { createLog } from '../../server/platform/log.ts'
 
 it('orders positions of the log whose second part has fewer digits', () => {

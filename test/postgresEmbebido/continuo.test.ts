@@ -25,7 +25,8 @@ import {
 } from '../../server/data/embedded/continuous/folder.ts'
 import { WalInbox } from '../../server/data/embedded/continuous/inbox.ts'
 import { listPieces, readSegment, WalPieces } from '../../server/data/embedded/continuous/pieces.ts'
-import { readLsn, SEGMENT, segmentName } from '../../server/data/embedded/continuous/walStream.ts'
+import { SEGMENT, segmentName } from '../../server/data/embedded/continuous/walStream.ts'
+import { readLsn } from '../../server/data/lsn.ts'
 import { Passphrase } from '../../server/platform/backup/seal.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'guias-continuo-'))

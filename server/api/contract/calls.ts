@@ -1,7 +1,6 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Operaciones } from '../../generado/contrato/operaciones.ts'
-import { authenticate, requirePresence, requireScope } from '../http/authenticate.ts'
-import { correctCost, limitRate } from '../http/rateLimit.ts'
+import { correctCost } from '../http/rateLimit.ts'
 import type { Operation, OperationId } from './contract.ts'
 import type { DeclaredResponse, HandlerInput } from './handler.ts'
 import {
@@ -11,6 +10,7 @@ import {
   createDepsOf,
   explainRefusal,
   inputOf,
+  requireCaller,
   requireValid,
 } from './routes.ts'
 
@@ -94,10 +94,7 @@ function prepare<D extends BinderDeps>(
   depsOf: ReturnType<typeof createDepsOf<D>>,
 ): Prepared {
   const before = [
-    authenticate(operacion, autenticadores, deps),
-    limitRate(operacion, deps.limites),
-    requireScope(operacion),
-    requirePresence(operacion, deps.reloj),
+    ...requireCaller(operacion, autenticadores, deps),
     correctCost(operacion),
     ...requireValid(operacion, comprobar, deps.validacion),
   ]

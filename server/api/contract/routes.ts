@@ -56,10 +56,7 @@ export function bindRoutes<D extends BinderDeps>(
       deRuta[operacion.metodo](
         marcar(operacion),
         requireSameOrigin(operacion, deps.navegador),
-        authenticate(operacion, autenticadores, deps),
-        limitRate(operacion, deps.limites),
-        requireScope(operacion),
-        requirePresence(operacion, deps.reloj),
+        ...requireCaller(operacion, autenticadores, deps),
         checkContentType(operacion),
         readBody(operacion),
         correctCost(operacion),
@@ -74,6 +71,18 @@ export function bindRoutes<D extends BinderDeps>(
     deRuta.all(methodNotAllowed(suyas.map(({ metodo }) => metodo)))
   }
 }
+
+/** Returns the middlewares that refuse callers who may not call the operation, or not so often. */
+export const requireCaller = (
+  operacion: Operation,
+  autenticadores: Authenticators,
+  deps: BinderDeps,
+): RequestHandler[] => [
+  authenticate(operacion, autenticadores, deps),
+  limitRate(operacion, deps.limites),
+  requireScope(operacion),
+  requirePresence(operacion, deps.reloj),
+]
 
 /** Returns the middlewares that refuse what the contract does not admit. */
 export const requireValid = (

@@ -158,25 +158,19 @@ export function authenticate(
       if (sesion.faltaSegundoFactor && !sinSegundoFactor) throw withoutSecondFactor(esquema)
       return instead ? keyOf(sesion, esquema) : sesion
     }
+    const refuse = (problema: Problema): never => {
+      req.solicitud.llave = autenticadores.nombrar(presentada)
+      limites.countFailure(red)
+      throw problema
+    }
     verificar(presentada, (buscar) => limites.lookUp(red, buscar))
       .then((identidad) => {
-        if (!identidad) {
-          req.solicitud.llave = autenticadores.nombrar(presentada)
-          limites.countFailure(red)
-          throw noVale()
-        }
-        if (identidad.demostracion && !acceptsDemo(ajustes, isForwarded(req))) {
-          req.solicitud.llave = autenticadores.nombrar(presentada)
-          limites.countFailure(red)
-          throw soloAqui()
-        }
+        if (!identidad) return refuse(noVale())
+        if (identidad.demostracion && !acceptsDemo(ajustes, isForwarded(req))) return refuse(soloAqui())
         // The key's networks are checked before the rate limits. A stolen key used from another network therefore takes
         // nothing from its owner's rate.
-        if ('rangos' in identidad && identidad.rangos.length > 0 && !isInRange(ip, identidad.rangos)) {
-          req.solicitud.llave = autenticadores.nombrar(presentada)
-          limites.countFailure(red)
-          throw uniformProblem('red_no_permitida')
-        }
+        if ('rangos' in identidad && identidad.rangos.length > 0 && !isInRange(ip, identidad.rangos))
+          return refuse(uniformProblem('red_no_permitida'))
         limites.vouch(red)
         req.solicitud.identidad = 'membresia' in identidad ? ofSession(identidad, req, enSesion) : identidad
         next()

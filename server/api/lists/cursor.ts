@@ -1,4 +1,5 @@
 import { Problema } from '../../platform/errors.ts'
+import { remembering } from '../../platform/remember.ts'
 import { keyIdOf, seal, unseal } from '../../platform/sealing.ts'
 import { digest, type Secrets } from '../../platform/secrets.ts'
 
@@ -29,22 +30,6 @@ export interface Cursors {
 const MAX_RECIENTES = 1_000
 
 /**
- * Creates a cache of a function's results by its text argument. It keeps the newest {@link MAX_RECIENTES} results, and
- * no exception.
- */
-function recordar<T>(): (texto: string, hacer: () => T) => T {
-  const hechos = new Map<string, T>()
-  return (texto, hacer) => {
-    const conocido = hechos.get(texto)
-    if (conocido !== undefined) return conocido
-    const nuevo = hacer()
-    if (hechos.size >= MAX_RECIENTES) hechos.delete(hechos.keys().next().value!)
-    hechos.set(texto, nuevo)
-    return nuevo
-  }
-}
-
-/**
  * Creates opaque, authenticated cursors: AES-256-GCM with the list ({@link CursorScope}) as additional data. Positions
  * are encrypted and not only signed, because they contain internal keys, which never leave the server.
  *
@@ -72,19 +57,15 @@ export function createCursors(secretos: Secrets): Cursors {
       throw new Error('the cursor is not from this service')
     return JSON.parse(unseal(secretos, 'cursores', adicionales, bytes).toString()) as CursorPosition
   }
-  // The cache key is the list plus the text, which is unambiguous. The list is a JSON array, and no JSON array is a
-  // prefix of another JSON array.
-  const cifrados = recordar<string>()
-  const descifrados = recordar<CursorPosition>()
+  const cifrado = remembering(MAX_RECIENTES, cifrar)
+  const descifrado = remembering(MAX_RECIENTES, descifrar)
   return {
     cifrar(ambito, posicion) {
-      const [adicionales, claro] = [adicional(ambito), JSON.stringify(posicion)]
-      return cifrados(adicionales + claro, () => cifrar(adicionales, claro))
+      return cifrado(adicional(ambito), JSON.stringify(posicion))
     },
     descifrar(ambito, cursor) {
-      const adicionales = adicional(ambito)
       try {
-        return descifrados(adicionales + cursor, () => descifrar(adicionales, cursor))
+        return descifrado(adicional(ambito), cursor)
       } catch (cause) {
         throw new Problema(
           'cursor_invalido',

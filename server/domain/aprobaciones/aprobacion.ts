@@ -3,7 +3,7 @@ import type { aprobacion } from '../../generado/contrato/prisma/client.ts'
 import type { Aprobacion, ContenidoDeAprobacion } from '../../generado/contrato/tipos/index.ts'
 import { randomBase32 } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
-import { keyIdOf, seal, unseal } from '../../platform/sealing.ts'
+import { seal, unsealIfKnown } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
 
 /** Hours within which a request for approval can be decided. */
@@ -70,8 +70,8 @@ export function leerContenido(
   secretos: Deps['secretos'],
   { id, contenido }: Pick<FilaAprobacion, 'id' | 'contenido'>,
 ): ContenidoGuardado | null {
-  if (contenido === null || !secretos.de('aprobaciones', keyIdOf(contenido))) return null
-  return JSON.parse(unseal(secretos, 'aprobaciones', id, contenido).toString())
+  const claro = contenido && unsealIfKnown(secretos, 'aprobaciones', id, contenido)
+  return claro ? JSON.parse(claro.toString()) : null
 }
 
 /**

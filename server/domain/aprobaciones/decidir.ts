@@ -6,6 +6,7 @@ import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { avisarDecision, EFECTOS } from '../equipo/aprobable.ts'
 import { ADMINISTRADORAS, EMPRESA } from '../equipo/persona.ts'
+import { llaveDeEmpresa } from '../equipo/sesion.ts'
 import {
   aprobacionCerrada,
   exigirAprobacion,
@@ -76,8 +77,9 @@ export async function decidir(
   { estado, razon }: Decision,
 ): Promise<Aprobacion> {
   const { db, reloj, secretos, bitacora, avisarTrabajo } = deps
-  const { persona: decide, nombre, como } = quien.identidad
-  if (!como || !('operador' in como) || !como.alcances.includes('administrar'))
+  const { persona: decide, nombre } = quien.identidad
+  const como = llaveDeEmpresa(quien.identidad, 'administrar')
+  if (!como)
     throw new Problema('alcance_insuficiente', 'La operación pide el alcance administrar y su cuenta no lo tiene.')
   const fila = await exigirAprobacion(db, codigo)
   const { id, aprobacion, tipo, pide } = fila

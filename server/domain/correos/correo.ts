@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type Query, type RowOf, statement } from '../../data/db.ts'
 import type { correo } from '../../generado/contrato/prisma/client.ts'
-import { keyIdOf, seal, unseal } from '../../platform/sealing.ts'
+import { seal, unsealIfKnown } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
 import type { DatosDeCorreo, TipoDeCorreo } from './plantillas.ts'
 
@@ -74,9 +74,8 @@ export function leerCorreo(
   secretos: Deps['secretos'],
   { id, contenido }: Pick<FilaCorreo, 'id' | 'contenido'>,
 ): ContenidoDeCorreo | undefined {
-  if (contenido === null) return undefined
-  if (!secretos.de('correos', keyIdOf(contenido))) return undefined
-  return JSON.parse(unseal(secretos, 'correos', id, contenido).toString())
+  const claro = contenido && unsealIfKnown(secretos, 'correos', id, contenido)
+  return claro ? JSON.parse(claro.toString()) : undefined
 }
 
 const OLVIDAR = statement<{ huellas: readonly Uint8Array[] }>(

@@ -1,4 +1,5 @@
 import { inTransaction } from '../../data/db.ts'
+import { buscarComercio } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { exigirAlcancesPropios } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
@@ -50,6 +51,6 @@ export const cambiarMembresia: Handler<'cambiarMembresia'> = async ({ path, body
 export async function deBitacora(db: Deps['db'], ambito: string) {
   const codigo = comercioDe(ambito)
   if (codigo === null) return {}
-  const comercio = await db.prisma.comercio.findUnique({ where: { comercio: codigo } })
+  const comercio = await buscarComercio(db, codigo)
   return comercio ? { de: { comercio_id: comercio.id, modo: null } } : {}
 }

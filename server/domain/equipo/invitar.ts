@@ -4,6 +4,7 @@ import type { Aprobacion, Invitacion } from '../../generado/contrato/tipos/index
 import { ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
+import { exigirComercio } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { exigirAlcancesPropios } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
@@ -34,9 +35,7 @@ export async function invitar(
   const ambito = codigo ?? EMPRESA
   exigirAlcancesDe(ambito, alcances)
   exigirAlcancesPropios(quien.identidad, alcancesDeEmpresa(alcances), REMEDIO_DE_ALCANCES)
-  const comercio = codigo === undefined ? null : await db.prisma.comercio.findUnique({ where: { comercio: codigo } })
-  if (codigo !== undefined && !comercio)
-    throw new Problema('comercio_desconocido', 'No hay ningún comercio con ese identificador.')
+  const comercio = codigo === undefined ? undefined : await exigirComercio(db, codigo)
   if (await yaEsta(db.consultar, { correo, ambito }))
     throw new Problema('persona_repetida', 'Esa persona ya está. Cambie los permisos de su membresía.')
   const hecha = await inTransaction(db.central, async (consultar): Promise<Invitado> => {

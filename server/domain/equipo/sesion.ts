@@ -1,5 +1,6 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { wideNetwork } from '../../api/http/network.ts'
+import { readByDigest } from '../../data/byDigest.ts'
 import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { persona, sesion_persona } from '../../generado/contrato/prisma/client.ts'
 import type { Modo, Pais, SesionDePersona } from '../../generado/contrato/tipos/index.ts'
@@ -63,23 +64,14 @@ const BUSCAR = statement<{ hash: Buffer }, FilaSesionDePersona>(
   `${DE_SESION} where s.hash = :hash`,
 )
 
-/** Separate statement for several digests, because PostgreSQL plans a statement with a list anew each time. */
 const BUSCAR_VARIAS = statement<{ hashes: readonly Buffer[] }, FilaSesionDePersona>(
   'equipo.buscarSesiones',
   `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
 )
 
 /** Returns the sessions of persons whose tokens have these digests (base64), by digest, including expired sessions. */
-export async function buscarSesionesDePersona(
-  db: Db,
-  huellas: readonly string[],
-): Promise<ReadonlyMap<string, FilaSesionDePersona>> {
-  const hashes = huellas.map((huella) => Buffer.from(huella, 'base64'))
-  const [hash] = hashes
-  const filas =
-    hashes.length === 1 ? await db.consultar(BUSCAR, { hash: hash! }) : await db.consultar(BUSCAR_VARIAS, { hashes })
-  return new Map(filas.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
-}
+export const buscarSesionesDePersona = (db: Db, huellas: readonly string[]) =>
+  readByDigest(db, BUSCAR, BUSCAR_VARIAS, huellas)
 
 /**
  * Returns the identity of a session, with the API key that corresponds to its membership. Called once each time the row
@@ -92,6 +84,12 @@ export function identidadDePersona(fila: FilaSesionDePersona): Identities['sesio
   const como = llaveDe(fila, ambito)
   return { ...suya, red, creado_en, vence_en, presencia_en, faltaSegundoFactor, demostracion: false, como }
 }
+
+/** Returns the company's key that corresponds to a session, if it has the scope; undefined otherwise. */
+export const llaveDeEmpresa = (
+  { como }: Pick<Identities['sesionDePersona'], 'como'>,
+  alcance: Identities['llaveDeOperacion']['alcances'][number],
+) => (como !== undefined && 'operador' in como && como.alcances.includes(alcance) ? como : undefined)
 
 /**
  * Returns the API key that corresponds to a membership. Its rate limits are counted under the person's code, so that

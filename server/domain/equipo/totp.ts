@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import type { segundo_factor } from '../../generado/contrato/prisma/client.ts'
-import { keyIdOf, reseal, seal, unseal } from '../../platform/sealing.ts'
+import { keyIdOf, reseal, seal, unsealIfKnown } from '../../platform/sealing.ts'
 import type { Deps } from '../deps.ts'
 
 /** Seconds of a time step (RFC 6238, 4.1). */
@@ -45,9 +45,10 @@ export async function pasoDe(
   sellado: Uint8Array,
   codigo: string,
 ): Promise<number | undefined> {
-  if (!/^[0-9]{6}$/.test(codigo) || !secretos.de('segundo_factor', keyIdOf(sellado))) return undefined
+  if (!/^[0-9]{6}$/.test(codigo)) return undefined
+  const secret = unsealIfKnown(secretos, 'segundo_factor', lugarDe(persona_id), sellado)?.toString()
+  if (secret === undefined) return undefined
   const { verify } = await cargar()
-  const secret = unseal(secretos, 'segundo_factor', lugarDe(persona_id), sellado).toString()
   const epoch = Math.floor(reloj().getTime() / 1_000)
   const verificado = await verify({
     strategy: 'totp',

@@ -65,24 +65,26 @@ export function crearAutenticadores(
     },
     gracia,
   )
-  const leerSesion = juntando((huellas) => buscarSesiones(db, huellas))
-  const sesiones = new Recordadas(ahoraMs, (token) => {
-    if (!isToken(token)) return undefined
-    return async () => {
-      const fila = await leerSesion(tokenHashText(token))
-      const identidad = fila && identidadDeSesion(fila)
-      return identidad && identidad.vence_en > reloj() ? identidad : undefined
-    }
-  })
-
-  const leerSesionDePersona = juntando((huellas) => buscarSesionesDePersona(db, huellas))
-  const sesionesDePersona = new Recordadas(ahoraMs, (token) => {
-    if (!isToken(token)) return undefined
-    return async () => {
-      const fila = await leerSesionDePersona(tokenHashText(token))
-      return fila && fila.vence_en > reloj() ? identidadDePersona(fila) : undefined
-    }
-  })
+  /** Identities of sessions by their tokens. A session that has ended counts as unknown. */
+  const deSesiones = <Fila, Identidad extends { vence_en: Date }>(
+    buscar: (huellas: readonly string[]) => Promise<ReadonlyMap<string, Fila>>,
+    identidadDe: (fila: Fila) => Identidad,
+  ) => {
+    const leerSesion = juntando(buscar)
+    const vigente = (identidad: Identidad | undefined) =>
+      identidad && identidad.vence_en > reloj() ? identidad : undefined
+    const recordadas = new Recordadas(ahoraMs, (token) => {
+      if (!isToken(token)) return undefined
+      return async () => {
+        const fila = await leerSesion(tokenHashText(token))
+        return vigente(fila && identidadDe(fila))
+      }
+    })
+    const leer = async (token: string, averiguar = sinMas) => vigente(await recordadas.leer(token, averiguar))
+    return { conoce: (token: string) => recordadas.conoce(token), leer }
+  }
+  const sesiones = deSesiones((huellas) => buscarSesiones(db, huellas), identidadDeSesion)
+  const sesionesDePersona = deSesiones((huellas) => buscarSesionesDePersona(db, huellas), identidadDePersona)
 
   const verificar = async (texto: string, averiguar: LookUp) => {
     const leida = await llaves.leer(texto, averiguar)
@@ -103,14 +105,8 @@ export function crearAutenticadores(
       const identidad = await verificar(texto, averiguar)
       return identidad && 'operador' in identidad ? identidad : undefined
     },
-    async sesionDePersona(token, averiguar = sinMas) {
-      const identidad = await sesionesDePersona.leer(token, averiguar)
-      return identidad && identidad.vence_en > reloj() ? identidad : undefined
-    },
-    async sesionDeRepartidor(token, averiguar = sinMas) {
-      const identidad = await sesiones.leer(token, averiguar)
-      return identidad && identidad.vence_en > reloj() ? identidad : undefined
-    },
+    sesionDePersona: sesionesDePersona.leer,
+    sesionDeRepartidor: sesiones.leer,
   }
 }
 

@@ -2,7 +2,8 @@ import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
-import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
+import { tokenHash } from '../../platform/codes/token.ts'
+import { tokenDe } from '../ubicacion/ubicacion.ts'
 import { anotarEnlaces, enlaceDe } from './links.ts'
 import { countOfOtherParts, MAX_POR_TELEFONO, QUEUE_POSITION, SENT_BY_TELEFONO, YA_RECIBIO } from './phoneQuota.ts'
 import { conEnlace, ES_LA_ULTIMA, type ExtraChange, haceFalta, venceEnlace, withSolicitud } from './requestSql.ts'
@@ -100,7 +101,7 @@ export async function reclamar(
   const filas = mensajes.map(({ id, comercio_id }) => ({
     id,
     comercio_id,
-    huella: huellaDe(tokens.get(id)!).toString('hex'),
+    huella: tokenHash(tokens.get(id)!).toString('hex'),
   }))
   await anotarEnlaces(db, filas)
   const reclamados = await askByMerchant(db, filas, async (suya, filas) => {

@@ -2,8 +2,9 @@ import { statement } from '../../data/db.ts'
 import { askByMerchant } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
+import { tokenHash } from '../../platform/codes/token.ts'
 import { currentTrace } from '../../platform/tracing.ts'
-import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
+import { tokenDe } from '../ubicacion/ubicacion.ts'
 import { anotarEnlaces, enlaceDe } from './links.ts'
 import {
   announceChange,
@@ -101,7 +102,7 @@ export async function marcarEnviados(
   const ahora = reloj()
   const filas = mensajes.map(({ id, comercio_id, proveedor_id }) => {
     const { token } = tokenDe(secretos, id)!
-    return { id, comercio_id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
+    return { id, comercio_id, proveedor_id: proveedor_id ?? null, huella: tokenHash(token).toString('hex') }
   })
   await anotarEnlaces(db, filas)
   const entregas = await inTracesOf(db, 'ubicacion.solicitada', filas, (suyas) =>

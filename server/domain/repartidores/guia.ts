@@ -43,8 +43,8 @@ export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<s
   return new Map(filas.map((fila) => [fila.guia, fila]))
 }
 
-/** Maximum guides listed. No courier carries so many in a day. */
-const SUYAS = 500
+/** Maximum guides of a courier that are listed or counted. No courier carries so many in a day. */
+export const SUYAS = 500
 
 const BUSCAR_SUYAS = statement<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
   'repartidores.suyas',

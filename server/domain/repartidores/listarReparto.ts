@@ -8,9 +8,7 @@ import { type ParametrosPorTomar, POR_TOMAR, paramsPorTomar } from '../asignacio
 import { zonaDeLaEmpresa } from '../catalogo/zona.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import type { Handler } from '../operation.ts'
-
-/** Maximum guides that each count reads. No courier carries so many in a day. */
-const MAXIMO = 500
+import { SUYAS } from './guia.ts'
 
 interface Cuenta {
   repartidor: string
@@ -28,12 +26,12 @@ const CONTAR = statement<{ repartidores: readonly string[]; estados: readonly Es
   `select r.repartidor, e.estado, g.guias
    from unnest(:repartidores::text[]) r(repartidor) cross join unnest(:estados::text[]) e(estado) cross join lateral (
      select count(*)::int as guias from (
-       select from guia where custodio = r.repartidor and estado = e.estado limit ${MAXIMO}) s) g
+       select from guia where custodio = r.repartidor and estado = e.estado limit ${SUYAS}) s) g
    union all
    select r.repartidor, null, g.guias from unnest(:repartidores::text[]) r(repartidor) cross join lateral (
      select count(*)::int as guias from (
        select from guia where custodio = r.repartidor and estado in ('entregado', 'devuelto')
-         and estado_en >= :desde::timestamptz limit ${MAXIMO}) s) g`,
+         and estado_en >= :desde::timestamptz limit ${SUYAS}) s) g`,
   { alcance: 'parte', plan: 'indexed' },
 )
 
@@ -46,7 +44,7 @@ const CONTAR_ASIGNADAS = statement<
   `select r.repartidor, p.guias from unnest(:repartidores::text[]) r(repartidor) cross join lateral (
      select count(*)::int as guias from (
        select from asignacion a join guia g on g.comercio_id = a.comercio_id and g.modo = a.modo and g.id = a.guia_id
-       where a.repartidor = r.repartidor and ${POR_TOMAR} limit ${MAXIMO}) s) p`,
+       where a.repartidor = r.repartidor and ${POR_TOMAR} limit ${SUYAS}) s) p`,
   { alcance: 'parte', plan: 'indexed' },
 )
 

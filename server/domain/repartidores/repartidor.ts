@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { readByDigest } from '../../data/byDigest.ts'
 import { type Db, type Query, statement } from '../../data/db.ts'
 import type { repartidor, sesion_repartidor } from '../../generado/contrato/prisma/client.ts'
 import type { QuienReparte, Repartidor, RepartidorConCodigo, Sesion } from '../../generado/contrato/tipos/index.ts'
@@ -154,23 +155,13 @@ const DE_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.n
 
 const BUSCAR = statement<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${DE_SESION} where s.hash = :hash`)
 
-/**
- * Separate statement for several digests, as for API keys (`llaves/llave.ts`): a list of values is planned anew for
- * each list.
- */
 const BUSCAR_VARIAS = statement<{ hashes: readonly Buffer[] }, FilaSesion>(
   'sesiones.buscarVarias',
   `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
 )
 
 /** Returns the sessions whose tokens have these digests, by digest, including expired sessions. */
-export async function buscarSesiones(db: Db, huellas: readonly string[]): Promise<ReadonlyMap<string, FilaSesion>> {
-  const hashes = huellas.map((huella) => Buffer.from(huella, 'base64'))
-  const [hash] = hashes
-  const filas =
-    hashes.length === 1 ? await db.consultar(BUSCAR, { hash: hash! }) : await db.consultar(BUSCAR_VARIAS, { hashes })
-  return new Map(filas.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
-}
+export const buscarSesiones = (db: Db, huellas: readonly string[]) => readByDigest(db, BUSCAR, BUSCAR_VARIAS, huellas)
 
 /** Returns a session in the contract's form. */
 export const presentarSesion = ({

@@ -1,6 +1,7 @@
 import { type Db, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import type { Dia, Motivo, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayIn, isDay } from '../../platform/time/day.ts'
 import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
@@ -13,7 +14,6 @@ import { conGuiaTomada, type Escritor, type GuiaTomada } from '../guias/tomada.t
 import {
   enlacePorSeguir,
   type FallaDeLugar,
-  huellaDe,
   type LugarPropuesto,
   mismoLugar,
   type Propuesta,
@@ -124,7 +124,7 @@ type Hallada = FilaGuia & {
 }
 
 async function buscar(db: Db, token: string): Promise<Hallada | undefined> {
-  const huella = huellaDe(token)
+  const huella = tokenHash(token)
   return (await (await whereIs(db, huella.toString('hex')))?.consultar(POR_TOKEN, { huella }))?.[0]
 }
 

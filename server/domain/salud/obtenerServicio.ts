@@ -1,7 +1,7 @@
 import { unavailable } from '../../platform/errors.ts'
 import { measuresOf, readQueues } from '../measures.ts'
 import type { Handler } from '../operation.ts'
-import { ESPERA_DE_COLA } from '../serviceRows.ts'
+import { ESPERA_DE_COLA, pageOf } from '../serviceRows.ts'
 
 /** SQLSTATE of a missing table: the queue's tables exist only after the first worker has started. */
 const SIN_TABLA = '42P01'
@@ -22,7 +22,15 @@ export const obtenerServicio: Handler<'obtenerServicio'> = async (_solicitud, { 
   const medidas = suyas.map(({ nombre, titulo, unidad, limite, pagina }, i) => {
     const valor = Math.round(valores[i]!)
     const bien = limite === undefined || valor <= limite
-    return { nombre, titulo, unidad, valor, limite: limite ?? null, bien, pagina: paginaDe(pagina) }
+    return {
+      nombre,
+      titulo,
+      unidad,
+      valor,
+      limite: limite ?? null,
+      bien,
+      pagina: pagina === undefined ? null : pageOf(pagina),
+    }
   })
   const colas = enCola.map(({ cola, cuantos, segundos }) => ({
     cola,
@@ -33,5 +41,3 @@ export const obtenerServicio: Handler<'obtenerServicio'> = async (_solicitud, { 
   const bien = listo && [...medidas, ...colas].every((una) => una.bien)
   return { status: 200, body: { leido_en: reloj().toISOString(), bien, listo, medidas, colas } }
 }
-
-const paginaDe = (pagina: string | undefined) => (pagina === undefined ? null : `docs/operacion/${pagina}.md`)

@@ -1,5 +1,6 @@
 import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
+import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
@@ -8,7 +9,7 @@ import { juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer, proponerPalabras } from './propuesta.ts'
 import { pedirOtraVez } from './reenvio.ts'
-import { admiteUbicacion, enlacePorSeguir, huellaDe, lugarDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
+import { admiteUbicacion, enlacePorSeguir, lugarDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
 
 export type { LugarPropuesto } from './propuesta.ts'
 
@@ -122,7 +123,7 @@ type DepsDeSolicitudes = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'
 export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
   const { db, reloj } = deps
   const buscar = async (token: string) => {
-    const huella = huellaDe(token)
+    const huella = tokenHash(token)
     return (await (await whereIs(db, huella.toString('hex')))?.consultar(POR_TOKEN, { huella }))?.[0]
   }
   return {

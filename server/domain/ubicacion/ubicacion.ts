@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { Query } from '../../data/db.ts'
 import type { CodigoDeAdvertencia, UbicacionParaConfirmar } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
@@ -223,6 +223,3 @@ export function tokenDe(secretos: Secrets, mensajeId: string, kid?: string | nul
     .toString('base64url')
   return { kid: subclave.kid, token }
 }
-
-/** Returns the SHA-256 digest by which a recipient's token is looked up. */
-export const huellaDe = (token: string): Buffer => hash('sha256', token, 'buffer')

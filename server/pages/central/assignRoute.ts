@@ -6,7 +6,7 @@ import { dayInWords } from '../../platform/time/day.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { ASSIGN_FIELDS, type AssignFilters, type Assignment, assignPage, type Choice, type Sent } from './assign.ts'
-import { formOf, namesOf, newestMerchants, readCouriers } from './calls.ts'
+import { formOf, namesOf, newestMerchants, readCouriers, readPages } from './calls.ts'
 import { courierPage, couriersPage } from './couriers.ts'
 import { faultsOf, orProblem, sentenceOf, textOf } from './forms.ts'
 import type { Office } from './shell.ts'
@@ -112,20 +112,12 @@ function countByMunicipality(guias: readonly GuiaDeOperacion[]): (readonly [muni
 
 /** Reads the newest guides in a state, at most 300. Without `cuales`, leaves out guides that are already assigned. */
 async function readGuides(call: CallOperation, req: Request, { estado, comercio, cuales }: AssignFilters) {
-  const read: GuiaDeOperacion[] = []
-  let cursor: string | null = ''
-  for (let i = 0; i < PAGINAS_DE_GUIAS && cursor !== null; i++) {
-    const query: Record<string, string> = { limite: '100', estado }
-    const { body }: { body: { datos: GuiaDeOperacion[]; cursor_siguiente: string | null } } = await call(
-      req,
-      'buscarGuias',
-      { query: { ...query, ...(comercio && { comercio }), ...(cursor && { cursor }) } },
-    )
-    read.push(...body.datos)
-    cursor = body.cursor_siguiente
-  }
-  const guias = cuales === 'todas' ? read : read.filter(({ asignada_a }) => asignada_a === null)
-  return { guias, read: read.length, more: cursor !== null }
+  const filters = { estado, ...(comercio && { comercio }) }
+  const { datos, more } = await readPages<GuiaDeOperacion>(PAGINAS_DE_GUIAS, (query) =>
+    call(req, 'buscarGuias', { query: { ...filters, ...query } }),
+  )
+  const guias = cuales === 'todas' ? datos : datos.filter(({ asignada_a }) => asignada_a === null)
+  return { guias, read: datos.length, more }
 }
 
 type Couriers = Awaited<ReturnType<typeof readCouriers>>

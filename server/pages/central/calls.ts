@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import type { CallOperation, GoodResponse } from '../../api/contract/calls.ts'
+import type { CallOperation } from '../../api/contract/calls.ts'
 import type { Comercio, GuiaDeOperacion, Repartidor } from '../../generado/contrato/tipos/index.ts'
 import { FormError, readForm } from '../form.ts'
 
@@ -34,19 +34,28 @@ export async function newestMerchants(call: CallOperation, req: Request): Promis
   return byCode(body.datos)
 }
 
-/** Reads couriers, newest first, at most 500. */
-export async function readCouriers(call: CallOperation, req: Request): Promise<Repartidor[]> {
-  const read: Repartidor[] = []
+/**
+ * Reads a list page after page, 100 entries in each.
+ * @param read reads one page with these parameters
+ * @returns the entries, and true if there are more than `max` pages
+ */
+export async function readPages<T>(
+  max: number,
+  read: (query: Record<string, string>) => Promise<{ body: { datos: T[]; cursor_siguiente: string | null } }>,
+): Promise<{ datos: T[]; more: boolean }> {
+  const datos: T[] = []
   let cursor: string | null = ''
-  for (let i = 0; i < PAGINAS && cursor !== null; i++) {
-    const { body }: GoodResponse<'listarRepartidores'> = await call(req, 'listarRepartidores', {
-      query: { limite: '100', ...(cursor && { cursor }) },
-    })
-    read.push(...body.datos)
+  for (let i = 0; i < max && cursor !== null; i++) {
+    const { body } = await read({ limite: '100', ...(cursor && { cursor }) })
+    datos.push(...body.datos)
     cursor = body.cursor_siguiente
   }
-  return read
+  return { datos, more: cursor !== null }
 }
+
+/** Reads couriers, newest first, at most 500. */
+export const readCouriers = async (call: CallOperation, req: Request): Promise<Repartidor[]> =>
+  (await readPages(PAGINAS, (query) => call(req, 'listarRepartidores', { query }))).datos
 
 /** Reads a posted form; undefined if it is not a form of these pages. */
 export async function formOf<Campo extends string, Lista extends string = never>(

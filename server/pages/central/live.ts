@@ -4,7 +4,12 @@ import { networkOf } from '../../api/http/network.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { type News, newsAfter, readNews, readSnapshots, type Snapshots, writeSnapshots } from '../../data/news.ts'
 import type { Deps } from '../../domain/deps.ts'
-import { buscarSesionesDePersona, identidadDePersona, sesionDeToken } from '../../domain/equipo/sesion.ts'
+import {
+  buscarSesionesDePersona,
+  identidadDePersona,
+  llaveDeEmpresa,
+  sesionDeToken,
+} from '../../domain/equipo/sesion.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { tokenHashText } from '../../platform/codes/token.ts'
 
@@ -70,8 +75,8 @@ function refuse(res: Response, status: number, wait?: number) {
 }
 
 /** Reports whether a session may see the office's guides. */
-const mayWatch = ({ como, faltaSegundoFactor }: ReturnType<typeof identidadDePersona>): boolean =>
-  !faltaSegundoFactor && como !== undefined && 'operador' in como && como.alcances.includes('ver')
+const mayWatch = (person: ReturnType<typeof identidadDePersona>): boolean =>
+  !person.faltaSegundoFactor && llaveDeEmpresa(person, 'ver') !== undefined
 
 /** Open streams of this process, and the read of new events that they share. It reads only while a stream is open. */
 class LiveStreams {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
 import { PRESENCE_MS } from '../../api/contract/contract.ts'
+import { isPresent } from '../../api/http/authenticate.ts'
 import type { Comercio, Llave, LlaveCreada } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { FOREIGN_FORM } from '../form.ts'
@@ -81,7 +82,7 @@ async function showNew(call: CallOperation, { req, raiz, leyendo }: PageRequest,
     ...newMerchantPage(office, { refused, present }),
   })
   const invites = correo !== '' || persona !== ''
-  if (invites && Math.abs(office.now.getTime() - office.presence.getTime()) > PRESENCE_MS) {
+  if (invites && !isPresent({ presencia_en: office.presence }, office.now)) {
     const sentence = 'Todavía no se creó nada: invitar a una persona pide confirmar quién es usted.'
     return refuse({ values, sentence, faults: {}, presence: true }, 403)
   }

@@ -11,10 +11,10 @@ import { Problema } from '../../platform/errors.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { readGenerated } from '../assets.ts'
 import { FOREIGN_FORM, FORM_REFERRER } from '../form.ts'
-import { messagePage, ownHead } from '../frame.ts'
+import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
-import { Html, html } from '../html.ts'
-import { type Page, type PageRequest, type Sheet, servePage } from '../page.ts'
+import { Html } from '../html.ts'
+import { type Page, type PageRequest, type Sheet, servePage, waitSheet } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { ACTIONS, FIELD_OF, FIELDS } from './actions.ts'
 import { showAssign, showCourier, showCouriers } from './assignRoute.ts'
@@ -62,7 +62,11 @@ export function serveOffice(app: Express, fachada: Front, deps: OfficeDeps, call
       'form-action': "'self'",
       'img-src': images,
     })
-  const pictures = async () => permits(await storageOrigin(almacen))
+  let withPictures: Readonly<Record<string, string>> | undefined
+  const pictures = async () => {
+    withPictures ??= permits(await storageOrigin(almacen))
+    return withPictures
+  }
   const parts = { call, marca: fachada.marca.nombre, pictures }
   async function read(pedido: PageRequest): Promise<Sheet> {
     if (!pedido.leyendo && !navegador.esPropia(pedido.req)) return { status: 403, ...FOREIGN_FORM }
@@ -104,13 +108,9 @@ async function storageOrigin({ enlazar }: Deps['almacen']): Promise<string> {
 
 /** Returns the page for a session that exceeds the rate limit of the operations. Throws other errors again. */
 function waitOrThrow(error: unknown): Sheet {
-  if (!(error instanceof Problema) || error.codigo !== 'demasiadas_solicitudes') throw error
-  const wait = error.detalles.cabeceras?.['Retry-After'] ?? '60'
-  return {
-    status: 429,
-    ...messagePage('Espere un momento', html`${error.message}`),
-    cabeceras: { 'Retry-After': wait },
-  }
+  const sheet = waitSheet(error)
+  if (!sheet) throw error
+  return sheet
 }
 
 const nothing = (office: Office): Sheet => notThere(office, 'guias', NO_GUIDE)

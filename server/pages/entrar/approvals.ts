@@ -5,6 +5,7 @@ import { type DepsDeDecision, decidir, loDecideOtra } from '../../domain/aprobac
 import { retirar } from '../../domain/aprobaciones/retirar.ts'
 import type { Quien } from '../../domain/bitacora/bitacora.ts'
 import { loQueSePide } from '../../domain/equipo/aprobable.ts'
+import { llaveDeEmpresa } from '../../domain/equipo/sesion.ts'
 import type { Aprobacion, LlavePorAprobar } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { type Clock, createClock } from '../../platform/time/clock.ts'
@@ -19,8 +20,7 @@ type Person = Identities['sesionDePersona']
 /** Maximum characters of the reason of a refusal, as in the contract. */
 const MAX_REASON = 300
 /** Reports whether the session's membership lets a person decide approvals. */
-const administers = ({ como }: Person) =>
-  como !== undefined && 'operador' in como && como.alcances.includes('administrar')
+const administers = (person: Person) => llaveDeEmpresa(person, 'administrar') !== undefined
 
 interface CardOptions {
   raiz: string

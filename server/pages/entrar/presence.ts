@@ -13,10 +13,10 @@ import { readForm } from '../form.ts'
 import type { PageContent } from '../frame.ts'
 import { html } from '../html.ts'
 import type { Page, Sheet } from '../page.ts'
-import { button, notice } from '../ui/components.ts'
+import { button } from '../ui/components.ts'
 import { typedFactor } from './factorsView.ts'
 import { type SessionDeps, sessionOf } from './session.ts'
-import { codeField, type Faults, type PasskeyOptions, passkeyButton, summary } from './view.ts'
+import { codeField, type Faults, mailboxNotice, type PasskeyOptions, passkeyButton, summary } from './view.ts'
 
 /** Path of the page on which a person proves to be present. */
 const PATH = 'cuenta/presencia'
@@ -66,7 +66,7 @@ const codePage = (
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>En un minuto le llega a ${correo}. Vale 10 minutos, una vez, en este navegador.</p>
-${buzon && notice(html`<p>Aquí los correos no salen: están en el <a href="${raiz}buzon">buzón</a>.</p>`, 'espera')}
+${buzon && mailboxNotice(raiz)}
 <form method="post" action="${raiz}${PATH}/codigo"><input type="hidden" name="volver" value="${volver}">
 ${codeField(faults)}
 ${button({ text: 'Confirmar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
@@ -100,7 +100,8 @@ ${formas.includes('passkey') && html`<p>Con su passkey confirma desde el aparato
   }
 }
 
-const WRONG_FACTOR = 'El código no vale. Espere el siguiente de su app, o use uno de recuperación.'
+/** Sentence for a second factor that is wrong, or a code of it that was used before. */
+export const WRONG_FACTOR = 'El código no vale. Espere el siguiente de su app, o use uno de recuperación.'
 
 type Person = Quien & { identidad: Identities['sesionDePersona'] }
 

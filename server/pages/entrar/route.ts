@@ -1,6 +1,5 @@
 import type { Express, Request } from 'express'
 import { isPresent } from '../../api/http/authenticate.ts'
-import { networkOf } from '../../api/http/network.ts'
 import { createLimit } from '../../api/limits/buckets.ts'
 import { zonaDeLaEmpresa } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
@@ -23,12 +22,12 @@ import { FOREIGN_FORM, FORM_REFERRER, FormError, readForm } from '../form.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
-import { type Page, type PageRequest, type Sheet, servePage } from '../page.ts'
+import { type Page, type PageRequest, type Sheet, servePage, waitSheet } from '../page.ts'
 import { byDigest } from '../response.ts'
 import { approvalsPart, decideByForm } from './approvals.ts'
 import { changeFactors, changesFactors } from './factors.ts'
 import { factorsPart, limitedPage, secondFactorPage } from './factorsView.ts'
-import { askForPresence, createPresence, returnPath } from './presence.ts'
+import { askForPresence, createPresence, returnPath, WRONG_FACTOR } from './presence.ts'
 import { type SessionDeps, sessionOf } from './session.ts'
 import {
   ACCOUNT_FAILED,
@@ -40,7 +39,6 @@ import {
   INVALID_INVITATION,
   invitationPage,
   type PasskeyOptions,
-  tooManyPage,
   UNREADABLE_FORM,
 } from './view.ts'
 
@@ -87,10 +85,10 @@ export function servirEntrada(app: Express, fachada: Front, deps: SignInDeps) {
     atender: (pedido) => answer(deps, pedido, atender),
   })
   const ruta = (pedido: PageRequest) => {
-    const { resto, leyendo, raiz, req } = pedido
+    const { resto, leyendo, raiz } = pedido
     if (resto === 'segundo-factor') return segundoFactor(pedido)
-    if (resto === 'codigo') return leyendo ? verCodigo(raiz) : entrarConCodigo(req, raiz)
-    return leyendo ? verDireccion(raiz) : mandarCodigo(req, raiz)
+    if (resto === 'codigo') return leyendo ? verCodigo(raiz) : entrarConCodigo(pedido)
+    return leyendo ? verDireccion(raiz) : mandarCodigo(pedido)
   }
   servePage(app, '/entrar', pagina(ruta), (resto) => !['', 'codigo', 'segundo-factor'].includes(resto))
   servePage(app, '/invitacion', pagina(invitacion))
@@ -110,16 +108,13 @@ async function answer({ navegador }: SignInDeps, pedido: PageRequest, atender: P
     return await atender(pedido)
   } catch (error) {
     if (error instanceof FormError) return { status: error.status, ...UNREADABLE_FORM }
-    if (error instanceof Problema && error.codigo === 'demasiadas_solicitudes') {
-      const espera = error.detalles.cabeceras?.['Retry-After'] ?? '60'
-      return { status: 429, ...tooManyPage(error.message), cabeceras: { 'Retry-After': espera } }
-    }
+    const wait = waitSheet(error)
+    if (wait) return wait
     if (error instanceof Problema && error.codigo === 'enlace_invalido') return { status: 410, ...INVALID_INVITATION }
     throw error
   }
 }
 
-const redDe = (req: Request) => networkOf(req.ip ?? '')
 const agenteDe = (req: Request) => req.headers['user-agent'] ?? ''
 
 /** Returns the faults of a refused form by field; undefined for another error. */
@@ -139,9 +134,9 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
   const buzon = ajustes.buzon && ajustes.sinCorreo
   const verDireccion = async (raiz: string): Promise<Sheet> => ({ status: 200, ...addressPage(raiz, { passkeys }) })
   const verCodigo = async (raiz: string): Promise<Sheet> => ({ status: 200, ...codePage(raiz, { buzon }) })
-  const mandarCodigo = async (req: Request, raiz: string): Promise<Sheet> => {
+  const mandarCodigo = async ({ req, raiz, red }: PageRequest): Promise<Sheet> => {
     const { correo } = await readForm(req, ['correo'])
-    limitarEntradas(deps, redDe(req))
+    limitarEntradas(deps, red)
     try {
       const { token } = await escribirCodigo(deps, exigirCorreo(correo))
       const cabeceras = { 'Set-Cookie': navegador.ponerEntrada(token, MINUTOS_DE_CODIGO * 60) }
@@ -152,9 +147,8 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
       return { status: 422, ...addressPage(raiz, { correo, faults, passkeys }) }
     }
   }
-  const entrarConCodigo = async (req: Request, raiz: string): Promise<Sheet> => {
+  const entrarConCodigo = async ({ req, raiz, red }: PageRequest): Promise<Sheet> => {
     const { codigo } = await readForm(req, ['codigo'])
-    const red = redDe(req)
     const devolver = limitarEntradas(deps, red)
     const quien = { agente: agenteDe(req), red, idSolicitud: req.solicitud.id }
     try {
@@ -169,8 +163,7 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
       return { status: 303, a: `${raiz}cuenta`, cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
-      const faults = { codigo: 'El código no vale. Revíselo, o pida otro en este mismo navegador.' }
-      return { status: 401, ...codePage(raiz, { buzon, faults }) }
+      return { status: 401, ...codePage(raiz, { buzon, faults: { codigo: error.message } }) }
     }
   }
   return { verDireccion, verCodigo, mandarCodigo, entrarConCodigo }
@@ -197,7 +190,7 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
       return { status: 303, a: `${raiz}cuenta`, cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
-      const faults = { codigo: 'El código no vale. Espere el siguiente de su app, o use uno de recuperación.' }
+      const faults = { codigo: WRONG_FACTOR }
       return { status: 401, ...secondFactorPage(raiz, { formas, faults, passkeys }) }
     }
   }

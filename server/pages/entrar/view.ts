@@ -100,6 +100,10 @@ ${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attri
 ${passkeys && passkeyButton(raiz, passkeys.dominio, 'entrar')}`,
 })
 
+/** Returns the notice that mails are shown in the local mailbox. */
+export const mailboxNotice = (raiz: string) =>
+  notice(html`<p>Aquí los correos no salen: están en el <a href="${raiz}buzon">buzón</a>.</p>`, 'espera')
+
 /**
  * Returns the page that asks for the code. It looks the same whether or not the address belongs to a person.
  * @param buzon true if mails are shown in the local mailbox
@@ -108,7 +112,7 @@ export const codePage = (raiz: string, { buzon, faults = {} }: { buzon: boolean;
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>Si esa dirección es de una persona que trabaja aquí, en un minuto le llega un código. Vale 10 minutos, una vez, en este navegador.</p>
-${buzon && notice(html`<p>Aquí los correos no salen: están en el <a href="${raiz}buzon">buzón</a>.</p>`, 'espera')}
+${buzon && mailboxNotice(raiz)}
 <form method="post" action="${raiz}entrar/codigo">
 ${codeField(faults)}
 ${button({ text: 'Entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
@@ -257,6 +261,3 @@ export const ACCOUNT_FAILED = html`Vuelva a intentarlo en un minuto.`
 /** Returns a page with a message, and a link back to the account. */
 export const backPage = (titulo: string, mensaje: string, raiz: string): PageContent =>
   messagePage(titulo, html`${mensaje} <a href="${raiz}cuenta">Volver a su cuenta</a>`)
-
-/** Returns the page for a network with too many attempts. */
-export const tooManyPage = (mensaje: string): PageContent => messagePage('Espere un momento', html`${mensaje}`)

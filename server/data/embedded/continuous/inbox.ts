@@ -1,6 +1,7 @@
 import { setTimeout as dormir } from 'node:timers/promises'
+import type { Lsn } from '../../lsn.ts'
 import type { WalPieces } from './pieces.ts'
-import type { Lsn, WalStream } from './walStream.ts'
+import type { WalStream } from './walStream.ts'
 
 /**
  * Interval between two writes to the backup's folder, in milliseconds. A disaster loses at most the log of this time.

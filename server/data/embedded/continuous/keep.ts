@@ -10,6 +10,7 @@ import pg from 'pg'
 import { type ArchiveEntry, readArchive, textContents, writeArchive } from '../../../platform/backup/archive.ts'
 import type { Passphrase } from '../../../platform/backup/seal.ts'
 import type { Log } from '../../../platform/log.ts'
+import { type Lsn, readLsn } from '../../lsn.ts'
 import { backupCluster, keysOf } from '../backup.ts'
 import { EmbeddedPostgresError } from '../installation.ts'
 import { FileCopies } from './fileCopies.ts'
@@ -26,7 +27,7 @@ import {
 import { WalInbox } from './inbox.ts'
 import { WalPieces } from './pieces.ts'
 import { BACKUP_SLOT } from './slot.ts'
-import { type Lsn, readLsn, receiveWal } from './walStream.ts'
+import { receiveWal } from './walStream.ts'
 
 /** Settings of a continuous backup. */
 export interface ContinuousBackup {

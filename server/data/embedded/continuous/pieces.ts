@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRawSync } from 'node:zlib'
 import { FRAME, type Passphrase, type Sealer } from '../../../platform/backup/seal.ts'
-import { type Lsn, SEGMENT, segmentName } from './walStream.ts'
+import type { Lsn } from '../../lsn.ts'
+import { SEGMENT, segmentName } from './walStream.ts'
 
 const deflate = promisify(deflateRaw)
 /** Maximum bytes of the log in one frame. Even bytes that compression makes larger must fit. */

@@ -3,15 +3,7 @@
 
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
-
-/** Position in the log, in bytes. */
-export type Lsn = bigint
-
-/** Reads a position such as `16/B374D848`. */
-export function readLsn(text: string): Lsn {
-  const [high = '', low = ''] = text.split('/')
-  return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`)
-}
+import type { Lsn } from '../../lsn.ts'
 
 const showLsn = (lsn: Lsn) => `${(lsn >> 32n).toString(16)}/${(lsn & 0xffff_ffffn).toString(16)}`
 

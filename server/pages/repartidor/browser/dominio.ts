@@ -171,3 +171,11 @@ export const RELACIONES: Readonly<Record<Relacion, string>> = {
   vecino: 'Vecino',
   otro: 'Otra persona',
 }
+
+/** Returns the steps that a guide allows, given whether its place is confirmed. */
+export const posiblesDe = (pasos: readonly EstadoSiguiente[], confirmada: boolean): EstadoSiguiente[] =>
+  pasos.filter(({ con_ubicacion }) => confirmada || !con_ubicacion)
+
+/** Returns the place in the page where a step of a guide is taken. */
+export const rutaDe = (guia: string, { estado, con_prueba }: EstadoSiguiente): string =>
+  `guia/${guia}/${con_prueba ? 'entregar' : `paso/${estado}`}`

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
-import { leerGuia } from '../api.ts'
 import { abrirLector, type CodeScan, codigoDe } from '../codigos.ts'
 import { NOMBRES } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { filasDeReparto } from '../lista.ts'
 import { acciones as leerAcciones } from '../store/acciones.ts'
 import type { Sesion } from '../store/base.ts'
-import { guardarGuias, guardarSinAsignar, guardarSinDatos, guiasDe } from '../store/guias.ts'
+import { guardarSinDatos, guiasDe } from '../store/guias.ts'
+import { actualizar } from './guia.tsx'
 import { Lote } from './lote.tsx'
 import { SIN_ESPACIO } from './paso.tsx'
 import { Titulo, Volver } from './piezas.tsx'
@@ -146,7 +146,8 @@ const SIN_LECTOR = 'El lector no se pudo cargar: la primera vez hace falta cober
  */
 async function cargar(repartidor: string, guia: string): Promise<string> {
   await guardarSinDatos(repartidor, guia, false)
-  traer(repartidor, guia)
+  // Without coverage, `refrescar.ts` fetches the guide as soon as coverage returns.
+  void actualizar(repartidor, guia)
   return `${inGroups(guia)} en la lista.`
 }
 
@@ -172,14 +173,6 @@ function Leidas({ sesion, guias }: { sesion: Sesion; guias: readonly string[] })
       <Lote sesion={sesion} filas={filas ?? []} dice={guias.length === 1 ? '1 guía' : `${guias.length} guías`} />
     </>
   )
-}
-
-/** Fetches a guide from the server. Without coverage, `refrescar.ts` fetches it as soon as coverage returns. */
-async function traer(repartidor: string, guia: string) {
-  const respuesta = await leerGuia(guia).catch(() => undefined)
-  if (respuesta?.status === 200) await guardarGuias(repartidor, [respuesta.cuerpo], respuesta.servidor)
-  if (respuesta?.status === 404) await guardarSinDatos(repartidor, guia, true)
-  if (respuesta?.status === 403) await guardarSinAsignar(repartidor, guia)
 }
 
 type ConLuz = MediaTrackConstraintSet & { torch?: boolean }

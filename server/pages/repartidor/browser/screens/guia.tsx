@@ -7,8 +7,10 @@ import {
   esEstadoFinal,
   NOMBRES,
   PASOS,
+  posiblesDe,
   queSeDecidio,
   repartirPasos,
+  rutaDe,
 } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { type Prevision, previsto } from '../previsto.ts'
@@ -107,7 +109,7 @@ export function finDe(acciones: readonly Accion[]): Estado | null {
  * Fetches a guide from the server.
  * @returns false if the server gave no usable response
  */
-async function actualizar(repartidor: string, guia: string): Promise<boolean> {
+export async function actualizar(repartidor: string, guia: string): Promise<boolean> {
   try {
     const { status, cuerpo, servidor } = await leerGuia(guia)
     if (status === 200) await guardarGuias(repartidor, [cuerpo], servidor)
@@ -126,11 +128,11 @@ async function actualizar(repartidor: string, guia: string): Promise<boolean> {
 function Pasos({ guia, prevision, confirmada }: { guia: string; prevision: Prevision; confirmada: boolean }) {
   const { pasos, final, suya } = prevision
   if (final) return <p class="suave">Esta guía ya terminó.</p>
-  const posibles = pasos.filter(({ con_ubicacion }) => confirmada || !con_ubicacion)
+  const posibles = posiblesDe(pasos, confirmada)
   const { aMano, otros, peligrosos } = repartirPasos(posibles)
-  const enlace = ({ estado, con_prueba }: EstadoSiguiente, clase: string) => (
-    <a key={estado} class={clase} href={`#/guia/${guia}/${con_prueba ? 'entregar' : `paso/${estado}`}`}>
-      {PASOS[estado]}
+  const enlace = (paso: EstadoSiguiente, clase: string) => (
+    <a key={paso.estado} class={clase} href={`#/${rutaDe(guia, paso)}`}>
+      {PASOS[paso.estado]}
     </a>
   )
   return (

@@ -1,8 +1,8 @@
 import { DoorOpen, MessageCircle, Navigation, Phone } from '../../../../generado/contrato/iconos.ts'
-import { type EstadoSiguiente, PASOS, queSeDecidio, repartirPasos } from '../dominio.ts'
+import { type Estado, PASOS, posiblesDe, queSeDecidio, repartirPasos, rutaDe } from '../dominio.ts'
 import { type FilaDeReparto, metros } from '../lista.ts'
 import { FUERA, llegarA } from '../llegar.ts'
-import { DE_LOTE, type PasoDeLote, puede } from '../lote.ts'
+import { puede } from '../lote.ts'
 import { compararPuertas, puertaDe } from '../puerta.ts'
 import type { Rumbo } from '../rumbo.ts'
 import { recordar } from './fila.tsx'
@@ -119,20 +119,18 @@ type Boton = 'ir' | { ruta: string; dicho: string }
 /** Returns the one or two buttons of a stop, the filled one first. */
 function botonesDe({ guia, pasos, datos }: FilaDeReparto, suyas: readonly FilaDeReparto[], llegado: boolean): Boton[] {
   const confirmada = datos!.ubicacion.estado === 'confirmada'
-  const [paso, segundo] = repartirPasos(pasos.filter(({ con_ubicacion }) => confirmada || !con_ubicacion)).aMano.map(
-    (uno): Boton & object => ({ ruta: rutaDe(guia, uno), dicho: PASOS[uno.estado] }),
-  )
-  const antes = DE_LOTE.find((estado) => estado !== 'en_bodega' && pasos.some((uno) => uno.estado === estado))
-  if (antes === 'en_ruta' && paso) return [deTodas(suyas, antes) ?? paso]
+  const [paso, segundo] = repartirPasos(posiblesDe(pasos, confirmada)).aMano.map((uno): Boton & object => ({
+    ruta: rutaDe(guia, uno),
+    dicho: PASOS[uno.estado],
+  }))
+  const permite = (estado: Estado) => pasos.some((uno) => uno.estado === estado)
+  if (paso && permite('en_ruta') && !permite('recolectado')) return [salirCon(suyas) ?? paso]
   if (!paso) return ['ir']
   return llegado ? [paso, segundo ?? 'ir'] : ['ir', paso]
 }
 
-const rutaDe = (guia: string, { estado, con_prueba }: EstadoSiguiente) =>
-  `guia/${guia}/${con_prueba ? 'entregar' : `paso/${estado}`}`
-
-/** Returns the button for a step that several guides can take together; undefined if fewer than two can. */
-function deTodas(suyas: readonly FilaDeReparto[], estado: PasoDeLote): (Boton & object) | undefined {
-  const n = suyas.filter((fila) => puede(fila, estado)).length
-  return n > 1 ? { ruta: `marcar/${estado}`, dicho: `${PASOS[estado]} con ${n}` } : undefined
+/** Returns the button to leave with several guides at once; undefined if fewer than two can. */
+function salirCon(suyas: readonly FilaDeReparto[]): (Boton & object) | undefined {
+  const n = suyas.filter((fila) => puede(fila, 'en_ruta')).length
+  return n > 1 ? { ruta: 'marcar/en_ruta', dicho: `${PASOS.en_ruta} con ${n}` } : undefined
 }
