@@ -83,3 +83,17 @@ export const CONTEXTO_DE_CONSOLA = {
   reenviada: () => false,
   alAbandonar: () => new AbortController().signal,
 }
+
+/** Reads all pages of a list. */
+export async function todas<Dato>(
+  listar: (query: { limite: number; cursor?: string }) => Promise<{ body: unknown }>,
+): Promise<Dato[]> {
+  const datos: Dato[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const { body } = await listar({ limite: 100, ...(cursor ? { cursor } : {}) })
+    const leida = body as { datos: Dato[]; cursor_siguiente: string | null }
+    datos.push(...leida.datos)
+    cursor = leida.cursor_siguiente
+  }
+  return datos
+}

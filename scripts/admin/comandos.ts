@@ -38,26 +38,12 @@ import type {
 import { problemOfFaults } from '../../server/platform/errors.ts'
 
 import { readInstant } from '../../server/platform/time/instant.ts'
-import { CONTEXTO_DE_CONSOLA, type Comando, type ComandoAparte, type OpcionesDeConsola } from './comando.ts'
+import { CONTEXTO_DE_CONSOLA, type Comando, type ComandoAparte, type OpcionesDeConsola, todas } from './comando.ts'
 import { COMANDOS_DE_CORREO } from './correos.ts'
 import { COMANDOS_DE_EQUIPO } from './equipo.ts'
 import { escribirEstado } from './estado.ts'
 import { COMANDOS_DE_PERSONA } from './personas.ts'
 import { COMANDOS_DE_RESPALDO } from './respaldos.ts'
-
-/** Reads all pages of a list. */
-async function todas<Dato>(
-  listar: (query: { limite: number; cursor?: string }) => Promise<{ body: unknown }>,
-): Promise<Dato[]> {
-  const datos: Dato[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const { body } = await listar({ limite: 100, ...(cursor ? { cursor } : {}) })
-    const leida = body as { datos: Dato[]; cursor_siguiente: string | null }
-    datos.push(...leida.datos)
-    cursor = leida.cursor_siguiente
-  }
-  return datos
-}
 
 /**
  * Returns a merchant's settings in the form of the operation's body. Passes invalid values on, because the operation

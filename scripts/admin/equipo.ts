@@ -3,8 +3,8 @@ import { invitar } from '../../server/domain/equipo/invitar.ts'
 import { listarPersonas } from '../../server/domain/equipo/listar.ts'
 import { quitarMembresia } from '../../server/domain/equipo/quitarMembresia.ts'
 import { restablecerSegundoFactor } from '../../server/domain/equipo/restablecerSegundoFactor.ts'
-import type { AlcanceDePersona, PaginaDePersonas, Persona } from '../../server/generado/contrato/tipos/index.ts'
-import { CONTEXTO_DE_CONSOLA, type Comando } from './comando.ts'
+import type { AlcanceDePersona, Persona } from '../../server/generado/contrato/tipos/index.ts'
+import { CONTEXTO_DE_CONSOLA, type Comando, todas } from './comando.ts'
 
 /** Commands for persons who work for the courier company or for merchants. */
 export const COMANDOS_DE_EQUIPO: Record<string, Comando> = {
@@ -29,16 +29,7 @@ export const COMANDOS_DE_EQUIPO: Record<string, Comando> = {
   },
   'personas listar': {
     exige: [],
-    async ejecutar(deps) {
-      const personas: Persona[] = []
-      for (let cursor: string | null | undefined; cursor !== null; ) {
-        const query = { limite: 100, ...(cursor === undefined ? {} : { cursor }) }
-        const pagina = (await listarPersonas({ ...CONTEXTO_DE_CONSOLA, query }, deps)).body as PaginaDePersonas
-        personas.push(...pagina.datos)
-        cursor = pagina.cursor_siguiente
-      }
-      return personas
-    },
+    ejecutar: (deps) => todas<Persona>((query) => listarPersonas({ ...CONTEXTO_DE_CONSOLA, query }, deps)),
     resumir: ({ persona, nombre, correo, membresias }: Persona) => ({
       persona,
       nombre,

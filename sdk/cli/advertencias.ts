@@ -1,6 +1,6 @@
 import type { Advertencia } from '@guias/sdk'
 import { decirFalla } from './errores.ts'
-import { limpio } from './terminal.ts'
+import { avisar, limpio, pintarAviso } from './terminal.ts'
 
 const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
   if (sugerencia === null) return ''
@@ -16,3 +16,8 @@ const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
  */
 export const decirAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, dadas?: readonly string[]) =>
   [decirFalla({ campo: campo ?? '', mensaje }, dadas), limpio(sugerir(sugerencia))].filter(Boolean).join(' ')
+
+/** Prints the warnings of a guide, a line each. @param dadas names of the options that the user gave */
+export function avisarAdvertencias(advertencias: readonly Advertencia[], dadas?: readonly string[]): void {
+  for (const una of advertencias) avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(una, dadas)}`)
+}

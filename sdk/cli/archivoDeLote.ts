@@ -103,7 +103,8 @@ function deHoja(error: unknown, archivo: string, codificacion: string): unknown 
   if (error.motivo === 'columnas') return new ErrorDeUso(`${mensaje}. Cambie sus nombres, o pase --ignorar-otras.`)
   if (error.motivo === 'fila')
     return new ErrorDeUso(`${archivo}, ${mensaje}. Corríjala y ejecútelo otra vez: lo que ya se creó no se duplica.`)
-  if (mensaje.startsWith('No conozco') || error.motivo === 'columna_repetida') return new ErrorDeUso(`${mensaje}.`)
+  if (error.motivo === 'codificacion_desconocida' || error.motivo === 'columna_repetida')
+    return new ErrorDeUso(`${mensaje}.`)
   return new ErrorDeUso(
     `${archivo} no está en ${codificacion}: guárdelo como «CSV UTF-8», o pase --codificacion windows-1252 si viene de Excel.`,
   )

@@ -66,7 +66,8 @@ async function deTexto(texto: string): Promise<string[]> {
   return columna < 0 ? filas.flat() : filas.slice(1).map((fila) => fila[columna] ?? '')
 }
 
-async function* trozo(texto: string) {
+/** Yields a text as a whole, for readers of streams. */
+export async function* trozo(texto: string) {
   yield texto
 }
 

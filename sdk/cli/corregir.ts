@@ -1,9 +1,9 @@
 import type { CorreccionDeGuia } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { decirAdvertencia } from './advertencias.ts'
+import { avisarAdvertencias } from './advertencias.ts'
 import { fijarTelefono, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
 import { ErrorDeUso, type Opciones, type Orden, SALIDA } from './orden.ts'
-import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
+import { decir, limpio, pintar } from './terminal.ts'
 
 const { 'external-ref': _referencia, metadatos: _metadatos, ...DE_CORRECCION } = OPCIONES_DE_GUIA
 /** Options whose members `--borrar` can clear. */
@@ -54,8 +54,7 @@ la misma corrección no cambia nada.`,
     if (contexto.json) decir(JSON.stringify(guia))
     else {
       decir(`${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}, secuencia ${guia.secuencia}`)
-      for (const advertencia of guia.advertencias)
-        avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(advertencia, contexto.dadas)}`)
+      avisarAdvertencias(guia.advertencias, contexto.dadas)
     }
     return SALIDA.bien
   },

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { decirAdvertencia } from './advertencias.ts'
+import { avisarAdvertencias } from './advertencias.ts'
 import { fijarTelefono, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
-import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
+import { decir, limpio, pintar } from './terminal.ts'
 
 export const crear: Orden = {
   resumen: 'crea una guía',
@@ -49,8 +49,7 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
       decir(
         `${pintar('fuerte', limpio(datos.guia))}  ${limpio(datos.estado)}${lugar}${repetida ? '  (ya existía)' : ''}`,
       )
-      for (const advertencia of datos.advertencias)
-        avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(advertencia, contexto.dadas)}`)
+      avisarAdvertencias(datos.advertencias, contexto.dadas)
     }
     // An existing guide that is cancelled counts as refused, because nothing will be delivered. The SDK has already
     // printed a warning.

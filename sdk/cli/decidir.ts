@@ -1,10 +1,10 @@
 import type { Franja, Guia, ReintentoDeGuia } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { decirAdvertencia } from './advertencias.ts'
+import { avisarAdvertencias } from './advertencias.ts'
 import { fijarTelefono, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
 import { conCada, leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
 import { type Contexto, ErrorDeUso, type Opciones, type Orden, SALIDA } from './orden.ts'
-import { avisar, confirmar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
+import { avisar, confirmar, decir, limpio, pintar } from './terminal.ts'
 
 const DE_ENTREGA = Object.fromEntries(
   Object.entries(OPCIONES_DE_GUIA).filter(([opcion]) => !/^(external-ref|metadatos|recogida)/.test(opcion)),
@@ -50,9 +50,7 @@ datos que se dan. Vale la primera decisión.`,
     } as ReintentoDeGuia
     const guia = await contexto.api().guias.reintentar(codigo, reintento, { signal: contexto.signal })
     decirGuia(contexto, guia)
-    if (!contexto.json)
-      for (const advertencia of guia.advertencias)
-        avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(advertencia, contexto.dadas)}`)
+    if (!contexto.json) avisarAdvertencias(guia.advertencias, contexto.dadas)
     return SALIDA.bien
   },
 }

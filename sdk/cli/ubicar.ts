@@ -1,9 +1,10 @@
 import type { Guia, Guias, UbicacionParaConfirmar } from '@guias/sdk'
 import { guiaDeCampos, leerCsv, normalizarColumna } from '@guias/sdk/hoja'
-import { decirAdvertencia } from './advertencias.ts'
-import { conCada, leerCodigos, leerEntrada } from './codigos.ts'
+import { avisarAdvertencias } from './advertencias.ts'
+import { opcionDe } from './campos.ts'
+import { conCada, leerCodigos, leerEntrada, trozo } from './codigos.ts'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
-import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
+import { avisar, decir, limpio, pintar } from './terminal.ts'
 
 export const ubicar: Orden = {
   resumen: 'dice dónde se entregan sus guías',
@@ -59,7 +60,7 @@ function mostrar({ ubicacion, advertencias, ...guia }: Guia, { json, dadas }: Co
   }
   const punto = ubicacion.lat === null ? '' : `  ${ubicacion.lat}, ${ubicacion.lng}`
   decir(`${pintar('fuerte', limpio(guia.guia))}  ubicación ${limpio(ubicacion.estado)}${punto}`)
-  for (const una of advertencias) avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(una, dadas)}`)
+  avisarAdvertencias(advertencias, dadas)
 }
 
 /** Returns the point that the warnings of a guide suggest for its destination; undefined if they suggest none. */
@@ -86,7 +87,7 @@ async function leerLugares(contexto: Contexto): Promise<Map<string, UbicacionPar
     if (codigo === undefined) throw new ErrorDeUso('Falta el código de la guía, o --archivo.')
     if (otros.length > 0)
       throw new ErrorDeUso('Un lugar es de una guía: para varias use --archivo, o --aceptar-sugerencias.')
-    return new Map([[codigo, lugarDe((campo) => contexto.texto(campo.replace('_', '-')), '')]])
+    return new Map([[codigo, lugarDe((campo) => contexto.texto(opcionDe(campo)), '')]])
   }
   if (contexto.posicionales.length > 0 || opciones.length > 0)
     throw new ErrorDeUso('Las guías y los lugares vienen de --archivo o de la orden, no de ambos: quite uno.')
@@ -97,7 +98,7 @@ async function deTabla(texto: string, archivo: string): Promise<Map<string, Ubic
   const lugares = new Map<string, UbicacionParaConfirmar>()
   let campos: string[] | undefined
   let fila = 0
-  for await (const valores of leerCsv(enUnTrozo(texto))) {
+  for await (const valores of leerCsv(trozo(texto))) {
     fila++
     if (!campos) {
       campos = valores.map(normalizarColumna)
@@ -111,10 +112,6 @@ async function deTabla(texto: string, archivo: string): Promise<Map<string, Ubic
   }
   if (lugares.size > 0) return lugares
   throw new ErrorDeUso(`${archivo} no trae ningún código de guía.`)
-}
-
-async function* enUnTrozo(texto: string) {
-  yield texto
 }
 
 function lugarDe(valor: (campo: string) => string | undefined, donde: string): UbicacionParaConfirmar {

@@ -17,7 +17,7 @@ export class ErrorDeHoja extends Error {
   override name = 'ErrorDeHoja'
 
   /** Motivo por el que no se puede leer. `codificacion`: los bytes no están en la que se dijo. */
-  readonly motivo: 'codificacion' | 'columnas' | 'columna_repetida' | 'fila' | 'vacia'
+  readonly motivo: 'codificacion' | 'codificacion_desconocida' | 'columnas' | 'columna_repetida' | 'fila' | 'vacia'
 
   constructor(mensaje: string, motivo: ErrorDeHoja['motivo'], opciones?: ErrorOptions) {
     super(mensaje, opciones)
@@ -155,6 +155,7 @@ function abrir([una, otra]: Uint8Array, codificacion: string): TextDecoder {
     return new TextDecoder(marca ?? codificacion, { fatal: true })
   } catch (error) {
     const remedio = 'pruebe utf-8 o windows-1252'
-    throw new ErrorDeHoja(`No conozco la codificación «${codificacion}»: ${remedio}`, 'codificacion', { cause: error })
+    const mensaje = `No conozco la codificación «${codificacion}»: ${remedio}`
+    throw new ErrorDeHoja(mensaje, 'codificacion_desconocida', { cause: error })
   }
 }

@@ -1,7 +1,6 @@
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { conectarPor, usarAsistentes } from './asistente.ts'
 import { pasarElDia } from './jornada.ts'
@@ -15,7 +14,7 @@ it.each(['auto', 'legacy'] as const)('a whole day over HTTP works in the protoco
   const receptor = await nuevoReceptor()
   const asistente = await nuevoAsistente(llave, { escribir: true, mode })
   expect(asistente.client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy')
-  const guia = await pasarElDia(asistente, receptor.url, hasta)
+  const guia = await pasarElDia(asistente, receptor.url)
   expect(await api.guias.obtener(guia)).toMatchObject({
     estado: 'entregado',
     direccion: '4a calle 12-30, zona 4, Mixco',
@@ -34,7 +33,7 @@ it('a whole day over stdio works with the package’s program', async () => {
   })
   const asistente = await conectarPor(transporte)
   try {
-    const guia = await pasarElDia(asistente, receptor.url, hasta)
+    const guia = await pasarElDia(asistente, receptor.url)
     expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'entregado' })
   } finally {
     await asistente.client.close()

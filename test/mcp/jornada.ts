@@ -1,17 +1,13 @@
 import { expect } from 'vitest'
+import { hasta, RECOGIDA } from '../fabricas.ts'
 import type { Asistente } from './asistente.ts'
-
-const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
-
-/** Repeats a call until its answer is as wanted. */
-type Hasta = <T>(leer: () => Promise<T | undefined | false>) => Promise<T>
 
 /**
  * A merchant's day with an assistant: webhook, order, question about the place, correction, label, route, delivery, proof.
  * @param urlDeAvisos where the merchant's server listens
  * @returns the code of the delivered guide
  */
-export async function pasarElDia({ client, llamar }: Asistente, urlDeAvisos: string, hasta: Hasta): Promise<string> {
+export async function pasarElDia({ client, llamar }: Asistente, urlDeAvisos: string): Promise<string> {
   const { datos: cuenta } = await llamar('obtenerCuenta')
   expect(cuenta.modo).toBe('test')
   const { resources } = await client.listResources()

@@ -13,7 +13,7 @@ import { admin } from '../postgres.ts'
 import { listo, type usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 import { contestarCon } from '../webhooks/receptor.ts'
-import { FALLAS, type Falla } from './promesas.ts'
+import { FALLAS, type Falla, transaccion } from './promesas.ts'
 
 /** Fault of an alert. It goes on until `suena` is true, and the returned function repairs it. */
 type Averia = (contexto: Contexto) => Promise<() => Promise<unknown>>
@@ -51,16 +51,6 @@ async function soloLectura({ entorno }: Contexto): Promise<() => Promise<void>> 
   return () => poner('reset all')
 }
 
-/** Holds a table until the returned function releases it. */
-async function conTabla({ entorno: { db } }: Contexto, tabla: string): Promise<() => Promise<void>> {
-  const cliente = await db.pool.connect()
-  await cliente.query(`begin; lock table ${tabla} in access exclusive mode`)
-  return async () => {
-    await cliente.query('rollback')
-    cliente.release()
-  }
-}
-
 /** Endpoint that is sent events at once. */
 async function suscrito({ entorno }: Contexto, url: string) {
   const { api } = await entorno.nuevoComercio()
@@ -93,7 +83,7 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
     const ESPERA = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
       and query_start < now() - interval '1.2 seconds'`
     await insistir(contexto, async () => {
-      const soltar = await conTabla(contexto, 'guia')
+      const soltar = await transaccion(contexto.entorno, 'lock table guia in access exclusive mode')
       const pedida = entorno.pedir('GET', '/api/v1/guias', { llave })
       await hasta(async () => (await entorno.db.pool.query(ESPERA)).rowCount)
       await soltar()
@@ -103,7 +93,7 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
   },
   async GuiasConexionesAgotadas(contexto) {
     const { entorno } = contexto
-    const soltar = await conTabla(contexto, 'repartidor')
+    const soltar = await transaccion(contexto.entorno, 'lock table repartidor in access exclusive mode')
     const enCurso = new Set<Promise<unknown>>()
     await insistir(contexto, async () => {
       while (enCurso.size < 30) {

@@ -11,7 +11,7 @@ import { hasta, unaGuia } from '../fabricas.ts'
 export type Falla = (entorno: EntornoPropio) => Promise<() => Promise<unknown>>
 
 /** Starts a transaction that stays open until the returned function ends it. */
-async function transaccion({ db }: EntornoPropio, ...sentencias: string[]) {
+export async function transaccion({ db }: Pick<EntornoPropio, 'db'>, ...sentencias: string[]) {
   const cliente = await db.pool.connect()
   await cliente.query('begin')
   for (const sentencia of sentencias) await cliente.query(sentencia)

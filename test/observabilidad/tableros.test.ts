@@ -5,6 +5,7 @@ import { acortar, HAY_PROMETHEUS } from '../../scripts/prometheus.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
+import { transaccion } from './promesas.ts'
 import { usarPrometheus } from './prometheus.ts'
 
 const CARPETA = 'despliegue/observabilidad'
@@ -48,13 +49,11 @@ describe.skipIf(!HAY_PROMETHEUS)('each expression', () => {
     const { llave } = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 1 })
     await hasta(async () => (await entorno.pedir('GET', '/api/v1/guias', { llave })).status === 429)
     // A request that waits for a locked table ends with 503.
-    const cliente = await entorno.db.pool.connect()
+    const soltar = await transaccion(entorno, 'lock table repartidor in access exclusive mode')
     try {
-      await cliente.query('begin; lock table repartidor in access exclusive mode')
       expect((await entorno.operar('GET', '/repartidores')).status).toBe(503)
     } finally {
-      await cliente.query('rollback')
-      cliente.release()
+      await soltar()
     }
     await comercio.api.guias.crear(unaGuia())
   }
