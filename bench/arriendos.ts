@@ -8,6 +8,7 @@ import { PgBoss } from 'pg-boss'
 import { openDb } from '../server/data/db.ts'
 import { MAINTENANCE_SECONDS } from '../server/data/queue/job.ts'
 import { Leases } from '../server/domain/webhooks/leases.ts'
+import { processTimers } from '../server/platform/time/timers.ts'
 import { createQueues } from '../server/startup/workers.ts'
 import { servirHijo } from './arnes/hijo.ts'
 
@@ -20,7 +21,7 @@ const boss = new PgBoss({
 boss.on('error', console.error)
 await boss.start()
 await createQueues(boss)
-const arriendos = new Leases(boss, db, { alTomar() {}, alPerder() {}, alNoTomar() {} })
+const arriendos = new Leases(boss, db, processTimers, { alTomar() {}, alPerder() {}, alNoTomar() {} })
 setInterval(() => arriendos.beat(performance.now()).catch(console.error), 500)
 setInterval(() => Promise.all([boss.supervise(), arriendos.rescue()]).catch(console.error), MAINTENANCE_SECONDS * 1_000)
 for (let i = 0; i < cuantos; i++)

@@ -20,6 +20,7 @@ import type { OutboundPolicy } from '../platform/outbound/destination.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { RecentDocuments } from '../platform/threads/recent.ts'
 import type { ThreadPool } from '../platform/threads/threads.ts'
+import type { Timers } from '../platform/time/timers.ts'
 import type { SignedLinks } from './archivos/links.ts'
 import type { FileMetrics } from './archivos/metrics.ts'
 import type { Reception } from './archivos/reception.ts'
@@ -146,6 +147,8 @@ export interface DepsDeOperacion extends Deps {
 export interface DepsDeTrabajo extends Deps {
   /** Returns a random number from 0 to 1; only tests replace it. */
   azar: () => number
+  /** Monotonic time and timers of the webhooks' sender; only tests replace them. */
+  timers: Timers
   enviador: Sender
   metricas: RequestMetrics & WebhookMetrics & MailMetrics & MessageMetrics & FileMetrics
   /**

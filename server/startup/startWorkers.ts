@@ -5,6 +5,7 @@ import { MAINTENANCE_SECONDS } from '../data/queue/job.ts'
 import { SignalSender } from '../data/queue/signals.ts'
 import type { Deps } from '../domain/deps.ts'
 import type { Config } from '../platform/config/config.ts'
+import { processTimers } from '../platform/time/timers.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Metrics } from './metrics.ts'
 import type { DataRoute } from './resources.ts'
@@ -59,6 +60,7 @@ export async function openWorkers(
       dbSinEspera,
       senalar: send,
       azar,
+      timers: processTimers,
       enviador,
       metricas,
       clienteDeWhatsapp,

@@ -4,6 +4,7 @@ import type { Db } from '../../server/data/db.ts'
 import { type Lease, Leases } from '../../server/domain/webhooks/leases.ts'
 import { LEASE_QUEUE } from '../../server/domain/webhooks/pumps.ts'
 import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
+import { processTimers } from '../../server/platform/time/timers.ts'
 import { JOBS } from '../../server/startup/jobs.ts'
 import { usarEntorno } from '../entorno.ts'
 
@@ -48,7 +49,7 @@ async function proceso() {
       throw new Error('the answer was lost')
     },
   }
-  const arriendos = new Leases(boss, contando, {
+  const arriendos = new Leases(boss, contando, processTimers, {
     alTomar: (suyos) => void tomados.push(...suyos),
     alPerder: ({ key }) => void perdidos.push(key.webhook),
     alNoTomar: (claves) => void ajenos.push(...claves.map(({ webhook }) => webhook)),

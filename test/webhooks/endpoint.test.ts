@@ -22,7 +22,7 @@ describe('what is due of an endpoint', () => {
     const clave = { comercio_id: id, modo: 'test', webhook } as const
     const [leidas] = await readDue(depsDeMensajes(entorno), [{ ...clave, cuantas: 10, salvo: [] }], new Date())
     const cupos = new Admission<ReadyDelivery, Endpoint>()
-    const endpoint = new Endpoint(new Lease(clave, { id: '', retryCount: 0 }, 0), cupos.abrir(id), 0, new Set())
+    const endpoint = new Endpoint(new Lease(clave, { id: '', retryCount: 0 }, 0), cupos.abrir(id), 0)
     const admitidas = (receptor: Partial<Receptor>) => {
       endpoint.conocer({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receptor, 0)
       const listas = leidas!.map((contenido) => toReady(contenido, 0))
@@ -56,7 +56,6 @@ describe('an event that its own process has just committed', () => {
       new Lease({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
       new Admission<ReadyDelivery, Endpoint>().abrir(''),
       100,
-      new Set(),
     )
 
   it('is new to an endpoint that was held before it was written, and not read since', () => {
@@ -90,7 +89,6 @@ describe('the modes of an endpoint', () => {
       new Lease({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
       new Admission<ReadyDelivery, Endpoint>().abrir(''),
       0,
-      new Set(),
     )
 
   it('is read after a read that no announcement interrupted', () => {

@@ -3,6 +3,7 @@ import { Admission } from '../../server/domain/webhooks/admission.ts'
 import type { Endpoint, ReadyDelivery } from '../../server/domain/webhooks/endpoint.ts'
 import { Endpoints } from '../../server/domain/webhooks/endpoints.ts'
 import type { ClaveDeWebhook } from '../../server/domain/webhooks/webhook.ts'
+import { processTimers } from '../../server/platform/time/timers.ts'
 import { hasta } from '../fabricas.ts'
 
 const CLAVE: ClaveDeWebhook = { comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: 'wh_1' }
@@ -26,7 +27,7 @@ beforeEach(() => {
       consultar: async (sentencia: { name: string }, { trabajos }: { trabajos?: string[] }) =>
         sentencia.name === 'bombas.latir' ? [{ viva, perdidos: null }] : trabajos!.map((trabajo) => ({ trabajo })),
     },
-    ...{ hayTrabajo: () => {}, senalar: () => {} },
+    ...{ timers: processTimers, hayTrabajo: () => {}, senalar: () => {} },
   }
   const alFallar = (error: unknown) => {
     throw error

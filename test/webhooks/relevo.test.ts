@@ -2,6 +2,7 @@ import { PgBoss } from 'pg-boss'
 import { describe, expect, it } from 'vitest'
 import { Leases } from '../../server/domain/webhooks/leases.ts'
 import { LEASE_QUEUE } from '../../server/domain/webhooks/pumps.ts'
+import { processTimers } from '../../server/platform/time/timers.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { retener } from './receptor.ts'
 import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
@@ -37,7 +38,7 @@ describe('a service beside another process that holds an endpoint', COMPLETO, ()
       ...{ schedule: false, supervise: false },
     })
     await boss.start()
-    const otro = new Leases(boss, entorno.db, { alTomar() {}, alPerder() {}, alNoTomar() {} })
+    const otro = new Leases(boss, entorno.db, processTimers, { alTomar() {}, alPerder() {}, alNoTomar() {} })
     otro.request({ comercio_id: comercio.id, modo: 'test', webhook }, false)
     await hasta(async () => {
       await otro.take()

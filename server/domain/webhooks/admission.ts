@@ -57,16 +57,21 @@ export class MerchantShare {
 export class DeliveryLine<T extends Waiting = Waiting> {
   readonly share: MerchantShare
   readonly waiting: T[] = []
-  readonly guiasEnVuelo = new Set<string>()
+  /** Guides with an exchange in progress. */
+  readonly guiasEnVuelo: Set<string>
   inFlight = 0
   /** Maximum concurrent exchanges of this line. */
   limit = IN_FLIGHT_PER_WEBHOOK
   /** Time when an exchange last began in an idle line, or last ended, in milliseconds. */
   movida = 0
   enTurno = false
+  /** True once the line is closed: it takes no delivery, and its exchanges in progress end. */
+  closed = false
 
-  constructor(parte: MerchantShare) {
+  /** @param guiasEnVuelo guides with exchanges that a closed line of the same endpoint has in progress */
+  constructor(parte: MerchantShare, guiasEnVuelo = new Set<string>()) {
     this.share = parte
+    this.guiasEnVuelo = guiasEnVuelo
   }
 
   /** Returns the index of the first delivery whose guide has no exchange in progress; -1 if none exists. */
@@ -120,6 +125,7 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
   /** Removes a line and the deliveries that wait in it. */
   cerrar(linea: L): void {
     const { share } = linea
+    linea.closed = true
     this.sacar(linea)
     share.detenidas.delete(linea)
     if (--share.lineas === 0) this.#partes.delete(share.comercio)
@@ -178,7 +184,7 @@ export class Admission<T extends Waiting, L extends DeliveryLine<T>> {
 
   /** Gives a line a place among the lines that take turns, if one of its deliveries could be sent. */
   citar(linea: L): void {
-    if (linea.enTurno || linea.inFlight >= linea.limit || linea.primeraLibre() === -1) return
+    if (linea.closed || linea.enTurno || linea.inFlight >= linea.limit || linea.primeraLibre() === -1) return
     linea.enTurno = true
     this.#turnos.push(linea)
   }

@@ -1,5 +1,5 @@
 import { byPart } from '../../data/spread.ts'
-import type { Deps } from '../deps.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
 import { type Admission, IN_FLIGHT_PER_WEBHOOK, MAX_WAITING, SLOW_AFTER } from './admission.ts'
 import { readDue } from './due.ts'
 import { type Endpoint, type ReadyDelivery, toReady } from './endpoint.ts'
@@ -32,7 +32,7 @@ interface ParaLeer {
 
 /** Reads due deliveries into memory: many endpoints in one read, each within its share. */
 export class DueReader {
-  readonly #deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'log'>
+  readonly #deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'timers' | 'secretos' | 'log'>
   readonly #cupos: Admission<ReadyDelivery, Endpoint>
   readonly #alFallar: (error: unknown) => void
   readonly #alLeer: () => void
@@ -42,7 +42,7 @@ export class DueReader {
   #cerrado = false
 
   constructor(
-    deps: Pick<Deps, 'db' | 'reloj' | 'secretos' | 'log'>,
+    deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'timers' | 'secretos' | 'log'>,
     cupos: Admission<ReadyDelivery, Endpoint>,
     { conocer, alLeer, alFallar }: ParaLeer,
   ) {
@@ -68,7 +68,7 @@ export class DueReader {
     const { readMode, waiting } = endpoint
     if (readMode !== 'unread' || waiting.length > READ_THRESHOLD || this.#cerrado) return
     // An endpoint that hangs can send no delivery, so its deliveries would only occupy the places of others.
-    if (endpoint.estaColgada(performance.now(), SLOW_AFTER)) return
+    if (endpoint.estaColgada(this.#deps.timers.now(), SLOW_AFTER)) return
     this.#porLeer.add(endpoint)
     this.#empezar()
   }
@@ -129,10 +129,10 @@ export class DueReader {
         readDue(this.#deps, pedidos, this.#deps.reloj()),
         this.#conocer(pedidas.map(({ endpoint }) => endpoint)),
       ])
-      const ahora = performance.now()
+      const ahora = this.#deps.timers.now()
       for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         const suyas = leidas[i]!
-        for (const contenido of suyas) this.#poner(endpoint, toReady(contenido, ahora))
+        for (const contenido of suyas) this.#take(endpoint, toReady(contenido, ahora))
         // If the read returned as many deliveries as requested, more may be due.
         if (suyas.length >= cuantas) endpoint.announce()
       }
@@ -140,7 +140,7 @@ export class DueReader {
       for (const { endpoint } of pedidas) endpoint.announce()
       throw error
     } finally {
-      const ahora = performance.now()
+      const ahora = this.#deps.timers.now()
       for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         this.#cupos.liberar(endpoint, cuantas)
         const traidas = leidas[i]?.map(({ entrega }) => entrega.evento) ?? []
@@ -171,8 +171,8 @@ export class DueReader {
     return pedidas
   }
 
-  #poner(endpoint: Endpoint, lista: ReadyDelivery): void {
-    if (endpoint.enMemoria.has(lista.evento)) return
+  #take(endpoint: Endpoint, lista: ReadyDelivery): void {
+    if (endpoint.enMemoria.has(lista.evento) || !endpoint.mayTake(lista.guia_id)) return
     endpoint.enMemoria.add(lista.evento)
     this.#cupos.poner(endpoint, lista)
   }

@@ -60,8 +60,8 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   readonly enMemoria: Set<string>
   #readMode: ReadMode = 'unread'
   #sendMode: 'open' | 'probing' = 'open'
-  /** Deliveries settled during a read that may still return them. They are removed from memory after the read. */
-  #asentadas: string[] = []
+  /** Guides whose unsent deliveries left memory during a read. */
+  readonly #dropped = new Set<string>()
   /** Failures in a row that this process saw since it last knew that the endpoint was healthy. */
   #fallas = 0
   /** Failures that are not settled yet. */
@@ -80,11 +80,11 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   /** Time of the endpoint's latest activity, in milliseconds of the process's clock. */
   actividad: number
 
-  /** @param enMemoria deliveries that an earlier hold of this process on the endpoint is still sending */
-  constructor(arriendo: Lease, parte: MerchantShare, ahora: number, enMemoria: Set<string>) {
-    super(parte)
+  /** @param before earlier hold of this process on the endpoint, with deliveries that it is still sending */
+  constructor(arriendo: Lease, parte: MerchantShare, ahora: number, before?: Endpoint) {
+    super(parte, before?.guiasEnVuelo)
     this.arriendo = arriendo
-    this.enMemoria = enMemoria
+    this.enMemoria = before?.enMemoria ?? new Set()
     this.actividad = ahora
     this.#antes = ahora
     this.#leida = ahora
@@ -170,8 +170,23 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
 
   /** Removes a delivery from memory. The delivery may be read again if it is still pending. */
   olvidar(evento: string): void {
-    if (this.isReading) this.#asentadas.push(evento)
-    else this.enMemoria.delete(evento)
+    this.enMemoria.delete(evento)
+  }
+
+  /** Removes an unsent delivery from memory. It is read again. */
+  drop({ evento, guia_id }: Waiting): void {
+    this.olvidar(evento)
+    if (this.isReading) this.#dropped.add(guia_id)
+    this.announce()
+  }
+
+  /**
+   * Returns true if deliveries of the guide may be taken from the read that has just returned. A read leaves out
+   * deliveries that are in memory at its start. If they left memory since, the read has only later events of their
+   * guide, which must not be sent before them.
+   */
+  mayTake(guia_id: string): boolean {
+    return !this.closed && !this.#dropped.has(guia_id)
   }
 
   /** Records the end of a read. @param traidas ids of the events that the read returned */
@@ -180,7 +195,7 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
     this.#antes = this.#leida
     this.#leida = ahora
     this.#traidas = new Set(traidas)
-    for (const evento of this.#asentadas.splice(0)) this.enMemoria.delete(evento)
+    this.#dropped.clear()
   }
 
   /**

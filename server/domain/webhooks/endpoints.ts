@@ -14,7 +14,7 @@ const OCIO = 5_000
 /** Interval between two claims of free endpoints while this process holds endpoints, in milliseconds. */
 const TOMA = 2_000
 
-type DepsDeEndpoints = DepsDeReceptor & Pick<DepsDeTrabajo, 'dbSinEspera' | 'senalar' | 'hayTrabajo'>
+type DepsDeEndpoints = DepsDeReceptor & Pick<DepsDeTrabajo, 'dbSinEspera' | 'timers' | 'senalar' | 'hayTrabajo'>
 
 interface Oyente {
   /** Called when this process begins to hold an endpoint. */
@@ -34,10 +34,10 @@ export class Endpoints {
   readonly #arriendos: Leases
   readonly #suyos = new Map<string, Endpoint>()
   /**
-   * Deliveries being sent, of endpoints that this process lost. If this process takes an endpoint again, it must not
-   * send these deliveries twice.
+   * Endpoints that this process lost while it was sending their deliveries. If this process takes an endpoint again, it
+   * must not send these deliveries twice, nor later events of their guides at the same time.
    */
-  readonly #enElAire = new Map<string, Set<string>>()
+  readonly #enElAire = new Map<string, Endpoint>()
   readonly #porConocer = new Set<Endpoint>()
   #conociendo = false
   #proximaToma = 0
@@ -47,7 +47,7 @@ export class Endpoints {
     this.#deps = deps
     this.#cupos = cupos
     this.#oyente = oyente
-    this.#arriendos = new Leases(boss, deps.dbSinEspera, {
+    this.#arriendos = new Leases(boss, deps.dbSinEspera, deps.timers, {
       alTomar: (arriendos) => {
         for (const arriendo of arriendos) this.#atender(arriendo)
       },
@@ -113,9 +113,9 @@ export class Endpoints {
 
   #atender(arriendo: Lease): void {
     const { webhook, comercio_id } = arriendo.key
-    const enElAire = this.#enElAire.get(webhook) ?? new Set()
+    const before = this.#enElAire.get(webhook)
     this.#enElAire.delete(webhook)
-    const endpoint = new Endpoint(arriendo, this.#cupos.abrir(comercio_id), performance.now(), enElAire)
+    const endpoint = new Endpoint(arriendo, this.#cupos.abrir(comercio_id), this.#deps.timers.now(), before)
     this.#suyos.set(webhook, endpoint)
     this.#oyente.alTomar(endpoint)
   }
@@ -126,16 +126,16 @@ export class Endpoints {
     this.#suyos.delete(webhook)
     this.#porConocer.delete(endpoint)
     for (const { evento } of endpoint.waiting) endpoint.enMemoria.delete(evento)
-    if (endpoint.enMemoria.size > 0) this.#enElAire.set(webhook, endpoint.enMemoria)
+    if (endpoint.enMemoria.size > 0) this.#enElAire.set(webhook, endpoint)
     this.#cupos.cerrar(endpoint)
     this.#oyente.alDejar(endpoint)
   }
 
-  /** Records that an attempt at an endpoint is settled, for an endpoint that this process no longer holds. */
+  /** Records that a delivery of an endpoint that this process no longer holds is no longer in memory. */
   olvidar(webhook: string, evento: string): void {
-    const enElAire = this.#enElAire.get(webhook)
-    enElAire?.delete(evento)
-    if (enElAire?.size === 0) this.#enElAire.delete(webhook)
+    const enMemoria = this.#enElAire.get(webhook)?.enMemoria
+    enMemoria?.delete(evento)
+    if (enMemoria?.size === 0) this.#enElAire.delete(webhook)
   }
 
   /** Reads the row of an endpoint, together with the rows of other endpoints requested at the same time. */
@@ -164,7 +164,7 @@ export class Endpoints {
   async conocerTodos(todos: readonly Endpoint[]): Promise<void> {
     for (const endpoint of todos) this.#porConocer.delete(endpoint)
     // The time is taken before the read, so the data is at least as new as this time says.
-    const ahora = performance.now()
+    const ahora = this.#deps.timers.now()
     const claves = todos.map(({ arriendo }) => arriendo.key)
     const receptores = await leerReceptores(this.#deps, claves, (webhook) => this.#suyos.get(webhook)?.receptor)
     for (const endpoint of todos) {

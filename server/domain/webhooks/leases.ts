@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as dormir } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import type { Db } from '../../data/db.ts'
+import { sleep, type Timers } from '../../platform/time/timers.ts'
 import { findOrphans, heartbeat, LEASE_QUEUE, type LeaseRecord, recordLeases } from './pumps.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
@@ -31,6 +31,8 @@ const TOMA = 200
 const POR_SENTENCIA = 2_000
 /** Fraction of the heartbeat period of pg-boss after which the heartbeat is renewed. */
 const PARTE_DEL_PLAZO = 1 / 3
+
+const claimOf = ({ id, retryCount }: LeaseRecord) => `${id} ${retryCount}`
 
 /** Lease of an endpoint that this process holds. */
 export class Lease {
@@ -82,6 +84,7 @@ interface Oyente {
 export class Leases {
   readonly #boss: PgBoss
   readonly #db: Pick<Db, 'consultar'>
+  readonly #timers: Timers
   readonly #oyente: Oyente
   /** Id of this process in `webhook_bomba`. A heartbeat creates a new id if the process holds no recorded lease. */
   #bomba = ''
@@ -99,9 +102,10 @@ export class Leases {
   #latiendo = false
 
   /** @param db database sessions whose commits do not wait for the disk */
-  constructor(boss: PgBoss, db: Pick<Db, 'consultar'>, oyente: Oyente) {
+  constructor(boss: PgBoss, db: Pick<Db, 'consultar'>, timers: Timers, oyente: Oyente) {
     this.#boss = boss
     this.#db = db
+    this.#timers = timers
     this.#oyente = oyente
   }
 
@@ -118,7 +122,7 @@ export class Leases {
   request(clave: ClaveDeWebhook, deOtro: boolean): void {
     const { webhook } = clave
     if (this.#suyos.has(webhook)) return
-    if (deOtro && (this.#ajenos.get(webhook) ?? 0) > performance.now()) return
+    if (deOtro && (this.#ajenos.get(webhook) ?? 0) > this.#timers.now()) return
     this.#pedidos.set(webhook, { clave, deOtro: deOtro && (this.#pedidos.get(webhook)?.deOtro ?? true) })
   }
 
@@ -143,13 +147,13 @@ export class Leases {
       await this.#soltando
       await this.#encolar(pedidos.map(({ clave }) => clave))
       while (!this.#cerrado && this.#suyos.size < MAXIMO && (await this.#reclamar()) === TOMA)
-        if (this.#suyos.size >= SIN_PAUSA) await dormir(ENTRE_TOMAS)
+        if (this.#suyos.size >= SIN_PAUSA) await sleep(this.#timers, ENTRE_TOMAS)
       this.#recordarAjenos(pedidos.filter(({ clave }) => !this.#suyos.has(clave.webhook)))
     } while (this.#otra && !this.#cerrado)
   }
 
   #recordarAjenos(ajenos: readonly { clave: ClaveDeWebhook; deOtro: boolean }[]): void {
-    const ahora = performance.now()
+    const ahora = this.#timers.now()
     for (const [webhook, hasta] of this.#ajenos) if (hasta < ahora) this.#ajenos.delete(webhook)
     for (const { clave } of ajenos) this.#ajenos.set(clave.webhook, ahora + RECUERDO)
     const propios = ajenos.filter(({ deOtro }) => !deOtro).map(({ clave }) => clave)
@@ -167,12 +171,14 @@ export class Leases {
   }
 
   async #reclamar(): Promise<number> {
-    const latido = performance.now()
+    const latido = this.#timers.now()
     const trabajos = await this.#boss.fetch<ClaveDeWebhook>(LEASE_QUEUE, { batchSize: TOMA })
     const nuevos = trabajos.map(
       ({ id, retryCount, data, heartbeatSeconds }) =>
         new Lease(data, { id, retryCount }, latido, heartbeatSeconds ? heartbeatSeconds * 1_000 : undefined),
     )
+    // A process that was declared dead may claim its own endpoint again before a heartbeat tells that it lost it.
+    this.#perder(nuevos.flatMap(({ key }) => this.#suyos.get(key.webhook) ?? []))
     for (const arriendo of nuevos) this.#suyos.set(arriendo.key.webhook, arriendo)
     if (nuevos.length > 0) this.#oyente.alTomar(nuevos)
     return trabajos.length
@@ -198,9 +204,9 @@ export class Leases {
     // Another process has declared this process dead. Leases that live by their claim are recorded at the next
     // heartbeat.
     if (!perdidos) return this.#perder(anotados)
-    const idos = new Set(perdidos)
-    for (const arriendo of anotados) if (!idos.has(arriendo.jobId.id)) arriendo.latido = ahora
-    this.#perder(anotados.filter(({ jobId }) => idos.has(jobId.id)))
+    const idos = new Set(perdidos.map(claimOf))
+    for (const arriendo of anotados) if (!idos.has(claimOf(arriendo.jobId))) arriendo.latido = ahora
+    this.#perder(anotados.filter(({ jobId }) => idos.has(claimOf(jobId))))
     await this.#anotar(ahora)
     await this.#renovar(ahora)
     if (this.#porBorrar.size > 0) await this.#borrar([])
@@ -214,7 +220,7 @@ export class Leases {
       const tomas = unos.map(({ jobId }) => jobId)
       const hechas = new Set(await recordLeases(this.#db, this.#bomba, tomas))
       // While a lease close to its end was recorded, another process may have taken it.
-      const aTiempo = unos.filter((uno) => hechas.has(uno.jobId.id) && uno.isValid(performance.now()))
+      const aTiempo = unos.filter((uno) => hechas.has(uno.jobId.id) && uno.isValid(this.#timers.now()))
       for (const arriendo of aTiempo) {
         arriendo.anotado = true
         arriendo.latido = ahora

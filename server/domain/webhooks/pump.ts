@@ -1,6 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import { byPart } from '../../data/spread.ts'
 import { translateError } from '../../platform/errors.ts'
+import { sleep } from '../../platform/time/timers.ts'
 import { inSpan } from '../../platform/tracing.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
@@ -26,7 +27,7 @@ const PLAZO = 17_000
 
 type DepsDeBomba = Pick<
   DepsDeTrabajo,
-  | ('db' | 'dbSinEspera' | 'log' | 'reloj' | 'nuevoId' | 'azar')
+  | ('db' | 'dbSinEspera' | 'log' | 'reloj' | 'timers' | 'nuevoId' | 'azar')
   | ('secretos' | 'enviador' | 'destinos' | 'metricas' | 'senalar' | 'despertar' | 'hayTrabajo')
 >
 
@@ -48,7 +49,7 @@ export class Pump {
   readonly #asiento: Settlement
   readonly #busqueda: DueSearch
   readonly #reintentos: Retries
-  readonly #ronda: NodeJS.Timeout
+  #cancelRonda = () => {}
   #detenida = false
   #abandonada = false
 
@@ -72,7 +73,7 @@ export class Pump {
     this.#asiento = new Settlement(deAsiento, (grupo, conSalud) => this.#alAsentar(grupo, conSalud))
     this.#reintentos = new Retries(boss, deps)
     this.#busqueda = new DueSearch(deps, (claves) => this.#alHallar(claves), this.#fallo('webhook search failed'))
-    this.#ronda = setInterval(() => this.#girar(), RONDA)
+    this.#girarLuego()
     this.#busqueda.request()
   }
 
@@ -92,7 +93,7 @@ export class Pump {
       const endpoint = this.#endpoints.de(clave.webhook)
       if (!endpoint) ajenas.push(clave)
       else {
-        endpoint.actividad = performance.now()
+        endpoint.actividad = this.#deps.timers.now()
         this.#lector.request(endpoint)
       }
     }
@@ -104,7 +105,7 @@ export class Pump {
    * read again.
    */
   receive(recientes: readonly EventoRecien[]): void {
-    const ahora = performance.now()
+    const ahora = this.#deps.timers.now()
     const porMirar: ClaveDeWebhook[] = []
     for (const reciente of recientes)
       for (const contenido of entregasDe(reciente)) {
@@ -143,15 +144,15 @@ export class Pump {
 
   async stop(): Promise<void> {
     this.#detenida = true
-    clearInterval(this.#ronda)
+    this.#cancelRonda()
     this.#reintentos.close()
     this.#lector.close()
     await Promise.all([this.#busqueda.close(), this.#endpoints.cerrar()])
     for (const endpoint of this.#endpoints.todos()) this.#cupos.sacar(endpoint)
-    const fin = performance.now() + PLAZO
-    while (performance.now() < fin && this.#cupos.enVuelo + this.#asiento.pending > 0) {
+    const fin = this.#deps.timers.now() + PLAZO
+    while (this.#deps.timers.now() < fin && this.#cupos.enVuelo + this.#asiento.pending > 0) {
       this.#asiento.flush()
-      await new Promise((resolve) => setTimeout(resolve, 10))
+      await sleep(this.#deps.timers, 10)
     }
     this.#abandonada = true
     this.#asiento.abandon()
@@ -163,7 +164,7 @@ export class Pump {
 
   /** Begins all exchanges for which there is room. */
   #enviar(): void {
-    const ahora = performance.now()
+    const ahora = this.#deps.timers.now()
     const puede = (endpoint: Endpoint) => this.#puede(endpoint, ahora)
     while (!this.#detenida && this.#asiento.hasRoom) {
       const turno = this.#cupos.tomar(ahora, puede)
@@ -199,16 +200,19 @@ export class Pump {
       this.#deps.log.error({ err, webhook: endpoint.arriendo.key.webhook }, 'webhook exchange failed')
       return undefined
     })
-    const ahora = performance.now()
+    const ahora = this.#deps.timers.now()
     this.#cupos.terminar(turno, ahora)
     if (envio)
       for (const otro of this.#anfitriones.finish(envio, resultado?.respuesta.error === null)) this.#cupos.citar(otro)
     endpoint.actividad = ahora
+    // The process may have lost the endpoint during the exchange, and taken it again. The guide is now free in both.
+    const present = this.#endpoints.de(endpoint.arriendo.key.webhook) ?? endpoint
+    this.#cupos.citar(present)
     // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
-    if (resultado && !this.#abandonada) this.#anotar(endpoint, resultado, traceOf(entrega.contenido))
-    else this.#olvidar(endpoint, entrega.evento)
+    if (resultado && !this.#abandonada) this.#anotar(present, resultado, traceOf(entrega.contenido))
+    else this.#devolver(present, entrega)
     this.#enviar()
-    this.#lector.consider(endpoint)
+    this.#lector.consider(present)
   }
 
   /** Makes the attempt in the trace of its event, also when the event is days old. */
@@ -279,21 +283,33 @@ export class Pump {
     return nuevas.length > 0
   }
 
-  #olvidar(endpoint: Endpoint, evento: string): void {
-    endpoint.olvidar(evento)
-    endpoint.announce()
+  /** Removes a delivery whose exchange gave no result, and the waiting deliveries of its guide. */
+  #devolver(endpoint: Endpoint, entrega: ReadyDelivery): void {
+    this.#soltarListas(endpoint, ({ guia_id }) => guia_id === entrega.guia_id)
+    endpoint.drop(entrega)
+    this.#endpoints.olvidar(endpoint.arriendo.key.webhook, entrega.evento)
   }
 
   /**
-   * Removes unsent deliveries from memory. They are read again from the database when the memory has room, or when the
+   * Removes the chosen waiting deliveries from memory, and with each all waiting deliveries of its guide. A later one
+   * that stayed would be sent before it. They are read again from the database when the memory has room, or when the
    * endpoint may be sent requests again.
    */
-  #soltarListas(endpoint: Endpoint, cuales?: (lista: ReadyDelivery) => boolean): void {
-    for (const { evento } of this.#cupos.sacar(endpoint, cuales)) this.#olvidar(endpoint, evento)
+  #soltarListas(endpoint: Endpoint, cuales: (lista: ReadyDelivery) => boolean = () => true): void {
+    const guias = new Set(endpoint.waiting.filter(cuales).map(({ guia_id }) => guia_id))
+    if (guias.size === 0) return
+    for (const lista of this.#cupos.sacar(endpoint, ({ guia_id }) => guias.has(guia_id))) endpoint.drop(lista)
+  }
+
+  #girarLuego(): void {
+    this.#cancelRonda = this.#deps.timers.after(RONDA, () => {
+      this.#girarLuego()
+      this.#girar()
+    })
   }
 
   #girar(): void {
-    const ahora = performance.now()
+    const ahora = this.#deps.timers.now()
     for (const endpoint of this.#endpoints.todos()) {
       const colgado = endpoint.estaColgada(ahora, SLOW_AFTER)
       this.#soltarListas(endpoint, ({ desde }) => colgado || desde < ahora - ESPERA_MAXIMA)

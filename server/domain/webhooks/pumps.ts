@@ -28,29 +28,30 @@ const SE_TIENE = `(select j.state = 'active' and j.retry_count = a.intento from 
  * Records the heartbeat of a process in one statement, for any number of leases. Also deletes the records of leases
  * whose job no longer exists or has another holder.
  */
-const LATIR = statement<{ bomba: string; nueva: boolean }, { viva: boolean; perdidos: string[] | null }>(
+const LATIR = statement<{ bomba: string; nueva: boolean }, { viva: boolean; perdidos: LeaseRecord[] | null }>(
   'bombas.latir',
   `with alta as (
      insert into webhook_bomba (id, latido_en) select :bomba::uuid, now() where :nueva::boolean returning id
    ), suya as (
      update webhook_bomba set latido_en = now() where id = :bomba::uuid and not :nueva::boolean returning id
    ), p as (
-     delete from webhook_arriendo a where a.bomba = :bomba::uuid and not ${SE_TIENE} returning a.trabajo
+     delete from webhook_arriendo a where a.bomba = :bomba::uuid and not ${SE_TIENE} returning a.trabajo, a.intento
    )
-   select exists (select 1 from alta union all select 1 from suya) as viva, (select array_agg(trabajo) from p) as perdidos`,
+   select exists (select 1 from alta union all select 1 from suya) as viva,
+     (select json_agg(json_build_object('id', trabajo, 'retryCount', intento)) from p) as perdidos`,
 )
 
 /**
  * Sends the heartbeat of a process.
  * @param nueva true if the process has no row yet
- * @returns the jobs of the leases that the process no longer holds; undefined if the process was declared dead and
- * holds none
+ * @returns the claims that the process no longer holds, and perhaps holds again by a later claim on the same job;
+ * undefined if the process was declared dead and holds none
  */
 export async function heartbeat(
   db: Pick<Db, 'consultar'>,
   bomba: string,
   nueva: boolean,
-): Promise<string[] | undefined> {
+): Promise<LeaseRecord[] | undefined> {
   const [fila] = await db.consultar(LATIR, { bomba, nueva })
   return fila!.viva ? (fila!.perdidos ?? []) : undefined
 }

@@ -7,14 +7,19 @@ import type { ClaveDeWebhook } from './webhook.ts'
 /** Queue of retries. A job asks for an endpoint when the endpoint's next delivery is due. */
 export const RETRY_QUEUE = 'reintentos'
 
+type DepsDeReintentos = Pick<DepsDeTrabajo, 'db' | 'reloj' | 'timers' | 'despertar'>
+
 /** Schedules endpoints for the time when their next delivery may be sent. */
 export class Retries {
   readonly #boss: PgBoss
-  readonly #deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'despertar'>
-  /** Timers by second of the process's clock. Each timer wakes the queue's worker, which by itself polls rarely. */
-  readonly #citas = new Map<number, NodeJS.Timeout>()
+  readonly #deps: DepsDeReintentos
+  /**
+   * Cancellations of timers, by second of the process's clock. Each timer wakes the queue's worker, which by itself
+   * polls rarely.
+   */
+  readonly #citas = new Map<number, () => void>()
 
-  constructor(boss: PgBoss, deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'despertar'>) {
+  constructor(boss: PgBoss, deps: DepsDeReintentos) {
     this.#boss = boss
     this.#deps = deps
   }
@@ -40,18 +45,19 @@ export class Retries {
   }
 
   close(): void {
-    for (const cita of this.#citas.values()) clearTimeout(cita)
+    for (const cancel of this.#citas.values()) cancel()
   }
 
   /** Sets a timer for a job, unless the second of the job already has a timer. @param s delay of the job, in seconds */
   #apuntar(s: number): void {
-    const segundo = Math.ceil(performance.now() / 1_000) + s
+    const { timers } = this.#deps
+    const segundo = Math.ceil(timers.now() / 1_000) + s
     if (this.#citas.has(segundo)) return
     const dar = () => {
       this.#citas.delete(segundo)
       this.#deps.despertar(RETRY_QUEUE)
     }
-    this.#citas.set(segundo, setTimeout(dar, segundo * 1_000 - performance.now()).unref())
+    this.#citas.set(segundo, timers.after(segundo * 1_000 - timers.now(), dar))
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Db } from '../../data/db.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
 import { findDue } from './due.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
@@ -17,10 +18,10 @@ const VECES = 9
  * after a crash or a lost signal. Searches less often while it finds nothing, until a caller requests a search.
  */
 export class DueSearch {
-  readonly #deps: { db: Db; reloj: () => Date }
+  readonly #deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'timers'>
   readonly #alHallar: (claves: readonly ClaveDeWebhook[]) => boolean
   readonly #alFallar: (error: unknown) => void
-  #temporizador: NodeJS.Timeout | undefined
+  #cancel = () => {}
   #buscando: Promise<void> | undefined
   #pausa = PAUSA
   /** Time before which no pass begins, even on request, in milliseconds of the process's clock. */
@@ -30,7 +31,7 @@ export class DueSearch {
 
   /** @param alHallar receives the endpoints with due deliveries; returns true if one of them was new to this process */
   constructor(
-    deps: { db: Db; reloj: () => Date },
+    deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'timers'>,
     alHallar: (claves: readonly ClaveDeWebhook[]) => boolean,
     alFallar: (error: unknown) => void,
   ) {
@@ -47,28 +48,29 @@ export class DueSearch {
 
   async close(): Promise<void> {
     this.#cerrada = true
-    clearTimeout(this.#temporizador)
+    this.#cancel()
     await this.#buscando
   }
 
   #citar(ms: number): void {
-    clearTimeout(this.#temporizador)
+    this.#cancel()
     if (this.#cerrada) return
-    const falta = Math.max(ms, this.#libre - performance.now())
-    this.#temporizador = setTimeout(() => {
+    const { timers } = this.#deps
+    this.#cancel = timers.after(Math.max(0, ms, this.#libre - timers.now()), () => {
       this.#buscando = this.#pasar().finally(() => {
         this.#buscando = undefined
         this.#citar(this.#pedida ? 0 : this.#pausa)
       })
-    }, falta)
+    })
   }
 
   async #pasar(): Promise<void> {
-    const inicio = performance.now()
+    const { now } = this.#deps.timers
+    const inicio = now()
     this.#pedida = false
     const hubo = await this.#recorrer()
     this.#pausa = hubo ? PAUSA : Math.min(2 * this.#pausa, PAUSA_MAXIMA)
-    const fin = performance.now()
+    const fin = now()
     this.#libre = fin + Math.min(PAUSA_MAXIMA, VECES * (fin - inicio))
   }
 

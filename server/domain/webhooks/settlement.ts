@@ -1,5 +1,6 @@
 import { byPart, isDistributed } from '../../data/spread.ts'
 import { translateError } from '../../platform/errors.ts'
+import { sleep, type Timers } from '../../platform/time/timers.ts'
 import { type AttemptResult, type SettlementDeps, settleAttempts } from './settleAttempts.ts'
 import { settleSuccesses } from './settleSuccesses.ts'
 
@@ -27,11 +28,12 @@ interface Clase {
  * until it succeeds. Otherwise a process would send the delivery again.
  */
 export class Settlement {
-  readonly #deps: SettlementDeps
+  readonly #deps: SettlementDeps & { timers: Timers }
   readonly #alAsentar: (grupo: readonly AttemptResult[], conSalud: boolean) => void
   readonly #exitos: Clase = { por: [], asentar: (grupo) => this.#asentarExitos(grupo) }
   readonly #demas: Clase = { por: [], asentar: (grupo) => settleAttempts(this.#deps, grupo) }
-  #reunion: NodeJS.Timeout | undefined
+  /** Cancels the timer of the next group; undefined if no result waits for it. */
+  #cancelGathering: (() => void) | undefined
   #grupos = 0
   #asentando = 0
   /** Number of results in settlement that wait for an unreachable machine, while other machines are reachable. */
@@ -39,7 +41,10 @@ export class Settlement {
   #abandonado = false
 
   /** @param alAsentar receives each settled group, and true if the state of its endpoints may have changed */
-  constructor(deps: SettlementDeps, alAsentar: (grupo: readonly AttemptResult[], conSalud: boolean) => void) {
+  constructor(
+    deps: SettlementDeps & { timers: Timers },
+    alAsentar: (grupo: readonly AttemptResult[], conSalud: boolean) => void,
+  ) {
     this.#deps = deps
     this.#alAsentar = alAsentar
   }
@@ -62,13 +67,13 @@ export class Settlement {
     const { entrega, respuesta } = resultado
     const clase = sano && respuesta.error === null && entrega.intentos === 0 ? this.#exitos : this.#demas
     if (clase.por.push(resultado) >= SETTLEMENT_GROUP) this.flush()
-    else this.#reunion ??= setTimeout(() => this.flush(), GATHERING_MS)
+    else this.#cancelGathering ??= this.#deps.timers.after(GATHERING_MS, () => this.flush())
   }
 
   /** Settles the results that wait for a group, as far as {@link SETTLEMENTS_AT_ONCE} allows. */
   flush(): void {
-    clearTimeout(this.#reunion)
-    this.#reunion = undefined
+    this.#cancelGathering?.()
+    this.#cancelGathering = undefined
     for (const clase of [this.#demas, this.#exitos])
       while (clase.por.length > 0 && this.#grupos < SETTLEMENTS_AT_ONCE) {
         const grupo = clase.por.splice(0, SETTLEMENT_GROUP)
@@ -81,7 +86,7 @@ export class Settlement {
   /** Stops the repeats of settlements that fail. */
   abandon(): void {
     this.#abandonado = true
-    clearTimeout(this.#reunion)
+    this.#cancelGathering?.()
   }
 
   /**
@@ -92,7 +97,7 @@ export class Settlement {
     const partes = await byPart(this.#deps.dbSinEspera, grupo, ({ entrega }) => entrega.comercio_id)
     await Promise.all(
       partes.map(async ([, parte]) => {
-        const inicio = performance.now()
+        const inicio = this.#deps.timers.now()
         if (await this.#probar(clase, parte)) this.#terminar(clase, parte, inicio)
         else void this.#insistir(clase, parte, inicio)
       }),
@@ -106,7 +111,7 @@ export class Settlement {
     this.#apartados += apartados
     let espera = 100
     do {
-      await new Promise((resolve) => setTimeout(resolve, espera))
+      await sleep(this.#deps.timers, espera)
       espera = Math.min(2 * espera, 5_000)
     } while (!this.#abandonado && !(await this.#probar(clase, parte)))
     this.#apartados -= apartados
@@ -126,7 +131,7 @@ export class Settlement {
 
   #terminar(clase: Clase, parte: readonly AttemptResult[], inicio: number): void {
     const buenas = parte.filter(({ respuesta }) => respuesta.error === null).length
-    const ms = Math.round(performance.now() - inicio)
+    const ms = Math.round(this.#deps.timers.now() - inicio)
     this.#deps.log.info({ cola: 'webhook_entregas', intentos: parte.length, buenas, ms }, 'job')
     this.#asentando -= parte.length
     this.#alAsentar(parte, clase === this.#demas)

@@ -1,0 +1,546 @@
+// A model of everything around the pump: its database, its queue of leases and its receivers, in virtual time. The pump
+// is the service's own. Each answer of the database may be slow, so reads overlap with everything else.
+
+import type { PgBoss } from 'pg-boss'
+import type { EventoRecien } from '../../server/domain/eventos/evento.ts'
+import { Pump } from '../../server/domain/webhooks/pump.ts'
+import { LEASE_QUEUE } from '../../server/domain/webhooks/pumps.ts'
+import type { ExchangeResult } from '../../server/domain/webhooks/response.ts'
+import { FAILURES_TO_BRAKE, MIN_BRAKE } from '../../server/domain/webhooks/schedule.ts'
+import { encryptSecret } from '../../server/domain/webhooks/secret.ts'
+import type { SendRequest } from '../../server/domain/webhooks/sender.ts'
+import { createIdGenerator } from '../../server/platform/codes/codes.ts'
+import { createSecrets } from '../../server/platform/secrets.ts'
+import { azarDe } from '../azar.ts'
+import { VirtualTime } from './virtualTime.ts'
+
+const MERCHANT = '00000000-0000-7000-8000-000000000001'
+const START = Date.parse('2030-01-01T12:00:00Z')
+
+/** A story: what happens in which order follows from it alone. */
+export interface Story {
+  seed: number
+  processes: number
+  endpoints: number
+  guides: number
+  /** Events of each guide. */
+  events: number
+  /** Milliseconds over which the events are written. */
+  writing: number
+  /** Milliseconds that a receiver takes. */
+  receiver: number
+  /** Milliseconds that a statement takes at most. */
+  statement: number
+  /** Of 100 exchanges, how many the receiver refuses. */
+  refused: number
+  /** Of 100 exchanges, how many end without a result. */
+  broken: number
+  /** What else happens, with its time in percent of {@link writing}. */
+  incidents: readonly { kind: 'pause' | 'resume' | 'resend' | 'loseLease' | 'wake' | 'stop'; at: number }[]
+}
+
+interface Delivery {
+  webhook: string
+  guide: string
+  sequence: number
+  state: 'pendiente' | 'entregada' | 'fallida'
+  cause: 'automatica' | 'manual'
+  turn: number
+  attempts: number
+  due: number
+  written: number
+}
+
+interface EndpointRow {
+  webhook: string
+  state: 'activo' | 'pausado'
+  failures: number
+  pausedUntil: number | null
+}
+
+interface Job {
+  id: string
+  retryCount: number
+  state: 'created' | 'active'
+  webhook: string
+}
+
+/** What a story came to. */
+export interface Outcome {
+  /** First attempts that began before an earlier event of their guide had been tried. */
+  disordered: string[]
+  /** Exchanges that began while another of the same guide was in progress at the same endpoint. */
+  overlapping: string[]
+  /** Successful deliveries that were sent once more, although nobody asked. */
+  repeated: string[]
+  /** Deliveries that were still to be sent when the story ended. */
+  undelivered: string[]
+  exchanges: number
+}
+
+/** Plays a story to its end. */
+export async function play(story: Story): Promise<Outcome> {
+  const model = new QueueModel(story)
+  return model.play()
+}
+
+class QueueModel {
+  readonly #story: Story
+  readonly #random: () => number
+  readonly #time = new VirtualTime()
+  readonly #deliveries = new Map<string, Delivery>()
+  readonly #endpoints = new Map<string, EndpointRow>()
+  readonly #jobs = new Map<string, Job>()
+  readonly #pumps: (Pump | undefined)[] = []
+  /** Recorded claims, with the process that recorded them. */
+  readonly #records = new Map<string, Pick<Job, 'id' | 'retryCount'> & { bomba: string }>()
+  readonly #inProgress = new Set<string>()
+  readonly #tried = new Map<string, 'delivered' | 'refused'>()
+  readonly #outcome: Outcome = { disordered: [], overlapping: [], repeated: [], undelivered: [], exchanges: 0 }
+  readonly #secrets = createSecrets([Buffer.alloc(32, 7)])
+  readonly #clock = () => new Date(START + this.#time.now)
+  readonly #ids = createIdGenerator(this.#clock)
+  #jobNumber = 0
+  #written = 0
+
+  constructor(story: Story) {
+    this.#story = story
+    this.#random = azarDe(story.seed)
+  }
+
+  async play(): Promise<Outcome> {
+    const { processes, endpoints, guides, events, incidents, writing } = this.#story
+    for (let n = 0; n < endpoints; n++) {
+      const webhook = `wh_${n}`
+      this.#endpoints.set(webhook, { webhook, state: 'activo', failures: 0, pausedUntil: null })
+    }
+    for (let n = 0; n < processes; n++) this.#pumps.push(this.#start(n))
+    for (let g = 0; g < guides; g++) this.#writeGuide(`G${g}`)
+    for (const { kind, at } of incidents) this.#time.after((at / 100) * writing, () => this.#happen(kind))
+    const expected = guides * events
+    const isOver = () =>
+      this.#written === expected && [...this.#deliveries.values()].every((one) => !this.#isExpected(one))
+    // What was paused goes on, and whatever was lost is found again.
+    this.#time.after(writing + 10_000, () => {
+      for (const endpoint of this.#endpoints.values()) endpoint.state = 'activo'
+      for (const pump of this.#pumps) pump?.wake()
+    })
+    await this.#time.run(HOUR, isOver)
+    this.#outcome.undelivered = [...this.#deliveries.values()].filter((one) => this.#isExpected(one)).map(keyOf)
+    await this.#stopAll()
+    return this.#outcome
+  }
+
+  /** Returns true if the delivery should be sent soon: it is pending, and its next attempt is not far away. */
+  #isExpected({ state, due }: Delivery): boolean {
+    return state === 'pendiente' && due < this.#time.now + 2 * MINUTE
+  }
+
+  // --- What merchants, couriers and operators do ---
+
+  #writeGuide(guide: string): void {
+    const { events, writing } = this.#story
+    const times = Array.from({ length: events }, () => this.#random() * writing).sort((a, b) => a - b)
+    for (const [i, at] of times.entries()) this.#time.after(at, () => this.#writeEvent(guide, i + 1))
+  }
+
+  #writeEvent(guide: string, sequence: number): void {
+    this.#written++
+    const keys = [...this.#endpoints.keys()].map((webhook) => ({ ...KEY, webhook }))
+    for (const { webhook } of keys) {
+      const { now } = this.#time
+      const fresh = { turn: 0, attempts: 0, due: now, written: now }
+      const delivery: Delivery = { webhook, guide, sequence, state: 'pendiente', cause: 'automatica', ...fresh }
+      this.#deliveries.set(keyOf(delivery), delivery)
+    }
+    const writer = Math.floor(this.#random() * this.#pumps.length)
+    const begun = this.#time.now
+    this.#time.after(this.#latency(), () => {
+      const webhooks = keys.map(({ webhook }) => webhook)
+      this.#pumps[writer]?.receive([recentEvent(guide, sequence, webhooks, this.#clock(), begun)])
+      for (const [n, pump] of this.#pumps.entries()) if (n !== writer) pump?.look(keys, true)
+    })
+  }
+
+  #happen(kind: Story['incidents'][number]['kind']): void {
+    const endpoint = this.#pick([...this.#endpoints.values()])
+    if (kind === 'pause') endpoint.state = 'pausado'
+    if (kind === 'resume') endpoint.state = 'activo'
+    if (kind === 'resend') this.#resend(endpoint.webhook)
+    if (kind === 'loseLease' && this.#story.processes === 1) this.#loseLease(endpoint.webhook)
+    if (kind === 'stop' && this.#pumps.filter(Boolean).length > 1) this.#stopOne()
+    for (const pump of this.#pumps) {
+      pump?.wake()
+      pump?.look([{ ...KEY, webhook: endpoint.webhook }])
+    }
+  }
+
+  #resend(webhook: string): void {
+    const ended = [...this.#deliveries.values()].filter((one) => one.webhook === webhook && one.state !== 'pendiente')
+    if (ended.length === 0) return
+    Object.assign(this.#pick(ended), { state: 'pendiente', cause: 'manual', due: ON_REQUEST })
+  }
+
+  #loseLease(webhook: string): void {
+    const job = this.#jobs.get(webhook)
+    if (job?.state !== 'active') return
+    this.#jobs.set(webhook, { ...job, state: 'created', retryCount: job.retryCount + 1 })
+  }
+
+  #stopOne(): void {
+    const n = this.#pumps.findIndex(Boolean)
+    const pump = this.#pumps[n]!
+    this.#pumps[n] = undefined
+    void pump.stop()
+  }
+
+  async #stopAll(): Promise<void> {
+    const stopped = Promise.all(this.#pumps.map((pump) => pump?.stop()))
+    let isStopped = false
+    void stopped.then(() => {
+      isStopped = true
+    })
+    await this.#time.run(2 * HOUR, () => isStopped)
+  }
+
+  #pick<T>(some: readonly T[]): T {
+    return some[Math.floor(this.#random() * some.length)]!
+  }
+
+  // --- The process around a pump ---
+
+  #start(n: number): Pump {
+    const db = this.#database()
+    const silent = () => {}
+    const log = { info: silent, warn: silent, debug: silent, error: this.#fail }
+    const deps = {
+      ...{ db, dbSinEspera: db, log, reloj: this.#clock, timers: this.#time.timers, nuevoId: this.#ids },
+      ...{ azar: this.#random, secretos: this.#secrets, despertar: silent, hayTrabajo: silent },
+      destinos: { loopback: { live: true, test: true }, resolver: undefined },
+      metricas: { intento: silent, aviso: silent },
+      enviador: { enviar: (request: SendRequest) => this.#exchange(request), cerrar: async () => {} },
+      senalar: (keys: Parameters<Pump['look']>[0]) => {
+        this.#time.after(1, () => {
+          for (const [other, pump] of this.#pumps.entries()) if (other !== n) pump?.look(keys, true)
+        })
+      },
+    }
+    return new Pump(this.#queue(n) as unknown as PgBoss, deps as unknown as ConstructorParameters<typeof Pump>[1])
+  }
+
+  readonly #fail = ({ err }: { err: unknown }): void => {
+    if (!(err instanceof BrokenExchange)) throw err
+  }
+
+  #queue(n: number) {
+    return {
+      insert: async (queue: string, jobs: readonly { singletonKey?: string; startAfter?: number }[]) => {
+        await this.#pass()
+        for (const { singletonKey, startAfter = 0 } of jobs)
+          if (queue === LEASE_QUEUE) this.#enqueue(singletonKey!)
+          else this.#time.after(startAfter * 1_000, () => this.#pumps[n]?.wake())
+      },
+      fetch: async () => {
+        await this.#pass()
+        const free = [...this.#jobs.values()].filter(({ state }) => state === 'created')
+        for (const job of free) job.state = 'active'
+        await this.#pass()
+        return free.map(({ id, retryCount, webhook }) => ({ id, retryCount, data: { ...KEY, webhook } }))
+      },
+      deleteJob: async (_queue: string, claims: readonly { id: string; retryCount: number }[]) => {
+        await this.#pass()
+        for (const { id, retryCount } of claims)
+          for (const [webhook, job] of this.#jobs)
+            if (job.id === id && job.retryCount === retryCount) this.#jobs.delete(webhook)
+      },
+      touch: async (_queue: string, claims: readonly { id: string }[]) => ({ settled: claims.map(({ id }) => id) }),
+      fail: async () => {},
+    }
+  }
+
+  #enqueue(webhook: string): void {
+    if (this.#jobs.has(webhook)) return
+    this.#jobs.set(webhook, { id: `job ${++this.#jobNumber}`, retryCount: 0, state: 'created', webhook })
+  }
+
+  // --- The database ---
+
+  #latency(): number {
+    return 1 + this.#random() ** 3 * this.#story.statement
+  }
+
+  #pass(): Promise<void> {
+    return this.#time.sleep(this.#latency())
+  }
+
+  #database() {
+    const ask = async (name: string, values: Record<string, unknown>) => {
+      await this.#pass()
+      const rows = this.#answer(name, values)
+      await this.#pass()
+      return rows
+    }
+    const consultar = ({ name }: { name: string }, values: Record<string, unknown>) => ask(name, values)
+    const client = {
+      query: async (config: string | { name: string; values: Record<string, unknown> }) =>
+        typeof config === 'string' ? {} : { rows: await ask(config.name, config.values) },
+      release: () => {},
+    }
+    const connections = {
+      ...{ afterMigration: (act: () => unknown) => act(), connect: async () => client, begin: () => 'begin' },
+      call: (_scope: unknown, config: unknown) => config,
+    }
+    const pool = { atPlace: (_place: unknown, act: (there: unknown) => unknown) => act(connections) }
+    const db = { consultar, pool, partes: () => [db] }
+    return db
+  }
+
+  #answer(name: string, values: Record<string, unknown>): unknown[] {
+    const first = () => JSON.parse((Array.isArray(values) ? values[0] : Object.values(values)[0]) as string)
+    switch (name) {
+      case 'webhooks.receptores':
+        return first().map(({ webhook }: EndpointRow) => this.#receiverRow(webhook))
+      case 'webhookEntregas.leer':
+        return first().flatMap((asked: Asked) => this.#due(asked))
+      case 'webhookEntregas.hallar':
+        return [...this.#endpoints.keys()]
+          .filter((webhook) => this.#pending(webhook).length > 0)
+          .map((webhook, i) => ({ ...KEY, webhook, n: i + 1, vencidas: this.#due({ ...ANY, webhook }).length > 0 }))
+      case 'webhookEntregas.proximas':
+        return first().flatMap(({ webhook }: EndpointRow) => this.#next(webhook))
+      case 'bombas.latir':
+        return [{ viva: true, perdidos: this.#forgetLost(values.bomba as string) }]
+      case 'bombas.anotar':
+        return this.#record(values as unknown as Records)
+      case 'webhookEntregas.asentarExitos':
+        return this.#settleSuccesses(values as unknown as Successes)
+      case 'webhookEntregas.asentar':
+        return first().filter((one: Settled) => this.#settle(one))
+      case 'webhooks.salud':
+        for (const health of first()) this.#setHealth(health)
+        return []
+      default:
+        throw new Error(`the model has no statement ${name}`)
+    }
+  }
+
+  #pending(webhook: string): Delivery[] {
+    return [...this.#deliveries.values()].filter((one) => one.webhook === webhook && one.state === 'pendiente')
+  }
+
+  /** Plays the statement `webhookEntregas.leer` for one endpoint. */
+  #due({ n, webhook, cuantas, salvo }: Asked) {
+    const { state, failures, pausedUntil } = this.#endpoints.get(webhook)!
+    const { now } = this.#time
+    const until = state === 'activo' && (pausedUntil === null || pausedUntil <= now) ? now : ON_REQUEST
+    return this.#pending(webhook)
+      .filter((one) => one.due <= until && !salvo.includes(eventOf(one)))
+      .sort((a, b) => a.due - b.due || compare(a.guide, b.guide) || a.sequence - b.sequence)
+      .slice(0, failures >= FAILURES_TO_BRAKE ? 1 : cuantas)
+      .map((one) => ({ n, ...rowOf(one) }))
+  }
+
+  #next(webhook: string) {
+    const { state, pausedUntil } = this.#endpoints.get(webhook)!
+    const dues = this.#pending(webhook).map(({ due }) => due)
+    if (state !== 'activo' || dues.length === 0) return []
+    return [{ ...KEY, webhook, en: new Date(START + Math.max(Math.min(...dues), pausedUntil ?? 0, this.#time.now)) }]
+  }
+
+  #isHeld({ id, retryCount }: Pick<Job, 'id' | 'retryCount'>): boolean {
+    const isIt = (job: Job) => job.state === 'active' && job.id === id && job.retryCount === retryCount
+    return [...this.#jobs.values()].some(isIt)
+  }
+
+  #record({ bomba, trabajos, intentos }: Records) {
+    const claims = trabajos.map((id, i) => ({ id, retryCount: intentos[i]! })).filter((one) => this.#isHeld(one))
+    for (const claim of claims) this.#records.set(`${claim.id} ${claim.retryCount}`, { ...claim, bomba })
+    return claims.map(({ id }) => ({ trabajo: id }))
+  }
+
+  #forgetLost(bomba: string) {
+    const lost = [...this.#records].filter(([, one]) => one.bomba === bomba && !this.#isHeld(one))
+    for (const [key] of lost) this.#records.delete(key)
+    return lost.map(([, { id, retryCount }]) => ({ id, retryCount }))
+  }
+
+  #receiverRow(webhook: string) {
+    const { state, failures, pausedUntil } = this.#endpoints.get(webhook)!
+    const cifrado = encryptSecret(this.#secrets, { webhook, version: 1 }, Buffer.alloc(24, 1))
+    return {
+      ...{
+        ...KEY,
+        webhook,
+        url: 'http://127.0.0.1:9/',
+        estado: state,
+        comprobado_en: new Date(START),
+        fallas: failures,
+      },
+      freno_vence_en: pausedUntil === null ? null : new Date(START + pausedUntil),
+      ...{ versiones: [1], cifrados: [cifrado], vencen_en: [null] },
+    }
+  }
+
+  #settleSuccesses({ webhooks, cuales, guias, secuencias, turnos }: Successes) {
+    return guias.flatMap((guide, i) => {
+      const delivery = this.#deliveries.get(
+        keyOf({ webhook: webhooks[cuales[i]! - 1]!, guide, sequence: secuencias[i]! }),
+      )!
+      if (delivery.state !== 'pendiente' || delivery.turn !== turnos[i] || delivery.attempts > 0) return [{ n: i + 1 }]
+      this.#end(delivery, 'entregada')
+      return []
+    })
+  }
+
+  #settle({ webhook, guia_id, secuencia, turno, desenlace, proximo_en }: Settled): boolean {
+    const delivery = this.#deliveries.get(keyOf({ webhook, guide: guia_id, sequence: secuencia }))!
+    if (delivery.state !== 'pendiente') return true
+    if (delivery.turn !== turno && (desenlace !== 'entregada' || delivery.cause === 'manual')) return true
+    this.#end(delivery, desenlace)
+    if (proximo_en !== null) delivery.due = Date.parse(proximo_en) - START
+    return true
+  }
+
+  #end(delivery: Delivery, state: Delivery['state']): void {
+    delivery.state = state
+    delivery.turn++
+    delivery.attempts++
+  }
+
+  #setHealth({ webhook, buena, nuevas }: Health): void {
+    const endpoint = this.#endpoints.get(webhook)!
+    endpoint.failures = buena ? 0 : endpoint.failures + nuevas
+    endpoint.pausedUntil = endpoint.failures >= FAILURES_TO_BRAKE ? this.#time.now + MIN_BRAKE : null
+  }
+
+  // --- The receivers ---
+
+  async #exchange({ canal: webhook, cuerpo }: SendRequest): Promise<ExchangeResult> {
+    const { id } = JSON.parse(cuerpo) as { id: string }
+    const [, guide, text] = id.split('_') as [string, string, string]
+    const delivery = this.#deliveries.get(keyOf({ webhook, guide, sequence: Number(text) }))!
+    this.#check(delivery)
+    const begun = this.#time.now
+    const place = `${webhook} ${guide}`
+    this.#inProgress.add(place)
+    await this.#time.sleep(this.#story.receiver * (0.5 + this.#random()))
+    this.#inProgress.delete(place)
+    const chance = 100 * this.#random()
+    if (chance < this.#story.broken) throw new BrokenExchange()
+    const isRefused = chance < this.#story.broken + this.#story.refused
+    this.#tried.set(keyOf(delivery), isRefused ? 'refused' : 'delivered')
+    const status = isRefused ? 500 : 204
+    return {
+      ...{ status, error: isRefused ? 'http' : null, detalle: null, cabeceras: {}, cuerpo: '', cuerpo_truncado: false },
+      ...{ retry_after: null, ip: null, dns_ms: null, conexion_ms: null, tls_ms: null, primer_byte_ms: null },
+      total_ms: this.#time.now - begun,
+    }
+  }
+
+  #check(delivery: Delivery): void {
+    const { webhook, guide, sequence, cause } = delivery
+    const key = keyOf(delivery)
+    this.#outcome.exchanges++
+    if (this.#inProgress.has(`${webhook} ${guide}`)) this.#outcome.overlapping.push(key)
+    const before = this.#tried.get(key)
+    if (before === 'delivered' && cause === 'automatica') this.#outcome.repeated.push(key)
+    if (before !== undefined) return
+    for (let earlier = 1; earlier < sequence; earlier++) {
+      const other = keyOf({ webhook, guide, sequence: earlier })
+      if (!this.#tried.has(other)) this.#outcome.disordered.push(`${key} before ${other}`)
+    }
+  }
+}
+
+/** An exchange that ends without a result. */
+class BrokenExchange extends Error {}
+
+interface Asked {
+  n: number
+  webhook: string
+  cuantas: number
+  salvo: readonly string[]
+}
+
+interface Records {
+  bomba: string
+  trabajos: string[]
+  intentos: number[]
+}
+
+interface Successes {
+  webhooks: string[]
+  cuales: number[]
+  guias: string[]
+  secuencias: number[]
+  turnos: number[]
+}
+
+interface Settled {
+  webhook: string
+  guia_id: string
+  secuencia: number
+  turno: number
+  desenlace: Delivery['state']
+  proximo_en: string | null
+}
+
+interface Health {
+  webhook: string
+  buena: boolean
+  nuevas: number
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const KEY = { comercio_id: MERCHANT, modo: 'test' } as const
+const ANY = { n: 0, cuantas: 1, salvo: [] }
+/** Due time of what is sent on request: the epoch, in milliseconds of the model's time. */
+const ON_REQUEST = -START
+
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
+const keyOf = ({ webhook, guide, sequence }: Pick<Delivery, 'webhook' | 'guide' | 'sequence'>) =>
+  `${webhook} ${guide} ${sequence}`
+const eventOf = ({ guide, sequence }: Delivery) => `evt_${guide}_${sequence}`
+
+/** Row of `webhookEntregas.leer`. It has its data with it, so its body needs no guide. */
+function rowOf({ guide, sequence, cause, turn, attempts, due, written }: Delivery) {
+  const event = `evt_${guide}_${sequence}`
+  const counts = { x_turno: turn, x_intento: attempts, x_intentos: attempts }
+  return {
+    ...{
+      x_guia_id: guide,
+      x_secuencia: sequence,
+      x_evento: event,
+      x_tipo: 'guia.corregida',
+      x_causa: cause,
+      ...counts,
+    },
+    ...{ x_proximo_en: new Date(START + due), x_datos: { webhook: {} }, x_creado_en: new Date(START + written) },
+  }
+}
+
+function recentEvent(guide: string, sequence: number, webhooks: string[], now: Date, begun: number): EventoRecien {
+  const both = {
+    ...KEY,
+    guia: guide,
+    estado: 'aceptado',
+    secuencia: sequence,
+    external_ref: null,
+    lat: null,
+    lng: null,
+  }
+  const row = {
+    ...both,
+    id: guide,
+    recogida: {},
+    metadatos: null,
+    advertencias: [],
+    creado_en: now,
+    actualizado_en: now,
+    estado_en: now,
+    intentos: 0,
+  }
+  const event = { ...both, guia_id: guide, tipo: 'guia.corregida', ocurrido_en: now, registrado_en: now, datos: null }
+  return { guia: row, evento: event, webhooks, desde: begun } as unknown as EventoRecien
+}
