@@ -18,6 +18,7 @@ export const OPCIONES = [
   'llave',
   'solapamiento',
   'telefono',
+  'guia',
   'repartidor',
   'quien',
   'accion',

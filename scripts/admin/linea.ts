@@ -27,8 +27,11 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
                                                             las 100 líneas más recientes
   bitacora verificar [--desde …] [--hasta …]                  si alguien cambió, quitó o agregó líneas o eventos; termina con 1 si las hay
   persona exportar --telefono +50255551234 [--comercio com_…] [--carpeta expediente]
-                                                            todo lo guardado de ese teléfono, en JSON; con --carpeta copia sus archivos
+  persona exportar --guia 7K3M9QX2A1B4 [--carpeta expediente]
+                                                            todo lo guardado de ese teléfono, o en esa guía, en JSON; con --carpeta
+                                                            copia sus archivos
   persona olvidar  --telefono +50255551234 [--comercio com_…] [--si]
+  persona olvidar  --guia 7K3M9QX2A1B4 [--si]                 a quien solo se nombra en ella: un vecino, quien recibió
                                                             lo borra de las guías terminadas; termina con 1 si quedan guías en curso
   personas invitar --correo ana@ejemplo.com --nombre "Ana Pérez" [--comercio com_…] [--alcances ver,operar | despacho]
                                                             le manda un enlace de 24 horas, y lo muestra; sin --alcances, todos

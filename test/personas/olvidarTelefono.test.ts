@@ -131,6 +131,7 @@ describe('a person', () => {
       [
         ...todas.filter((tabla) => tabla !== 'entrante'),
         'archivo',
+        'clave_idempotencia',
         'enlace_corto',
         'enlace_ubicacion',
         'prueba_intento',
@@ -160,7 +161,10 @@ describe('a person', () => {
     const primera = await olvidar('--si')
     expect([primera.codigo, json(primera.salida)]).toEqual([
       1,
-      { guias: 2, anteriores: 0, entrantes: 1, entrantes_pendientes: 0, en_curso: [enCurso.guia], repartidores: [] },
+      {
+        ...{ guias: 2, anteriores: 0, sin_metadatos: [], recogidas: 0, entrantes: 1, entrantes_pendientes: 0 },
+        ...{ en_curso: [enCurso.guia], repartidores: [] },
+      },
     ])
     expect(await tablasCon(SUYO)).toEqual(['public.entrante', 'public.guia'])
     await otra.api.guias.cancelar(enCurso.guia)
@@ -245,5 +249,16 @@ describe('a person', () => {
         codigo: 1,
         errores: expect.stringContaining('--telefono: '),
       })
+    const que = ['persona', 'exportar']
+    const ambos = 'Diga --telefono o --guia, uno de los dos'
+    expect(await admin(...que)).toMatchObject({ codigo: 2, errores: expect.stringContaining(ambos) })
+    expect(await admin(...que, '--telefono', TELEFONO, '--guia', 'X')).toMatchObject({
+      errores: expect.stringContaining(ambos),
+    })
+    expect(await admin(...que, '--guia', 'X', '--comercio', 'com_1')).toMatchObject({
+      errores: expect.stringContaining('una guía es de un solo comercio'),
+    })
+    const sinGuia = await admin(...que, '--guia', '7K3M9QX2A1B4')
+    expect([sinGuia.codigo, sinGuia.errores]).toEqual([1, expect.stringContaining('guía')])
   })
 })

@@ -71,17 +71,21 @@ async function respaldar(): Promise<() => Promise<void>> {
 
 describe('an erasure on request', EN_POSTGRES, () => {
   it('is carried out again before a restored service is ready, and once', async () => {
-    const [una, otra] = ['+50255550101', '+50255550102']
+    const [una, otra, tercera] = ['+50255550101', '+50255550102', '+50255550103']
     await terminada(una)
     await terminada(otra)
+    const guia = await terminada(tercera)
     const restaurar = await respaldar()
     for (const telefono of [una, otra]) expect((await olvidar(telefono)).codigo).toBe(0)
+    await olvidarPersona(deps(), CONSOLA, { guia })
+    // The restored database does not have this guide.
+    await olvidarPersona(deps(), CONSOLA, { guia: await terminada('+50255550104') })
     await restaurar()
-    expect([await quedan(una), await quedan(otra)]).toEqual([1, 1])
+    expect([await quedan(una), await quedan(otra), await quedan(tercera)]).toEqual([1, 1, 1])
     await entorno.reiniciar()
-    expect([await quedan(una), await quedan(otra)]).toEqual([0, 0])
+    expect([await quedan(una), await quedan(otra), await quedan(tercera)]).toEqual([0, 0, 0])
     const { rows } = await entorno.db.pool.query('select numero from olvido order by numero')
-    expect(rows.map(({ numero }) => numero)).toEqual([1, 2])
+    expect(rows.map(({ numero }) => numero)).toEqual([1, 2, 3, 4])
     const repeticiones = () => entorno.log.filter((linea) => linea.includes('erasures carried out again')).length
     expect(repeticiones()).toBe(1)
     await entorno.reiniciar()

@@ -1,15 +1,24 @@
 // Data of a person whose telephone was replaced in a guide by a correction. The guide now belongs to another recipient.
 // Only what the guide stored while it had the person's telephone is exported or erased.
 
-import { type Db, inTransaction, type Query, statement } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
-import type { Secrets } from '../../platform/secrets.ts'
+import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import type { FilaEvento } from '../eventos/evento.ts'
+import { deGuia } from '../eventos/evento.ts'
 import { CAMPOS, type FilaGuia } from '../guias/campos.ts'
-import { type Cambios, cifrarCambios, descifrarCambios } from '../guias/correcciones.ts'
-import { type DeQuien, de, filas, PRUEBAS, respuestas, soloCuando } from './persona.ts'
+import type { Cambios } from '../guias/correcciones.ts'
+import { type ClaveDeGuia, type Corregida, guardarCambios, leerCorrecciones, tomarGuia } from './correcciones.ts'
+import {
+  borrarRespuestas,
+  type DeQuien,
+  de,
+  enCada,
+  filas,
+  PRIMERA,
+  PRUEBAS,
+  respuestas,
+  soloCuando,
+} from './persona.ts'
 
 /** Maximum number of guides per statement. */
 const LOTE = 50
@@ -27,15 +36,6 @@ const GUIAS = statement<DeQuien & { desde: string }, GuiaAnterior>(
   { alcance: 'parte' },
 )
 
-type Correccion = Pick<FilaEvento, 'secuencia' | 'cambios' | 'registrado_en'>
-type ClaveDeGuia = Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>
-
-const CORRECCIONES = statement<ClaveDeGuia, Correccion>(
-  'personas.correcciones',
-  `select secuencia, cambios, registrado_en from evento
-   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and cambios is not null order by secuencia`,
-)
-
 const MENSAJES = statement<ClaveDeGuia & { telefono: string }, { mensaje: unknown }>(
   'personas.mensajesAnteriores',
   `select to_jsonb(m) - '{comercio_id,modo,guia_id,id}'::text[] as mensaje from mensaje m
@@ -49,12 +49,16 @@ const EN_EL_PERIODO = 't.secuencia >= :desde and t.secuencia < :hasta'
 const ARCHIVO_DEL_PERIODO = `exists (select from (${PRUEBAS}) n
    where ${de('n')} and n.secuencia >= :desde and n.secuencia < :hasta and t.archivo = any(n.archivos))`
 
-/** Reads what events, notes, proofs and merchants' servers said in a period, and the names of its files. */
+/** SQL condition: the short link `k` of the guide `v` does not lead to the guide's present location. */
+const ENLACE_DE_ANTES = (k: string) =>
+  `${k}.maps_url is distinct from coalesce(v.ubicacion_extra ->> 'enlace', v.maps_url)`
+
+/** Reads what events, notes, proofs, short links and merchants' servers said in a period, and the names of its files. */
 const DEL_PERIODO = statement<ClaveDeGuia & Periodo, { tablas: unknown; archivos: string[] }>(
   'personas.delPeriodo',
   `select jsonb_build_object(${filas('evento', EN_EL_PERIODO, ',huella,cambios')}, ${filas('nota', EN_EL_PERIODO)},
      ${filas('prueba_entrega', EN_EL_PERIODO)}, ${filas('prueba_intento', EN_EL_PERIODO)},
-     ${filas('archivo', ARCHIVO_DEL_PERIODO)}, ${respuestas(EN_EL_PERIODO)}) as tablas,
+     ${filas('enlace_corto', ENLACE_DE_ANTES('t'))}, ${filas('archivo', ARCHIVO_DEL_PERIODO)}, ${respuestas(EN_EL_PERIODO)}) as tablas,
      array(select t.archivo from archivo t where ${de('t')} and ${ARCHIVO_DEL_PERIODO} order by t.archivo) as archivos
    from guia v where comercio_id = :comercio_id and modo = :modo and id = :guia_id`,
 )
@@ -79,12 +83,12 @@ function periodosDe(telefono: string, correcciones: readonly { secuencia: number
   return periodos
 }
 
+/** Returns true if the guide was created with the telephone of these periods. */
+const esElPrimero = (periodos: readonly Periodo[]) => periodos.some(({ desde }) => desde === 1)
+
 const PERSONALES: readonly string[] = Object.entries(CAMPOS).flatMap(([columna, campo]) =>
   'personal' in campo ? [columna] : [],
 )
-
-/** Correction of a guide with its decrypted values. */
-type Corregida = { secuencia: number; registrado_en: Date; cambios: Cambios }
 
 /**
  * Splits the values of each correction into those of the person and the others. A value is the person's if the guide
@@ -115,37 +119,14 @@ const valoresSuyos = (correcciones: readonly Corregida[], periodos: readonly Per
     Object.keys(suyos).length > 0 ? [{ secuencia, registrado_en: registrado_en.toISOString(), ...suyos }] : [],
   )
 
-/** Decrypted corrections of a guide. A correction that no master key decrypts has no values. */
-async function leerCorrecciones(consultar: Query, secretos: Secrets, clave: ClaveDeGuia): Promise<Corregida[]> {
-  const filas = await consultar(CORRECCIONES, clave)
-  return filas.map(({ secuencia, cambios, registrado_en }) => ({
-    secuencia,
-    registrado_en,
-    cambios: legibles(secretos, { guia_id: clave.guia_id, secuencia }, cambios!),
-  }))
-}
-
-function legibles(secretos: Secrets, evento: { guia_id: string; secuencia: number }, cifrado: Uint8Array): Cambios {
-  try {
-    return descifrarCambios(secretos, evento, cifrado)
-  } catch {
-    return {}
-  }
-}
-
-const claveDe = ({ comercio_id, modo, id }: FilaGuia): ClaveDeGuia => ({ comercio_id, modo, guia_id: id })
-
 /** Reads all guides that had the telephone, in batches. */
 async function* guiasAnteriores(consultar: Query, suya: DeQuien) {
-  for (let desde: string | undefined = '00000000-0000-0000-0000-000000000000'; desde !== undefined; ) {
+  for (let desde: string | undefined = PRIMERA; desde !== undefined; ) {
     const guias: GuiaAnterior[] = await consultar(GUIAS, { ...suya, desde })
     yield* guias
     desde = guias.at(-1)?.id
   }
 }
-
-const enCada = async <R>(db: Db, { comercio_id }: DeQuien, hacer: (parte: Db) => Promise<R>): Promise<R[]> =>
-  comercio_id === null ? inEach(db, hacer) : [await hacer(db.de(comercio_id))]
 
 /**
  * Returns what guides with another telephone still store about a person: corrected values, and messages to the person's
@@ -155,7 +136,7 @@ export async function exportarAnteriores({ db, secretos }: Pick<Deps, 'db' | 'se
   const exportadas = await enCada(db, suya, async ({ consultar }) => {
     const suyas = []
     for await (const guia of guiasAnteriores(consultar, suya)) {
-      const clave = claveDe(guia)
+      const clave = deGuia(guia)
       const correcciones = await leerCorrecciones(consultar, secretos, clave)
       const periodos = periodosDe(suya.telefono, correcciones)
       const mensajes = await consultar(MENSAJES, { ...clave, telefono: suya.telefono })
@@ -163,6 +144,8 @@ export async function exportarAnteriores({ db, secretos }: Pick<Deps, 'db' | 'se
         guia: guia.guia,
         comercio: { comercio: guia.comercio, nombre: guia.nombre },
         modo: guia.modo,
+        // The metadata were set with the creation.
+        ...(esElPrimero(periodos) && { metadatos: guia.metadatos }),
         correcciones: valoresSuyos(correcciones, periodos),
         mensajes: mensajes.map(({ mensaje }) => mensaje),
         periodos: await leerPeriodos(consultar, clave, periodos),
@@ -194,17 +177,6 @@ async function leerPeriodos(consultar: Query, clave: ClaveDeGuia, periodos: read
   return leidos
 }
 
-const TOMAR = statement<ClaveDeGuia, FilaGuia>(
-  'personas.tomarGuia',
-  `select * from guia where comercio_id = :comercio_id and modo = :modo and id = :guia_id for update`,
-)
-
-const GUARDAR_CAMBIOS = statement<ClaveDeGuia & { secuencia: number; cambios: Buffer }>(
-  'personas.guardarCambios',
-  `update evento set cambios = :cambios
-   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia = :secuencia`,
-)
-
 /** SQL condition that a place is known and differs from the present place of the guide `v`. */
 const OTRO_LUGAR = (lat: string, lng: string) =>
   `(${lat} is not null and (${lat}, ${lng}) is distinct from (v.ubicacion_lat, v.ubicacion_lng))`
@@ -228,7 +200,7 @@ const BORRAR_PERIODO = statement<ClaveDeGuia & { telefono: string; desde: number
        and l.guia_id = m.guia_id and l.numero = m.numero
    ), k as (
      delete from enlace_corto k using v
-     where ${de('k')} and k.maps_url is distinct from coalesce(v.ubicacion_extra ->> 'enlace', v.maps_url)
+     where ${de('k')} and ${ENLACE_DE_ANTES('k')}
    ), o as (
      delete from nota o using v where ${de('o')} and o.secuencia >= :desde and o.secuencia < :hasta
    ), p as (
@@ -244,15 +216,7 @@ const BORRAR_PERIODO = statement<ClaveDeGuia & { telefono: string; desde: number
      update archivo_indice i set estado = 'borrando' from a, v where i.comercio_id = v.comercio_id and i.archivo = a.archivo
    ), t as (
      delete from telefono_anterior t using v where ${de('t')} and t.telefono = :telefono
-   ), s as (
-     select w.comercio_id, w.modo, w.webhook, v.id from v join webhook w using (comercio_id, modo)
-   ), x as (
-     update webhook_entrega x set exito = (x.exito::jsonb || '{"cabeceras": null, "cuerpo": null}')::json from s v
-     where ${de('x')} and x.webhook = v.webhook and x.exito is not null and x.secuencia between :desde and :hasta
-   ), y as (
-     update webhook_intento y set cabeceras = null, cuerpo = null, detalle = null from s v
-     where ${de('y')} and y.webhook = v.webhook and y.secuencia between :desde and :hasta
-   )
+   ), ${borrarRespuestas('t.secuencia between :desde and :hasta')}
    update evento e set descripcion = null, datos = e.datos - 'forzado',
      lat = case when ${OTRO_LUGAR('e.lat', 'e.lng')} then null else e.lat end,
      lng = case when ${OTRO_LUGAR('e.lat', 'e.lng')} then null else e.lng end,
@@ -263,47 +227,60 @@ const BORRAR_PERIODO = statement<ClaveDeGuia & { telefono: string; desde: number
    from v where ${de('e')} and e.secuencia between :desde and :hasta`,
 )
 
-/** Erases the former recipient's values in a guide that now has another telephone. */
+/** Empties the metadata of a guide. */
+const SIN_METADATOS = statement<ClaveDeGuia>(
+  'personas.sinMetadatos',
+  `update guia set metadatos = null
+   where comercio_id = :comercio_id and modo = :modo and id = :guia_id and metadatos is not null returning 1`,
+)
+
+/**
+ * Erases the former recipient's values in a guide that now has another telephone. The metadata were set with the
+ * creation, so they go with the first recipient.
+ * @returns true if the guide lost its metadata
+ */
 async function olvidarAnterior(
   { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   telefono: string,
   guia: FilaGuia,
   anotar: (consultar: Query) => Promise<unknown>,
-): Promise<void> {
-  const clave = claveDe(guia)
-  await inTransaction(db, async (consultar) => {
-    await consultar(TOMAR, clave)
+): Promise<boolean> {
+  const clave = deGuia(guia)
+  return inTransaction(db, async (consultar) => {
+    await tomarGuia(consultar, clave)
     const correcciones = await leerCorrecciones(consultar, secretos, clave)
     const periodos = periodosDe(telefono, correcciones)
     for (const { secuencia, suyos, quedan } of separar(correcciones, periodos)) {
-      if (Object.keys(suyos).length === 0) continue
-      const cifrados = cifrarCambios(secretos, { guia_id: clave.guia_id, secuencia }, quedan)
-      await consultar(GUARDAR_CAMBIOS, { ...clave, secuencia, cambios: cifrados })
+      if (Object.keys(suyos).length > 0) await guardarCambios(consultar, secretos, { ...clave, secuencia }, quedan)
     }
     for (const { desde, hasta } of periodos) await consultar(BORRAR_PERIODO, { ...clave, telefono, desde, hasta })
+    const vaciados = esElPrimero(periodos) ? await consultar(SIN_METADATOS, clave) : []
     await anotar(consultar)
+    return vaciados.length > 0
   })
 }
 
 /**
  * Erases the person's values in all guides that once had the telephone and now have another one. This includes guides
  * that have not ended, because their delivery needs only the present values.
- * @returns number of guides
+ * @returns number of guides, and the codes of those that lost their metadata
  */
 export async function olvidarAnteriores(
   { db, secretos, bitacora }: Pick<Deps, 'db' | 'secretos' | 'bitacora'>,
   quien: Quien,
   suya: DeQuien,
-): Promise<number> {
+): Promise<{ anteriores: number; sin_metadatos: string[] }> {
+  const sin_metadatos: string[] = []
   const guias = await enCada(db, suya, async (parte) => {
     let cuantas = 0
     for await (const guia of guiasAnteriores(parte.consultar, suya)) {
-      await olvidarAnterior({ db: parte, secretos }, suya.telefono, guia, (consultar) =>
+      const vaciada = await olvidarAnterior({ db: parte, secretos }, suya.telefono, guia, (consultar) =>
         bitacora.anotar(consultar, quien, { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias: 1 } }),
       )
+      if (vaciada) sin_metadatos.push(guia.guia)
       cuantas++
     }
     return cuantas
   })
-  return guias.reduce((unas, otras) => unas + otras, 0)
+  return { anteriores: guias.reduce((unas, otras) => unas + otras, 0), sin_metadatos }
 }

@@ -1,13 +1,28 @@
-import { type Db, inTransaction, statement } from '../../data/db.ts'
-import { inEach } from '../../data/spread.ts'
+import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { entrante, guia } from '../../generado/contrato/prisma/client.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import { olvidarClaves } from '../busqueda/busqueda.ts'
 import type { Deps } from '../deps.ts'
+import { deGuia } from '../eventos/evento.ts'
 import { olvidarNotas } from '../notas/nota.ts'
 import { VALE } from '../pruebasEntrega/prueba.ts'
 import { olvidarAnteriores } from './anteriores.ts'
-import { BORRAR, type DeQuien, de, type ErasedGuide, FINALES, patronDe } from './persona.ts'
+import type { ClaveDeGuia } from './correcciones.ts'
+import {
+  BORRAR,
+  BORRAR_CLAVES,
+  borrarRespuestas,
+  type DeQuien,
+  type DeUnaGuia,
+  de,
+  type ErasedGuide,
+  enCada,
+  FINALES,
+  hallarGuia,
+  PRIMERA,
+  patronDe,
+} from './persona.ts'
+import { olvidarRecogidas } from './recogidas.ts'
 
 /** Maximum number of guides per transaction. */
 const LOTE = 100
@@ -15,15 +30,12 @@ const LOTE = 100
 const LOTE_DE_ENTRANTES = 2_000
 
 /**
- * Erases the data of the next ended guides of a telephone number. Also deletes their proofs and files, and the content
- * of the responses of merchants' servers to webhooks.
+ * SQL that erases the data of ended guides. Also deletes their proofs and files, the idempotency keys, and the content of
+ * the responses of merchants' servers to webhooks.
+ * @param cuales SQL condition for the guides
  */
-const OLVIDAR = statement<DeQuien & { ahora: Date }, ErasedGuide>(
-  'personas.olvidarTelefono',
-  `with v as (
-     select comercio_id, modo, id from guia
-     where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id) and ${FINALES}
-     order by id limit ${LOTE} for update
+const olvidarLas = (cuales: string) => `with v as (
+     select comercio_id, modo, id, guia from guia where ${cuales} and ${FINALES} order by id limit ${LOTE} for update
    ), p as (
      delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id, p.rectificada_en
    ), b as (
@@ -35,16 +47,17 @@ const OLVIDAR = statement<DeQuien & { ahora: Date }, ErasedGuide>(
      delete from archivo a using v where ${de('a')} returning a.archivo
    ), i as (
      update archivo_indice i set estado = 'borrando' from a where i.archivo = a.archivo
-   ), s as (
-     select w.comercio_id, w.modo, w.webhook, v.id from v join webhook w using (comercio_id, modo)
-   ), x as (
-     update webhook_entrega x set exito = (x.exito::jsonb || '{"cabeceras": null, "cuerpo": null}')::json from s v
-     where ${de('x')} and x.webhook = v.webhook and x.exito is not null
-   ), y as (
-     update webhook_intento y set cabeceras = null, cuerpo = null, detalle = null from s v
-     where ${de('y')} and y.webhook = v.webhook
-   ), ${BORRAR}`,
+   ), ${BORRAR_CLAVES}, ${borrarRespuestas()}, ${BORRAR}`
+
+const OLVIDAR = statement<DeQuien & { ahora: Date }, ErasedGuide>(
+  'personas.olvidarTelefono',
+  olvidarLas('telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)'),
   { alcance: 'parte' },
+)
+
+const OLVIDAR_UNA = statement<ClaveDeGuia & { ahora: Date }, ErasedGuide>(
+  'personas.olvidarGuia',
+  olvidarLas('comercio_id = :comercio_id and modo = :modo and id = :guia_id'),
 )
 
 /**
@@ -81,6 +94,10 @@ export interface Olvidada {
   guias: number
   /** Number of guides that now have another telephone. Only this person's values were erased in them. */
   anteriores: number
+  /** Codes of those guides that lost their metadata, because they were created with this telephone. */
+  sin_metadatos: string[]
+  /** Number of guides of other recipients in whose pickup, present or former, the telephone stood. */
+  recogidas: number
   /** Number of deleted bodies that were received from the messaging provider. */
   entrantes: number
   /**
@@ -88,7 +105,7 @@ export interface Olvidada {
    * retention job within a week.
    */
   entrantes_pendientes: number
-  /** Codes of the guides that have not ended. */
+  /** Codes of the guides that have not ended, and have the telephone of the recipient or of the pickup. */
   en_curso: string[]
   /** Identifiers of the couriers with this telephone number. */
   repartidores: string[]
@@ -102,8 +119,12 @@ type DepsDeOlvido = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora'>
  * remaining guides. The sweeper later deletes the files that no row names any more.
  */
 export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<Olvidada> {
-  const anteriores = await olvidarAnteriores(deps, quien, suya)
-  const guias = await olvidarGuias(deps, quien, suya, anteriores === 0)
+  const { anteriores, sin_metadatos } = await olvidarAnteriores(deps, quien, suya)
+  const deGuias = await enCada(deps.db, suya, (db) => olvidarSusGuias({ ...deps, db }, quien, suya))
+  const guias = deGuias.reduce((unas, otras) => unas + otras, 0)
+  const { recogidas, detenidas } = await olvidarRecogidas(deps, quien, suya)
+  // The audit record gets a line even if there was nothing to erase.
+  if (anteriores + guias + recogidas === 0) await deps.bitacora.anotar(deps.db.consultar, quien, lineaDe(0))
   const { telefono, comercio_id } = suya
   // The bodies received from providers belong to no merchant, so the erasure for one merchant keeps them.
   const deEntrantes = comercio_id === null ? await olvidarEntrantes(deps, telefono) : { borrados: 0, pendientes: 0 }
@@ -112,28 +133,53 @@ export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: De
   return {
     guias,
     anteriores,
+    sin_metadatos,
+    recogidas,
     entrantes: deEntrantes.borrados,
     entrantes_pendientes: deEntrantes.pendientes,
-    en_curso: enCurso.map(({ guia }) => guia),
+    en_curso: [...new Set([...enCurso.map(({ guia }) => guia), ...detenidas])],
     repartidores: repartidores.map(({ repartidor }) => repartidor),
   }
 }
 
-/** @param siempre true if the audit record gets a line even if there was nothing to erase */
-async function olvidarGuias(
-  { db, ...deps }: DepsDeOlvido,
-  quien: Quien,
-  suya: DeQuien,
-  siempre: boolean,
-): Promise<number> {
-  const en = (parte: Db) => olvidarSusGuias({ db: parte, ...deps }, quien, suya)
-  const guias = suya.comercio_id === null ? await inEach(db, en) : [await en(db.de(suya.comercio_id))]
-  const borradas = guias.reduce((unas, otras) => unas + otras, 0)
-  if (borradas === 0 && siempre) await deps.bitacora.anotar(db.consultar, quien, lineaDe(0))
-  return borradas
+/**
+ * Erases all personal data of one ended guide, for a person who stands in it without a telephone. A guide that this
+ * database does not have is no error: the database may have been restored to an instant before its creation.
+ */
+export async function olvidarGuia(deps: DepsDeOlvido, quien: Quien, { guia }: DeUnaGuia): Promise<Olvidada> {
+  const fila = await hallarGuia(deps.db, { guia })
+  const borradas = fila ? await olvidarUna({ ...deps, db: deps.db.de(fila.comercio_id) }, quien, deGuia(fila)) : []
+  if (borradas.length === 0) await deps.bitacora.anotar(deps.db.consultar, quien, lineaDeUna(guia, 0))
+  return {
+    guias: borradas.length,
+    ...{ anteriores: 0, sin_metadatos: [], recogidas: 0, entrantes: 0, entrantes_pendientes: 0, repartidores: [] },
+    en_curso: fila && borradas.length === 0 ? [guia] : [],
+  }
+}
+
+const olvidarUna = ({ db, reloj, bitacora }: DepsDeOlvido, quien: Quien, clave: ClaveDeGuia): Promise<ErasedGuide[]> =>
+  inTransaction(db, async (consultar) => {
+    const borradas = await consultar(OLVIDAR_UNA, { ...clave, ahora: reloj() })
+    if (borradas.length > 0) {
+      await olvidarLoDemas(consultar, borradas)
+      await bitacora.anotar(consultar, quien, lineaDeUna(borradas[0]!.guia, borradas.length))
+    }
+    return borradas
+  })
+
+/** Deletes search keys and notes of guides that this transaction has erased. */
+async function olvidarLoDemas(consultar: Query, borradas: readonly ErasedGuide[]): Promise<void> {
+  await olvidarClaves(consultar, borradas)
+  await olvidarNotas(consultar, borradas)
 }
 
 const lineaDe = (guias: number) => ({ accion: 'olvidarPersona', campos: ['telefono'], despues: { guias } })
+const lineaDeUna = (guia: string, guias: number) => ({
+  accion: 'olvidarPersona',
+  sobre: ['guia', guia] as const,
+  campos: ['guia'],
+  despues: { guias },
+})
 
 async function olvidarSusGuias({ db, reloj, bitacora }: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<number> {
   let guias = 0
@@ -141,8 +187,7 @@ async function olvidarSusGuias({ db, reloj, bitacora }: DepsDeOlvido, quien: Qui
     cuantas = await inTransaction(db, async (consultar) => {
       const borradas = await consultar(OLVIDAR, { ...suya, ahora: reloj() })
       if (borradas.length === 0) return 0
-      await olvidarClaves(consultar, borradas)
-      await olvidarNotas(consultar, borradas)
+      await olvidarLoDemas(consultar, borradas)
       await bitacora.anotar(consultar, quien, lineaDe(borradas.length))
       return borradas.length
     })
@@ -153,7 +198,7 @@ async function olvidarSusGuias({ db, reloj, bitacora }: DepsDeOlvido, quien: Qui
 async function olvidarEntrantes({ db }: DepsDeOlvido, telefono: string) {
   const patron = patronDe(telefono)
   const total = { borrados: 0, pendientes: 0 }
-  for (let desde: string | null = '00000000-0000-0000-0000-000000000000'; desde !== null; ) {
+  for (let desde: string | null = PRIMERA; desde !== null; ) {
     const [paso]: { borrados: number; pendientes: number; hasta: string | null }[] = await db.consultar(
       OLVIDAR_ENTRANTES,
       { patron, desde },

@@ -5,8 +5,8 @@ import { FileStoreError, storeBusy } from '../../platform/files/store.ts'
 import { seal, unseal } from '../../platform/sealing.ts'
 import { DE_CONSOLA, type Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { type Olvidada, olvidarTelefono } from './olvidarTelefono.ts'
-import type { DeQuien } from './persona.ts'
+import { type Olvidada, olvidarGuia, olvidarTelefono } from './olvidarTelefono.ts'
+import type { DeQuien, DeUnaGuia } from './persona.ts'
 
 // Requests to erase personal data are also kept in the file storage, sealed and numbered without gaps. A database that
 // was restored from a backup may have missed some of them. The process carries them out again before it serves
@@ -37,22 +37,26 @@ const BORRADOS = statement<{ numeros: readonly number[] }>(
 
 type DepsDeOlvidos = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'bitacora' | 'almacen' | 'log'>
 
+/** Erases what a request names: a telephone number, or one guide. */
+const olvidar = (deps: DepsDeOlvidos, quien: Quien, pedido: DeQuien | DeUnaGuia): Promise<Olvidada> =>
+  'guia' in pedido ? olvidarGuia(deps, quien, pedido) : olvidarTelefono(deps, quien, pedido)
+
 const claveDe = (numero: number) => `olvido_${String(numero).padStart(9, '0')}`
 const leerUltimo = async ({ consultar }: Db) => (await consultar(ULTIMO))[0]!.numero
 
 /**
- * Erases the stored data of a telephone number like {@link olvidarTelefono}. Also records the request in the file
- * storage, so that it is repeated if the database is restored from an older backup.
+ * Erases the stored data of a telephone number like {@link olvidarTelefono}, or of a guide like {@link olvidarGuia}. Also
+ * records the request in the file storage, so that it is repeated if the database is restored from an older backup.
  * @throws Problema 503 if the file storage is unavailable; nothing is then erased
  */
-export const olvidarPersona = (deps: DepsDeOlvidos, quien: Quien, suya: DeQuien): Promise<Olvidada> =>
+export const olvidarPersona = (deps: DepsDeOlvidos, quien: Quien, pedido: DeQuien | DeUnaGuia): Promise<Olvidada> =>
   inTurn(deps.db, 'olvidos', async () => {
     const { db, secretos, almacen, reloj } = deps
     await repetir(deps)
     const numero = (await leerUltimo(db)) + 1
-    const sellada = seal(secretos, 'olvidos', claveDe(numero), Buffer.from(JSON.stringify(suya)))
+    const sellada = seal(secretos, 'olvidos', claveDe(numero), Buffer.from(JSON.stringify(pedido)))
     await almacen.guardar(claveDe(numero), sellada, 'application/octet-stream')
-    const olvidada = await olvidarTelefono(deps, quien, suya)
+    const olvidada = await olvidar(deps, quien, pedido)
     await db.consultar(HECHO, { numero, ahora: reloj() })
     return olvidada
   })
@@ -74,8 +78,8 @@ async function repetir(deps: DepsDeOlvidos): Promise<number> {
   let numero = ultimo + 1
   for (; await almacen.existe(claveDe(numero)); numero++) {
     const sellada = Buffer.concat(await (await almacen.leer(claveDe(numero))).toArray())
-    const suya: DeQuien = JSON.parse(abrir(secretos, claveDe(numero), sellada))
-    await olvidarTelefono(deps, DE_CONSOLA, suya)
+    const pedido: DeQuien | DeUnaGuia = JSON.parse(abrir(secretos, claveDe(numero), sellada))
+    await olvidar(deps, DE_CONSOLA, pedido)
     await db.consultar(HECHO, { numero, ahora: reloj() })
   }
   const repetidos = numero - 1 - ultimo

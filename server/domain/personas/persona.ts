@@ -1,10 +1,15 @@
 import type { Db } from '../../data/db.ts'
+import { inEach } from '../../data/spread.ts'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
-import { problemOfFaults } from '../../platform/errors.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { exigirComercio } from '../comercios/comercio.ts'
-import { BORRADOS } from '../guias/campos.ts'
+import { BORRADOS, type FilaGuia, type RecogidaGuardada } from '../guias/campos.ts'
+import { buscarGuia } from '../guias/guia.ts'
+
+/** First id from which a scan of rows in the order of their ids starts. */
+export const PRIMERA = '00000000-0000-0000-0000-000000000000'
 
 /** Guide whose personal data were erased. */
 export interface ErasedGuide {
@@ -21,6 +26,40 @@ export interface DeQuien {
   /** Id of the merchant; null means all merchants. */
   comercio_id: string | null
 }
+
+/** One guide, in whose data a person stands who has no telephone there: a neighbour, or who received at the door. */
+export interface DeUnaGuia {
+  /** Code of the guide. */
+  guia: string
+}
+
+/**
+ * Reads the code of a guide.
+ * @throws Problema 404 if there is no such guide
+ */
+export const leerDeUnaGuia = async (db: Db, codigo: string): Promise<DeUnaGuia> => ({
+  guia: (await buscarGuia(db, 'todos', codigo)).guia,
+})
+
+/**
+ * Finds a guide by its code; undefined if there is none, as in a database that was restored to an instant before its
+ * creation.
+ */
+export async function hallarGuia(db: Db, { guia }: DeUnaGuia): Promise<FilaGuia | undefined> {
+  try {
+    return await buscarGuia(db, 'todos', guia)
+  } catch (error) {
+    if (error instanceof Problema && error.codigo === 'guia_desconocida') return undefined
+    throw error
+  }
+}
+
+/** Runs `hacer` in each part of the data that has guides in question, one after another. */
+export const enCada = async <R>(
+  db: Db,
+  { comercio_id }: Pick<DeQuien, 'comercio_id'>,
+  hacer: (parte: Db) => Promise<R>,
+): Promise<R[]> => (comercio_id === null ? inEach(db, hacer) : [await hacer(db.de(comercio_id))])
 
 /**
  * Reads a telephone number and the identifier of a merchant.
@@ -78,22 +117,58 @@ export const respuestas = (solo: string) =>
    ${deRespuestas(
      'webhook_intento',
      solo,
-     `'webhook', t.webhook, 'secuencia', t.secuencia, 'cabeceras', t.cabeceras, 'cuerpo', t.cuerpo`,
+     `'webhook', t.webhook, 'secuencia', t.secuencia, 'cabeceras', t.cabeceras, 'cuerpo', t.cuerpo, 'detalle', t.detalle`,
    )}`
 
 /** SQL of a guide's location data reduced to the instant of its confirmation. */
 export const soloCuando = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
+/** Pickup after the erasure. Its name, its place and its texts may be those of the person who hands over the parcels. */
+export const RECOGIDA_BORRADA: RecogidaGuardada = { nombre: null, lat: null, lng: null, maps_url: null }
+/** SQL of {@link RECOGIDA_BORRADA}. */
+export const RECOGIDA_BORRADA_EN_SQL = `jsonb_build_object(${Object.keys(RECOGIDA_BORRADA)
+  .map((miembro) => `'${miembro}', null`)
+  .join(', ')})`
+
+/** SQL of the identifiers to which idempotency keys of the guides `v` point: codes of guides and ids of notes. */
+const IDENTIFICADORES = `select v.comercio_id, v.modo, v.guia as identificador from v
+     union all select o.comercio_id, o.modo, o.id::text from nota o join v on ${de('o')}`
+/** SQL of the identifier in {@link IDENTIFICADORES} of a key `c`. A delivery's code (ent_…) contains the guide's. */
+const IDENTIFICADOR = `case when c.identificador like 'ent\\_%' then split_part(c.identificador, '_', 3) else c.identificador end`
+
+/** SQL condition: the idempotency key `c` belongs to the guide `v`. */
+export const CLAVE_DE_UNA_GUIA = `c.comercio_id = v.comercio_id and c.modo = v.modo
+     and (${IDENTIFICADOR} = v.guia or c.identificador in (select o.id::text from nota o where ${de('o')}))`
+
+/** SQL that deletes the idempotency keys of the guides `v`, which have a column `guia`. Callers choose the keys' texts. */
+export const BORRAR_CLAVES = `c as (
+     delete from clave_idempotencia c where (c.comercio_id, c.modo, ${IDENTIFICADOR}) in (${IDENTIFICADORES})
+   )`
+
 /**
- * SQL that erases personal data of the guides `v`: telephone, names, addresses, contents, places, and texts written by
- * people.
+ * SQL that erases the responses of merchants' servers to webhooks of the guides `v`.
+ * @param solo SQL condition for the rows `t` of deliveries and attempts
+ */
+export const borrarRespuestas = (solo = 'true') => `s as (
+     select w.comercio_id, w.modo, w.webhook, v.id from v join webhook w using (comercio_id, modo)
+   ), x as (
+     update webhook_entrega t set exito = (t.exito::jsonb || '{"cabeceras": null, "cuerpo": null}')::json from s v
+     where ${de('t')} and t.webhook = v.webhook and t.exito is not null and ${solo}
+   ), y as (
+     update webhook_intento t set cabeceras = null, cuerpo = null, detalle = null from s v
+     where ${de('t')} and t.webhook = v.webhook and ${solo}
+   )`
+
+/**
+ * SQL that erases personal data of the guides `v`: telephone, names, addresses, contents, places, the pickup, the
+ * keys of events, and texts written by people.
  * Keeps codes, references, states, times, authors, and the keyed digests that identify a repeated creation. Erases the
  * provider's own message id, because WhatsApp's id contains the telephone number.
  */
 export const BORRAR = `e as (
      update evento e set descripcion = null, lat = null, lng = null, datos = e.datos - 'forzado',
-       cambios = null,
+       cambios = null, idempotencia = null,
        foto = e.foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
          coalesce(${soloCuando("e.foto -> 'ubicacion_extra'")}, 'null')) from v where ${de('e')}
    ), m as (
@@ -106,7 +181,7 @@ export const BORRAR = `e as (
    ), t as (
      delete from telefono_anterior t using v where ${de('t')}
    )
-   update guia g set ${BORRADOS}, recogida = g.recogida - '{contacto,telefono,direccion,indicaciones}'::text[],
+   update guia g set ${BORRADOS}, recogida = ${RECOGIDA_BORRADA_EN_SQL},
      ubicacion_extra = ${soloCuando('g.ubicacion_extra')},
      datos_borrados_en = :ahora::timestamptz
    from v where g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.id

@@ -1,0 +1,220 @@
+// Places of the database that hold a person of a guide, and by what each is erased. docs/operacion.md has the same table.
+
+import { readFileSync } from 'node:fs'
+
+/** What erases a person: her telephone, by what it is in the guide, or the guide. */
+export type Medio = 'destinatario' | 'anterior' | 'recogida' | 'guia'
+export const MEDIOS: readonly Medio[] = ['destinatario', 'anterior', 'recogida', 'guia']
+
+interface Lugar {
+  tabla: string
+  columnas: readonly string[]
+  /** Who stands there, in the words of docs/operacion.md. */
+  quien: string
+  borra: readonly Medio[]
+}
+
+const TODOS_MENOS_RECOGIDA: readonly Medio[] = ['destinatario', 'anterior', 'guia']
+const LOS_PRESENTES: readonly Medio[] = ['destinatario', 'guia']
+
+/** Columns that hold a person of a guide. */
+export const LUGARES: readonly Lugar[] = [
+  {
+    tabla: 'guia',
+    columnas: [
+      ...['telefono', 'destinatario', 'direccion', 'contenido', 'lat', 'lng', 'maps_url'],
+      ...['ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra'],
+    ],
+    quien: 'recipient',
+    borra: LOS_PRESENTES,
+  },
+  {
+    tabla: 'guia',
+    columnas: ['indicaciones'],
+    quien: 'recipient; neighbour that the recipient named',
+    borra: LOS_PRESENTES,
+  },
+  { tabla: 'guia', columnas: ['metadatos'], quien: 'recipient at the creation', borra: TODOS_MENOS_RECOGIDA },
+  {
+    tabla: 'guia',
+    columnas: ['recogida'],
+    quien: 'contact of the pickup',
+    borra: ['destinatario', 'recogida', 'guia'],
+  },
+  {
+    tabla: 'evento',
+    columnas: ['cambios'],
+    quien: 'recipients, neighbours and contacts, present and former',
+    borra: MEDIOS,
+  },
+  {
+    tabla: 'evento',
+    columnas: ['descripcion', 'datos'],
+    quien: 'whom a courier, an operator or the merchant named',
+    borra: TODOS_MENOS_RECOGIDA,
+  },
+  { tabla: 'evento', columnas: ['lat', 'lng', 'foto'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
+  { tabla: 'evento', columnas: ['idempotencia'], quien: 'whom the key of a request named', borra: LOS_PRESENTES },
+  {
+    tabla: 'clave_idempotencia',
+    columnas: ['idempotencia'],
+    quien: 'whom the key of a request named',
+    borra: LOS_PRESENTES,
+  },
+  { tabla: 'nota', columnas: ['texto'], quien: 'whom an operator named', borra: TODOS_MENOS_RECOGIDA },
+  { tabla: 'busqueda', columnas: ['claves'], quien: 'recipient', borra: LOS_PRESENTES },
+  {
+    tabla: 'mensaje',
+    columnas: ['telefono', 'proveedor_id', 'motivo'],
+    quien: 'recipient',
+    borra: TODOS_MENOS_RECOGIDA,
+  },
+  { tabla: 'entrante', columnas: ['cuerpo'], quien: 'who wrote to the app', borra: ['destinatario', 'anterior'] },
+  { tabla: 'enlace_corto', columnas: ['maps_url'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
+  { tabla: 'telefono_anterior', columnas: ['telefono'], quien: 'former recipient', borra: ['anterior', 'guia'] },
+  {
+    tabla: 'webhook_entrega',
+    columnas: ['exito'],
+    quien: 'whom an answer of a merchant’s server repeated',
+    borra: MEDIOS,
+  },
+  {
+    tabla: 'webhook_intento',
+    columnas: ['cabeceras', 'cuerpo', 'detalle'],
+    quien: 'whom an answer of a merchant’s server repeated',
+    borra: MEDIOS,
+  },
+  { tabla: 'archivo', columnas: ['lat', 'lng'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
+  {
+    tabla: 'prueba_entrega',
+    columnas: ['recibido_por'],
+    quien: 'who received at the door',
+    borra: TODOS_MENOS_RECOGIDA,
+  },
+  {
+    tabla: 'prueba_entrega',
+    columnas: ['lat', 'lng', 'manifiesto'],
+    quien: 'recipient',
+    borra: TODOS_MENOS_RECOGIDA,
+  },
+]
+
+/** Columns that hold no person of a guide, by the reason. */
+const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  /** Codes, words of a vocabulary, numbers, and names of files. */
+  codigos: {
+    comercio: ['comercio', 'pais', 'evidencia_firma', 'evidencia_documento', 'intentos_al_vencer'],
+    guia: ['modo', 'guia', 'estado', 'custodio', 'ubicacion_estado', 'ubicacion_origen', 'resolucion', 'advertencias'],
+    guia_indice: ['guia', 'modo'],
+    nota: ['modo', 'nota', 'autor'],
+    asignacion: ['modo', 'repartidor', 'autor'],
+    busqueda: ['modo'],
+    evento: [...['modo', 'guia', 'tipo', 'estado', 'estado_anterior', 'motivo', 'autor', 'custodio', 'traza']],
+    mensaje: ['modo', 'guia', 'canal', 'tipo', 'estado', 'kid', 'codigo'],
+    enlace_ubicacion: ['modo'],
+    enlace_corto: ['modo'],
+    telefono_anterior: ['modo'],
+    clave_idempotencia: ['modo', 'operacion', 'identificador'],
+    webhook_entrega: ['modo', 'webhook', 'evento', 'tipo', 'estado', 'causa', 'ultimo_error', 'datos'],
+    webhook_intento: [
+      ...['modo', 'webhook', 'causa', 'error', 'dns_ms', 'conexion_ms', 'tls_ms', 'primer_byte_ms', 'total_ms'],
+    ],
+    recuperacion: ['modo', 'webhook', 'recuperacion', 'posicion', 'estado'],
+    archivo_indice: ['archivo', 'modo', 'estado'],
+    archivo: ['modo', 'archivo', 'tipo', 'mime', 'autor'],
+    prueba_entrega: ['modo', 'precision_m', 'fotos', 'firma', 'sin_firma', 'evidencia', 'pdf'],
+    prueba_intento: ['modo', 'fotos'],
+    prueba_borrada: ['modo', 'motivo'],
+  },
+  /** Departments and municipalities, which stay with the guide. */
+  lugares: { guia: ['departamento', 'municipio'] },
+  /** The merchant's own reference, which stays with the guide (docs/operacion.md). */
+  referencia: { guia: ['external_ref'], evento: ['external_ref'] },
+  /** Digests with a key, digests of random values, and random values. */
+  huellas: {
+    guia: ['huellas'],
+    evento: ['huella'],
+    enlace_ubicacion: ['huella'],
+    entrante: ['huella'],
+    clave_idempotencia: ['huella'],
+    archivo: ['sha256'],
+    prueba_entrega: ['sal'],
+    dueno: ['clave'],
+    eslabon: ['registro', 'claves', 'huellas', 'hash'],
+    sello: ['jws'],
+    clave_publica: ['kid', 'jwk'],
+  },
+  /** The merchant's own endpoints. */
+  webhooks: {
+    webhook: ['modo', 'webhook', 'url', 'tipos', 'descripcion', 'estado', 'motivo'],
+    webhook_secreto: ['modo', 'webhook', 'cifrado'],
+    webhook_intento: ['url', 'ip'],
+  },
+  /** The record of who did what. It names no person of a guide (openapi/DECISIONES.md). */
+  bitacora: Object.fromEntries(
+    ['bitacora', 'bitacora_de_parte'].map((tabla) => [
+      tabla,
+      [
+        ...['linea', 'modo', 'accion', 'quien_tipo', 'quien', 'llave', 'sobre_tipo', 'sobre', 'campos', 'antes'],
+        ...['despues', 'id_solicitud', 'red'],
+      ],
+    ]),
+  ),
+  /** Merchants, and the people of the company and of merchants, whom `personas eliminar` erases. */
+  gente: {
+    comercio: ['nombre'],
+    operador: ['operador', 'nombre'],
+    llave: ['id', 'tipo', 'hash', 'alcances', 'redes'],
+    repartidor: ['repartidor', 'nombre', 'telefono', 'codigo_hash'],
+    sesion_repartidor: ['hash'],
+    persona: ['persona', 'correo', 'nombre'],
+    membresia: ['membresia', 'ambito', 'alcances'],
+    invitacion: ['huella', 'invitacion', 'correo', 'nombre', 'ambito', 'alcances'],
+    codigo_de_entrada: ['huella', 'codigo_hash'],
+    sesion_persona: ['hash', 'sesion', 'modo', 'dispositivo', 'red'],
+    aprobacion: ['aprobacion', 'tipo', 'contenido', 'estado', 'pide', 'decide', 'razon'],
+    passkey: ['passkey', 'credencial', 'clave', 'dispositivo'],
+    reto_de_passkey: ['huella'],
+    segundo_factor: ['secreto', 'nuevo'],
+    codigo_de_recuperacion: ['huella'],
+    entrada_a_medias: ['huella'],
+    correo: ['huella', 'tipo', 'contenido', 'canal', 'estado', 'codigo'],
+  },
+}
+
+/** Names of the columns that {@link LUGARES} lists for a means. */
+export const columnasDe = (medio: Medio): string[] =>
+  LUGARES.filter(({ borra }) => borra.includes(medio))
+    .flatMap(({ tabla, columnas }) => columnas.map((columna) => `${tabla}.${columna}`))
+    .sort()
+
+/** All classified columns. A column stands here once. */
+export const clasificadas = (): string[] =>
+  [
+    ...LUGARES.flatMap(({ tabla, columnas }) => columnas.map((columna) => `${tabla}.${columna}`)),
+    ...Object.values(SIN_PERSONA).flatMap((tablas) =>
+      Object.entries(tablas).flatMap(([tabla, columnas]) => columnas.map((columna) => `${tabla}.${columna}`)),
+    ),
+  ].sort()
+
+const MODELO = /^model (\w+) \{\n(.*?)^\}/gms
+const COLUMNA = /^ *(\w+) +(?:String|Json|Bytes|Float|Unsupported\("tsvector"\))(?:\[\])?\??(?= |$)(.*)$/gm
+
+/** Columns of prisma/schema.prisma that can hold a text, a place or bytes. */
+export function columnasDelEsquema(): string[] {
+  const esquema = readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8')
+  return [...esquema.matchAll(MODELO)]
+    .flatMap(([, tabla, cuerpo = '']) =>
+      [...cuerpo.matchAll(COLUMNA)].flatMap(([, columna, mas = '']) =>
+        mas.split('//')[0]!.includes('@db.Uuid') ? [] : [`${tabla}.${columna}`],
+      ),
+    )
+    .sort()
+}
+
+/** Rows of the table in docs/operacion.md. */
+export const filasDelDocumento = (): string[] =>
+  LUGARES.map(({ tabla, columnas, quien, borra }) => {
+    const marcas = MEDIOS.map((medio) => (borra.includes(medio) ? 'yes' : '–'))
+    return `| \`${tabla}\`: ${columnas.map((columna) => `\`${columna}\``).join(', ')} | ${quien} | ${marcas.join(' | ')} |`
+  })
