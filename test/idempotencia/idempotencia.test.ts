@@ -54,6 +54,16 @@ describe('an operation that takes idempotencia', () => {
     expect(await filas('select count(*) from bitacora')).toEqual(lineas)
   })
 
+  it.each(OPERACIONES)('%s: is the same request with the guide’s code in lower case', async (_, preparar) => {
+    const caso = await preparar(comercio)
+    const ruta = caso.ruta.replace(/(?<=\/guias\/)\w+/, (guia) => guia.toLowerCase())
+    if (ruta === caso.ruta) return
+    const clave = nuevaClave()
+    await primera(caso, clave)
+    const otra = await primera({ ...caso, ruta }, clave)
+    expect([otra.cuerpo.codigo, repetida(otra.cabeceras)]).toEqual([undefined, 'true'])
+  })
+
   it.each(OPERACIONES)('%s: refuses the key of another request, and does nothing', async (_, preparar) => {
     const caso = await preparar(comercio)
     const clave = nuevaClave()

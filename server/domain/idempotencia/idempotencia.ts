@@ -2,6 +2,7 @@ import type { OperationId } from '../../api/contract/contract.ts'
 import { type Query, type RowOf, statement } from '../../data/db.ts'
 import type { clave_idempotencia } from '../../generado/contrato/prisma/client.ts'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
+import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { digest, type Secrets } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
@@ -34,6 +35,12 @@ export function esElMismo(secretos: Secrets, huella: string | null, contenido: s
 type FilaClave = RowOf<clave_idempotencia, { modo: Modo }>
 type Clave = Pick<FilaClave, 'comercio_id' | 'modo' | 'operacion' | 'idempotencia'>
 type Recuerdo = Pick<FilaClave, 'huella' | 'identificador'>
+
+/** Returns the parameters of a path with a guide's code in its canonical form, because any spelling means the same guide. */
+function conCodigoCanonico(path: unknown): unknown {
+  const { guia, ...demas } = (path ?? {}) as { guia?: string }
+  return guia === undefined ? path : { ...demas, guia: normalizeGuideCode(guia) ?? guia }
+}
 
 /** Time in milliseconds that a key is kept. Afterwards the key is free. */
 export const VIGENCIA_DE_CLAVE = 24 * 3_600_000
@@ -103,7 +110,7 @@ export async function unaVez<T>(
   const creado_en = reloj()
   const desde = new Date(creado_en.getTime() - VIGENCIA_DE_CLAVE)
   const clave: Clave = { comercio_id: identidad.comercioId, modo: identidad.modo, operacion, idempotencia }
-  const contenido = contenidoDe({ path, body })
+  const contenido = contenidoDe({ path: conCodigoCanonico(path), body })
 
   async function repetir(): Promise<UnaVez<T> | undefined> {
     const [anterior] = await db.consultar(BUSCAR, { ...clave, desde })
