@@ -41,6 +41,16 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     expect(await cerrado.text()).not.toContain('Sacatepéquez')
   })
 
+  it('gets another link if it comes back, and its old link stays dead', async () => {
+    const primera = await pedida(comercio)
+    const viejo = await enlaceDe(primera, 1)
+    await esperar(await corregida(primera), 'enviado', 2)
+    const tercera = await corregida(primera, primera.telefono)
+    await esperar(tercera, 'enviado', 3)
+    const [cerrado, nuevo] = [await fetch(viejo), await fetch(await enlaceDe(tercera, 3))]
+    expect([cerrado.status, nuevo.status]).toEqual([404, 200])
+  })
+
   it('confirms the place by its answer; the former one cannot', async () => {
     const primera = await pedida(comercio)
     const segunda = await corregida(primera)

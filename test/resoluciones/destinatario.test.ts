@@ -108,6 +108,15 @@ describe('a recipient who decides', () => {
     })
   })
 
+  it('ends the link with the telephone, also if a correction brings the telephone back', async () => {
+    const { guia, enlace, api } = await preguntada()
+    const { telefono } = await api.guias.obtener(guia)
+    expect((await ver(enlace)).status).toBe(200)
+    await api.guias.corregir(guia, { telefono: '+50255556677' })
+    await api.guias.corregir(guia, { telefono: telefono! })
+    expect((await ver(enlace)).status).toBe(404)
+  })
+
   it('names a neighbour, who becomes indications for the courier', async () => {
     const guia = await preguntada(await tienda({ maximos: 5 }))
     await guia.api.guias.corregir(guia.guia, { indicaciones: 'Tocar el timbre' })

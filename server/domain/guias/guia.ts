@@ -471,3 +471,13 @@ export function readPhoneFilter(
   const mensaje = !pais && SIN_MAS.test(texto) ? remedio : telefono.error
   throw problemOfFaults('parametro_invalido', [{ campo: 'telefono', codigo: 'formato_invalido', mensaje }])
 }
+
+/**
+ * SQL condition: the link of the message `m` may open the guide `g`. The guide has the message's telephone, and no
+ * correction replaced the telephone after the message: a link stays dead if a later correction brings the telephone back.
+ */
+export const ENLACE_VIVO = `m.telefono = g.telefono and not exists (select from telefono_anterior t
+       join evento e on e.comercio_id = t.comercio_id and e.modo = t.modo and e.guia_id = t.guia_id
+         and e.secuencia = t.secuencia
+       where t.comercio_id = m.comercio_id and t.modo = m.modo and t.guia_id = m.guia_id and t.telefono = m.telefono
+         and e.registrado_en >= m.creado_en)`

@@ -9,7 +9,7 @@ import { zonaDe } from '../catalogo/zona.ts'
 import { corregirTomada } from '../correcciones/correccion.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { juzgarDestino } from '../guias/advertencias.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import { ENLACE_VIVO, type FilaGuia } from '../guias/guia.ts'
 import { conGuiaTomada, type Escritor, type GuiaTomada } from '../guias/tomada.ts'
 import {
   enlacePorSeguir,
@@ -92,8 +92,8 @@ const eleccionDe = (descripcion: string | null): Eleccion | null =>
   (Object.keys(PEDIDO) as Eleccion[]).find((una) => PEDIDO[una] === descripcion) ?? null
 
 /**
- * Finds a decision by the digest of its token. A link that was sent to another telephone finds nothing, because a
- * correction has replaced that telephone. The failed attempt is the event before the event that opened the decision.
+ * Finds a decision by the digest of its token. A link that was sent to another telephone finds nothing, and neither
+ * does a link from before a correction of the telephone. The failed attempt is the event before the event that opened the decision.
  */
 const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   'resoluciones.porToken',
@@ -108,7 +108,7 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
-     and m.telefono = g.telefono and m.tipo = 'solicitud_decision'
+     and ${ENLACE_VIVO} and m.tipo = 'solicitud_decision'
    join comercio c on c.id = g.comercio_id where l.huella = :huella`,
   { alcance: 'parte' },
 )

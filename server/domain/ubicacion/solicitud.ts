@@ -6,7 +6,7 @@ import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import { juzgarDestino } from '../guias/advertencias.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import { ENLACE_VIVO, type FilaGuia } from '../guias/guia.ts'
 import { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer, proponerPalabras } from './propuesta.ts'
 import { pedirOtraVez } from './reenvio.ts'
 import { admiteUbicacion, enlacePorSeguir, lugarDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
@@ -84,7 +84,7 @@ export interface Solicitudes {
 
 /**
  * Finds a request by the digest of its token, so that the table's contents do not open any page. A link that was sent
- * to another telephone finds nothing, because a correction has replaced that telephone.
+ * to another telephone finds nothing, and neither does a link from before a correction of the telephone.
  */
 const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
   'ubicacion.porToken',
@@ -92,7 +92,7 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
-     and m.telefono = g.telefono and m.tipo = 'solicitud_ubicacion'
+     and ${ENLACE_VIVO} and m.tipo = 'solicitud_ubicacion'
    join comercio c on c.id = g.comercio_id
    left join enlace_corto k on k.comercio_id = g.comercio_id and k.modo = g.modo and k.guia_id = g.id
    where l.huella = :huella`,

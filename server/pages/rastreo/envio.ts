@@ -3,6 +3,7 @@ import { whereIs } from '../../data/owners.ts'
 import type { ReadDb } from '../../data/replica.ts'
 import { zonaDe } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
+import { ENLACE_VIVO } from '../../domain/guias/guia.ts'
 import type {
   Estado,
   EstadoDeUbicacion,
@@ -55,11 +56,11 @@ const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
      g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' and exists (
        select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
-         and m.tipo = 'solicitud_ubicacion' and m.telefono = g.telefono) as "lugarSuyo", g.intentos,
+         and m.tipo = 'solicitud_ubicacion' and ${ENLACE_VIVO}) as "lugarSuyo", g.intentos,
      g.resolucion - '{por,fecha_desde}'::text[] as resolucion,
      exists (select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
        and m.tipo = 'solicitud_decision' and m.estado in ('enviado', 'entregado', 'leido')
-       and m.vence_en = (g.resolucion ->> 'vence_en')::timestamptz and m.telefono = g.telefono) as preguntado,
+       and m.vence_en = (g.resolucion ->> 'vence_en')::timestamptz and ${ENLACE_VIVO}) as preguntado,
      coalesce((
        select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
          select tipo, ocurrido_en, motivo, secuencia from evento
