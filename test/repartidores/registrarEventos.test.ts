@@ -71,6 +71,22 @@ describe('POST /repartidor/v1/eventos', () => {
     expect(resultados[7].error.errores).toMatchObject([{ campo: '/de', codigo: 'desconocido' }])
   })
 
+  it('of another courier is not told to who repeats it without the parcel; its own one is', async () => {
+    const [guia] = await nuevas(1)
+    const otro = await nuevoMovil(entorno)
+    await resultadosDe([recoger(guia!)])
+    const salida = { guia: guia!, evento: { estado: 'en_ruta', ocurrido_en: hace(0), idempotencia: clave() } }
+    const [registrada] = await resultadosDe([salida])
+    expect(registrada).toMatchObject({ ok: true, repetido: false })
+    for (const evento of [salida.evento, { ...salida.evento, estado: 'en_bodega', descripcion: 'Otra cosa' }]) {
+      const [ajena] = await resultadosDe([{ guia: guia!, evento }], otro)
+      expect(ajena).toMatchObject({ ok: false, error: { codigo: 'sin_custodia' } })
+    }
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
+    await otro.registrar(guia!, { estado: 'en_ruta', idempotencia: clave() })
+    expect(await resultadosDe([salida])).toMatchObject([{ ok: true, repetido: true, evento: registrada.evento }])
+  })
+
   it('is registered once, however often it is sent, and tells what was there', async () => {
     const guias = await nuevas(3)
     const unos = guias.map((guia) => recoger(guia))

@@ -92,10 +92,14 @@ export async function registrarUnaVez<T extends Dado>(
   const contenido = contenidoDe(informe)
   return sinCarrera(async (): Promise<EventoRegistrado<T> | undefined> => {
     const guia = await buscarGuia(db, ambito, codigo)
-    const anterior =
-      (await buscarPorClave({ db, secretos }, guia, informe, contenido)) ?? (await buscarAnterior?.(guia))
-    if (anterior && esElMismo(secretos, anterior.huella, contenido)) return { guia, evento: anterior, repetido: true }
-    await permitir?.(guia, estado)
+    const conClave = await buscarPorClave(db, guia, informe)
+    const anterior = conClave ?? (await buscarAnterior?.(guia))
+    const esRepetido = anterior !== undefined && esElMismo(secretos, anterior.huella, contenido)
+    // The reporter of an event may repeat it after the parcel went on. Events of others are not told without custody.
+    const esPropio = (esRepetido || conClave !== undefined) && anterior?.autor === autor
+    if (!esPropio) await permitir?.(guia, estado)
+    if (conClave && !esRepetido) throw claveDeOtro(conClave)
+    if (anterior && esRepetido) return { guia, evento: anterior, repetido: true }
     const registrado_en = reloj()
     // The update requires the sequence that was read, which also makes the key unique: of two equal reports with the
     // same sequence, only one can write its event.
@@ -241,23 +245,17 @@ const POR_IDEMPOTENCIA = statement<
      and idempotencia = :idempotencia`,
 )
 
-/**
- * Returns the event with the report's key, or undefined.
- * @throws Problema 409 if the event comes from another report
- */
-async function buscarPorClave(
-  { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
+/** Returns the event with the report's key, or undefined. */
+const buscarPorClave = async (
+  db: Pick<Db, 'consultar'>,
   guia: FilaGuia,
   { idempotencia }: Informe,
-  contenido: string,
-): Promise<EventoSinFoto | undefined> {
-  if (idempotencia === undefined) return undefined
-  const [evento] = await db.consultar(POR_IDEMPOTENCIA, { ...deGuia(guia), idempotencia })
-  if (evento && !esElMismo(secretos, evento.huella, contenido)) {
-    throw new Problema(
-      'idempotencia_en_conflicto',
-      `La clave ${idempotencia} ya es del evento evt_${evento.guia}_${evento.secuencia}, que es distinto. Use una clave nueva por cada evento.`,
-    )
-  }
-  return evento
-}
+): Promise<FilaEvento | undefined> =>
+  idempotencia === undefined ? undefined : (await db.consultar(POR_IDEMPOTENCIA, { ...deGuia(guia), idempotencia }))[0]
+
+/** Makes the problem for a key that belongs to the event of another report. */
+const claveDeOtro = ({ idempotencia, guia, secuencia }: FilaEvento) =>
+  new Problema(
+    'idempotencia_en_conflicto',
+    `La clave ${idempotencia} ya es del evento evt_${guia}_${secuencia}, que es distinto. Use una clave nueva por cada evento.`,
+  )
