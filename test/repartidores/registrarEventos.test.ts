@@ -71,6 +71,24 @@ describe('POST /repartidor/v1/eventos', () => {
     expect(resultados[7].error.errores).toMatchObject([{ campo: '/de', codigo: 'desconocido' }])
   })
 
+  it('tells an unknown member of the request as a warning, and registers the events', async () => {
+    const [una, otra] = await nuevas(2)
+    const { status, cuerpo } = await movil.pedir('POST', '/eventos', {
+      eventos: [recoger(una!)],
+      evento: recoger(otra!),
+    })
+    expect([status, cuerpo.resultados.map(({ ok }: { ok: boolean }) => ok)]).toEqual([200, [true]])
+    expect(cuerpo.advertencias).toEqual([
+      {
+        codigo: 'campo_desconocido',
+        campo: '/evento',
+        mensaje: 'no existe y no se tomó en cuenta; ¿quiso decir eventos?',
+        sugerencia: 'eventos',
+      },
+    ])
+    expect((await registrarVarios([recoger(otra!)])).cuerpo.advertencias).toEqual([])
+  })
+
   it('of another courier is not told to who repeats it without the parcel; its own one is', async () => {
     const [guia] = await nuevas(1)
     const otro = await nuevoMovil(entorno)
@@ -159,7 +177,7 @@ describe('the database fails while events are registered', () => {
       limites: { requireKnown() {}, countUnknown() {} },
       log: { error: () => anotadas++ },
       turnosDeBusqueda: (_de: string, hacer: () => unknown) => hacer(),
-      validacion: { validador: () => ({ vale: () => true }) },
+      validacion: { validador: () => ({ vale: () => true }), advertirDesconocidos: () => [] },
       reloj: () => new Date(),
       db: new Proxy({}, { get: () => romper }),
     }

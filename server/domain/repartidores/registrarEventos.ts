@@ -76,5 +76,6 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
     limites.countUnknown(repartidor, desconocidas)
     return todos
   })
-  return { status: 200, body: { resultados } }
+  const advertencias = validacion.advertirDesconocidos('EventosDeReparto', body)
+  return { status: 200, body: { resultados, advertencias } }
 }
