@@ -1,6 +1,10 @@
 import type { ErrorObject } from 'ajv'
 import { describe, expect, it } from 'vitest'
+import { readDocument } from '../../server/api/contract/contract.ts'
+import { Explainer } from '../../server/api/contract/explainer.ts'
 import { explainErrors } from '../../server/api/contract/faults.ts'
+import { forInput, schemaRef } from '../../server/api/contract/schemas.ts'
+import { crearLote } from '../../server/domain/guias/crearLote.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 
@@ -42,6 +46,40 @@ describe('explaining what somebody else chose the number of', () => {
       ],
       0,
     ])
+  })
+
+  it('looks at no more than 101 unknown members of an object, and at all that the contract knows', async () => {
+    const explicador = new Explainer(() => forInput(readDocument()))
+    const { telefono, ...sinTelefono } = unaGuia()
+    const ajenas = Object.fromEntries(clavesAjenas(20_000).map((clave) => [clave, 1]))
+    const { dichas, omitidas } = explicador.faults(
+      schemaRef('GuiaIndividual'),
+      { ...ajenas, ...sinTelefono, municipio: 5 },
+      50,
+      { pais: 'GT' },
+    )
+    expect(dichas.map(({ campo }) => campo)).toEqual(expect.arrayContaining(['/telefono']))
+    expect(dichas.length + omitidas).toBe(103)
+  })
+
+  it('lets other requests of the process go on between the entries of a batch', async () => {
+    const explicar = () => ({ dichas: [{ campo: '', codigo: 'tipo_invalido', mensaje: 'no' }], omitidas: 0 })
+    const deps = {
+      escritura: { crear: async () => [] },
+      validacion: { validador: () => ({ vale: () => false, explicar }), advertirDesconocidos: () => [] },
+      ajustes: { urlPublica: 'https://guias.ejemplo.com' },
+    }
+    const identidad = { comercioId: 'x', modo: 'test', pais: null }
+    let turnos = 0
+    const girar = () => {
+      turnos++
+      siguiente = setImmediate(girar)
+    }
+    let siguiente = setImmediate(girar)
+    const body = { guias: Array.from({ length: 100 }, () => ({})) }
+    await crearLote({ body, identidad, idSolicitud: 'x' } as never, deps as never)
+    clearImmediate(siguiente)
+    expect(turnos).toBeGreaterThanOrEqual(12)
   })
 
   it('tells at most 500 of a batch of 5,000 unknown keys, at least one of each entry, and the exact rest', async () => {

@@ -7,19 +7,18 @@ import { FORMATS } from './formats.ts'
 import { addTelephoneKeyword, type PhoneContext } from './telephones.ts'
 
 /**
- * Length to which lists are cut before their faults are explained. It exceeds the contract's largest `maxItems` (100),
- * so a cut list is still too long.
+ * Length to which lists are cut before their faults are explained, and number of members unknown to the contract that an
+ * object keeps. It exceeds the contract's largest `maxItems` and `maxProperties` (100), so what is cut is still too long.
  */
-const LISTA_LARGA = 101
+const LARGO = 101
 
-/**
- * Returns the value with long lists cut short, but still too long for the contract. A list of 20,000 wrong items would
- * otherwise block the process for a second. The validator would look at each item, and at each pair for `uniqueItems`.
- */
-function acortar(valor: unknown): unknown {
-  if (Array.isArray(valor)) return valor.slice(0, LISTA_LARGA).map(acortar)
-  if (valor === null || typeof valor !== 'object') return valor
-  return Object.fromEntries(Object.entries(valor).map(([clave, dentro]) => [clave, acortar(dentro)]))
+/** Adds the names of all members that a part of the contract declares. */
+function agregarMiembros(parte: unknown, nombres: Set<string>): void {
+  if (parte === null || typeof parte !== 'object') return
+  const { properties } = parte as { properties?: unknown }
+  if (properties !== null && typeof properties === 'object' && !Array.isArray(properties))
+    for (const nombre of Object.keys(properties)) nombres.add(nombre)
+  for (const dentro of Object.values(parte)) agregarMiembros(dentro, nombres)
 }
 
 function admitirFormatos(ajv: Ajv2020): void {
@@ -32,6 +31,8 @@ export class Explainer {
   readonly #documento: () => OpenApiDocument
   /** Created at the first fault, because loading the contract takes a fortieth of a second. */
   #deCuerpos: Ajv2020 | undefined
+  /** Names of all members in the contract, created at the first fault. */
+  #miembros: Set<string> | undefined
   readonly #deParametros = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
 
   /** @param documento returns the contract with which requests are validated */
@@ -47,13 +48,39 @@ export class Explainer {
    */
   faults(ref: string, valor: unknown, maximo: number, remitente: PhoneContext | undefined): Faults {
     const validar = this.#compilado(ref)
-    const corto = acortar(valor)
+    const corto = this.#acortar(valor)
     return validar.call(remitente, corto) ? NO_FAULTS : explainErrors(validar.errors as ErrorObject[], maximo, corto)
   }
 
   /** Reports whether the schema of a parameter accepts a value, given as text. */
   admits({ schema }: ContractParameter, valor: unknown): boolean {
     return this.#deParametros.validate(schema, valor)
+  }
+
+  /**
+   * Returns the value with long lists cut short, but still too long for the contract, and without most members that the
+   * contract does not know. A list of 20,000 wrong items, or as many unknown members, would otherwise block the process
+   * for a second. The validator would make a fault of each, and look at each pair of items for `uniqueItems`.
+   */
+  #acortar(valor: unknown): unknown {
+    if (Array.isArray(valor)) return valor.slice(0, LARGO).map((elemento) => this.#acortar(elemento))
+    if (valor === null || typeof valor !== 'object') return valor
+    const corto: Record<string, unknown> = {}
+    let ajenos = 0
+    for (const clave of Object.keys(valor)) {
+      if (!this.#conocidos().has(clave) && ++ajenos > LARGO) continue
+      const dentro = this.#acortar((valor as Record<string, unknown>)[clave])
+      // Plain assignment of `__proto__` would set the prototype.
+      Object.defineProperty(corto, clave, { value: dentro, enumerable: true, writable: true, configurable: true })
+    }
+    return corto
+  }
+
+  #conocidos(): Set<string> {
+    if (this.#miembros) return this.#miembros
+    this.#miembros = new Set()
+    agregarMiembros(this.#documento(), this.#miembros)
+    return this.#miembros
   }
 
   #compilado(ref: string): ValidateFunction {
