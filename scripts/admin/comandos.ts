@@ -119,7 +119,7 @@ async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opc
 function exigirInstante(opcion: 'desde' | 'hasta', texto: string): Date {
   const instante = readInstant(texto)
   if (instante) return instante
-  const mensaje = 'debe ser una fecha y hora según RFC 3339, por ejemplo 2026-11-20T15:04:05Z'
+  const mensaje = 'debe ser una fecha y hora según RFC 3339, AAAA-MM-DDThh:mm:ssZ'
   throw problemOfFaults('validacion', [{ campo: `/${opcion}`, codigo: 'formato_invalido', mensaje }])
 }
 

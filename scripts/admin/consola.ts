@@ -10,7 +10,7 @@ import { MigrationError } from '../../server/startup/migrations.ts'
 import type { Entorno, OpcionDeConsola } from './comando.ts'
 import { conDeps } from './deps.ts'
 import { ErrorDeLinea } from './error.ts'
-import { AYUDA, leerLinea } from './linea.ts'
+import { ayuda, leerLinea } from './linea.ts'
 
 /**
  * Runs one command line of the console and writes to the given streams.
@@ -31,7 +31,7 @@ export async function correrLinea(args: string[], env: Entorno, consola: Console
       else mostrar(comando.resumir && !json ? (resultado as never[]).map(comando.resumir) : resultado, json, consola)
       return comando.falla?.(resultado as never) ? 1 : 0
     }
-    consola.log(AYUDA)
+    consola.log(ayuda())
     return 0
   } catch (error) {
     const { texto, codigo } = explicar(error)
@@ -86,7 +86,7 @@ const DE_CODIGO: Record<string, OpcionDeConsola> = {
 }
 
 function explicar(error: unknown): { texto: string; codigo: number } {
-  if (error instanceof ErrorDeLinea) return { texto: `${error.message}\n\n${AYUDA}`, codigo: 2 }
+  if (error instanceof ErrorDeLinea) return { texto: `${error.message}\n\n${ayuda()}`, codigo: 2 }
   if (error instanceof Problema) {
     const fallas = (error.detalles.errores ?? []).map(({ campo, mensaje }) => {
       const [, nombre = ''] = campo.split('/')

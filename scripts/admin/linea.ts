@@ -1,16 +1,18 @@
 import { parseArgs } from 'node:util'
+import { dayIn } from '../../server/platform/time/day.ts'
+import { withRelativeDays } from '../../server/platform/time/relativeDays.ts'
 import { OPCIONES, type OpcionDeConsola, type OpcionesDeConsola } from './comando.ts'
 import { COMANDOS } from './comandos.ts'
 import { ErrorDeLinea } from './error.ts'
 
-/** Help text of the console, in Spanish. */
-export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
+/** Help text of the console, in Spanish. Its days are relative: `0001-01-01` is today. */
+const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 
   estado                                                    lo que espera y lo que falla, en una pantalla; termina con 1 si algo falla
   comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--intentos 3,1,5,devolver,no]
   comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--intentos 3,1,5,devolver,no]
   comercios listar
-  llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 2027-01-31T06:00:00Z] [--redes 203.0.113.0/24,2001:db8::/48]
+  llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 0001-04-01T06:00:00Z] [--redes 203.0.113.0/24,2001:db8::/48]
   llaves crear     --operador op_… [--alcances ver,operar] [--vence …] [--redes …]
   llaves listar    --comercio com_… | --operador op_…
   llaves rotar     --llave llave_… [--solapamiento 24]      horas, de 0 a 168
@@ -23,7 +25,7 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
   repartidores listar
   repartidores codigo     --repartidor rep_…                 otro código; el anterior y sus sesiones dejan de valer
   repartidores desactivar --repartidor rep_…                 «codigo» lo activa otra vez
-  bitacora listar  [--quien op_…] [--accion revocarLlave] [--sobre wh_…] [--comercio com_…] [--desde 2026-11-20T06:00:00Z] [--hasta …]
+  bitacora listar  [--quien op_…] [--accion revocarLlave] [--sobre wh_…] [--comercio com_…] [--desde 0000-12-31T06:00:00Z] [--hasta …]
                                                             las 100 líneas más recientes
   bitacora verificar [--desde …] [--hasta …]                  si alguien cambió, quitó o agregó líneas o eventos; termina con 1 si las hay
   persona exportar --telefono +50255551234 [--comercio com_…] [--carpeta expediente]
@@ -42,7 +44,7 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
   respaldo crear     --archivo guias.respaldo --clave /ruta/clave.txt
                                                             la base embebida y los archivos, cifrados, con el servicio en marcha o no
   respaldo restaurar --archivo guias.respaldo --clave /ruta/clave.txt --carpeta datos-nuevos
-  respaldo restaurar --archivo BACKUP_DIR --clave /ruta/clave.txt --carpeta datos-nuevos [--hasta 2026-11-20T00:00:00-06:00]
+  respaldo restaurar --archivo BACKUP_DIR --clave /ruta/clave.txt --carpeta datos-nuevos [--hasta 0000-12-31T00:00:00-06:00]
                                                             en una carpeta vacía, que será el DATA_DIR
   respaldo probar    --clave /ruta/clave.txt                  restaura aparte el de BACKUP_DIR, o uno que hace, destruye esa copia
                                                             en marcha, la restaura y la compara; termina con 1 si difiere
@@ -55,6 +57,10 @@ Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), est
 --intentos: cuántos se hacen, días entre uno y otro, días para decidir, qué pasa si nadie decide (devolver|esperar) y si
   también decide quien recibe (sí|no; sin decirlo, queda como estaba).
 --alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea. --si: sin preguntar.`
+
+/** Returns the help text of the console, with days near today. */
+export const ayuda = (): string =>
+  withRelativeDays(AYUDA, dayIn(new Date(), Intl.DateTimeFormat().resolvedOptions().timeZone))
 
 /**
  * Parses and checks a command line, without access to the database. Returns undefined for `--help` or an empty line.

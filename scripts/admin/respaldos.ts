@@ -83,9 +83,7 @@ async function restaurar(env: Entorno, { archivo, clave, hasta }: Origen, carpet
 function leerInstante(texto: string): Date {
   const instante = readInstant(texto)
   if (instante) return instante
-  throw new ErrorDeLinea(
-    '--hasta: debe ser un instante con su zona, como 2026-11-20T06:00:00Z o 2026-11-20T00:00:00-06:00.',
-  )
+  throw new ErrorDeLinea('--hasta: debe ser un instante con su zona, AAAA-MM-DDThh:mm:ssZ o AAAA-MM-DDThh:mm:ss-06:00.')
 }
 
 function leerOrigen(archivo: string, clave: string | undefined, hasta: string | undefined): Origen {

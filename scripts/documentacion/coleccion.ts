@@ -52,9 +52,9 @@ const VARIABLES: readonly (readonly [escrito: string, variable: string])[] = [
   ['https://nueva.ejemplo.com/guias', '{{RECEPTOR}}/{{unico}}'],
   ['7K3M9QX2A1B4', '{{guia}}'],
   ['2Q9ZT4C7XK0Y', '{{otra_guia}}'],
-  ['2026-11-19T06:00:00.000Z', '{{desde}}'],
-  ['2026-11-20T02:00:00.000Z', '{{desde}}'],
-  ['2026-11-20T12:00:00.000Z', '{{hasta}}'],
+  ['0000-12-30T06:00:00.000Z', '{{desde}}'],
+  ['0000-12-31T02:00:00.000Z', '{{desde}}'],
+  ['0000-12-31T12:00:00.000Z', '{{hasta}}'],
   ['0f8b6a52-3c1d-4e7a-9b20-5d6e7f809a1b', '{{clave}}'],
 ]
 const conVariables = (texto: string) =>
@@ -148,8 +148,8 @@ export function coleccionDe(contrato: Objeto): Objeto {
       { key: 'otra_guia', value: '2Q9ZT4C7XK0Y' },
       { key: 'unico', value: '1' },
       { key: 'clave', value: 'coleccion-1' },
-      { key: 'desde', value: '2026-11-20T02:00:00.000Z' },
-      { key: 'hasta', value: '2026-11-20T12:00:00.000Z' },
+      { key: 'desde', value: '0000-12-31T02:00:00.000Z' },
+      { key: 'hasta', value: '0000-12-31T12:00:00.000Z' },
     ],
     event: [guion('prerequest', antesDe(Object.fromEntries(necesidades))), guion('test', DESPUES)],
     item: carpetas.map(({ item, ...carpeta }) => ({

@@ -31,6 +31,7 @@ export async function generarSdk() {
   await writeFile(archivo, tipos)
   await writeFile(new URL('operaciones.ts', salida), operacionesDelSdk(bundle))
   await generarTelefonos(salida)
+  await copyFile(new URL('server/platform/time/relativeDays.ts', RAIZ), new URL('relativeDays.ts', salida))
   await copiarTextos()
   await rm(new URL('sdk/dist', RAIZ), { recursive: true, force: true })
   await correrEnRaiz('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])

@@ -1,4 +1,5 @@
 import { VERSION } from '@guias/sdk'
+import { withRelativeDays } from '../src/generado/relativeDays.ts'
 import type { Grupo, Opciones, Orden, Ordenes } from './orden.ts'
 
 /** Width of the help text in columns. Every terminal has at least 80. */
@@ -72,7 +73,13 @@ const parrafos = (texto: string) =>
     .map((uno) => (/\n /.test(uno) || uno.startsWith(' ') ? uno : doblar(uno.replaceAll('\n', ' '), ANCHO).join('\n')))
     .join('\n\n')
 
-/** Returns the help of one command. */
+/** Returns the present day by the machine's time zone, such as «2026-11-25». */
+function today(): string {
+  const now = new Date()
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, '2026-11-25'.length)
+}
+
+/** Returns the help of one command. Its examples name days near today. */
 export function ayudaDeOrden(orden: Orden): string {
   const { uso, explica, opciones, ejemplos = [], local } = orden
   return [
@@ -80,7 +87,9 @@ export function ayudaDeOrden(orden: Orden): string {
     parrafos(explica),
     ...(Object.keys(opciones).length > 0 ? [`Opciones:\n${deOpciones(opciones)}`] : []),
     `Opciones comunes:\n${deOpciones(local ? AYUDA : { ...COMUNES, ...AYUDA })}`,
-    ...(ejemplos.length > 0 ? [`Ejemplos:\n${ejemplos.map((uno) => `  guias ${uno}`).join('\n')}`] : []),
+    ...(ejemplos.length > 0
+      ? [`Ejemplos:\n${ejemplos.map((uno) => `  guias ${withRelativeDays(uno, today())}`).join('\n')}`]
+      : []),
     TERMINA,
   ].join('\n\n')
 }

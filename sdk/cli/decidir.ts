@@ -23,7 +23,7 @@ export const reintentar: Orden = {
   explica: `Tras un intento fallido, decide que el paquete se lleve otra vez, y corrige los
 datos que se dan. Vale la primera decisión.`,
   opciones: {
-    fecha: { valor: '<día>', dice: 'qué día, por ejemplo 2026-11-25; el primero que se puede, si falta' },
+    fecha: { valor: '<día>', dice: 'qué día, AAAA-MM-DD; el primero que se puede, si falta' },
     franja: { valor: '<horas>', dice: 'entre qué horas, por ejemplo 14:00-18:00' },
     ...DE_ENTREGA,
     pais: opcionDePais('de un teléfono sin +'),
@@ -32,7 +32,7 @@ datos que se dan. Vale la primera decisión.`,
   },
   posicionales: [1, 1],
   ejemplos: [
-    'reintentar 7K3M9QX2A1B4 --fecha 2026-11-25 --franja 14:00-18:00',
+    'reintentar 7K3M9QX2A1B4 --fecha 0001-01-04 --franja 14:00-18:00',
     "reintentar 7K3M9QX2A1B4 --telefono '5987 1234'",
   ],
   async ejecutar(contexto) {

@@ -95,7 +95,7 @@ hora de cada una es la de su destino.`,
   muestra: true,
   ejemplos: [
     'listar --estado en_ruta,intento_fallido',
-    'listar --creado-desde 2026-11-20 --todas --csv > noviembre.csv',
+    'listar --creado-desde 0000-12-02 --todas --csv > guias.csv',
     'listar --resolucion pendiente',
     'listar --metadatos canal=web --ubicacion vencida',
     'listar --todas --json | jq -r .guia',

@@ -54,6 +54,7 @@ export interface Orden {
   posicionales: [minimo: number, maximo: number]
   /** Values that completion offers for the arguments, or `archivo` for file names. */
   completa?: readonly string[] | 'archivo'
+  /** Command lines. Days of the year 0001 are relative: `0001-01-04` is in 3 days. */
   ejemplos?: readonly string[]
   /**
    * True if the command only shows data. When the reader closes the pipe (`| head`), the process then ends; other
@@ -107,7 +108,7 @@ export function instante(nombre: string, texto: string, tambien = ''): string {
   const fecha = new Date(/^\d{4}-\d\d-\d\d$/.test(texto) ? `${texto}T00:00` : texto)
   if (!Number.isNaN(fecha.getTime())) return fecha.toISOString()
   throw new ErrorDeUso(
-    `--${nombre} debe ser ${tambien}una fecha como 2026-11-20 o 2026-11-20T15:00:00Z y llegó «${texto}».`,
+    `--${nombre} debe ser ${tambien}una fecha, AAAA-MM-DD o AAAA-MM-DDThh:mm:ssZ, y llegó «${texto}».`,
   )
 }
 

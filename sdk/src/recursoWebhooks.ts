@@ -138,7 +138,8 @@ export class RecursoWebhooks {
    * `obtenerRecuperacion`. Cada webhook admite un trabajo a la vez.
    *
    * ```ts
-   * const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: '2026-11-20T15:00:00Z' })
+   * const desde = new Date(Date.now() - 6 * 60 * 60 * 1000).toISOString()
+   * const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
    * ```
    */
   recuperar(

@@ -22,8 +22,13 @@ const TIPOS = {
   json: 'application/json',
 } as const
 
+/** Static file. A body that changes with the day is a function. */
+export interface Asset extends Omit<PageResponse, 'status' | 'cuerpo'> {
+  cuerpo?: ResponseBody | (() => ResponseBody)
+}
+
 /** Static files by their path from the service root, such as `/docs`. */
-export type AssetFiles = ReadonlyMap<string, Omit<PageResponse, 'status'>>
+export type AssetFiles = ReadonlyMap<string, Asset>
 
 /** Reads a file that `scripts/generar.ts` wrote, such as `paginas/rastreo/estilo.css`. */
 export const readGenerated = (archivo: string) => readFileSync(new URL(`server/generado/contrato/${archivo}`, ROOT))
@@ -131,7 +136,8 @@ function etagDeCuerpo(cuerpo: ResponseBody): string {
   return etag
 }
 
-function enviarArchivo(req: Request, res: Response, { cuerpo, ...archivo }: Omit<PageResponse, 'status'>) {
+function enviarArchivo(req: Request, res: Response, { cuerpo: deHoy, ...archivo }: Asset) {
+  const cuerpo = typeof deHoy === 'function' ? deHoy() : deHoy
   if (!cuerpo || archivo.cabeceras['Cache-Control'] === PRIVATE_HEADERS['Cache-Control']) {
     return sendPage(req, res, { status: 200, ...archivo, ...(cuerpo ? { cuerpo } : {}) })
   }

@@ -1,5 +1,6 @@
 import type { Express } from 'express'
 import type { CallOperation } from '../api/contract/calls.ts'
+import { diaDeLaEmpresa } from '../domain/asignaciones/asignacion.ts'
 import type { Deps } from '../domain/deps.ts'
 import type { AvisoDeRed } from '../domain/equipo/otraRed.ts'
 import { crearDecisiones } from '../domain/resoluciones/decidir.ts'
@@ -34,10 +35,11 @@ export interface PageOptions {
 
 /** Serves everything that people see, besides the contract's operations. */
 export function servePages(app: Express, deps: Deps, { fachada, buzon, call, alUsarSesion }: PageOptions): void {
-  servirDocumentacion(app, fachada, deps.ajustes.urlPublica)
+  const today = () => diaDeLaEmpresa(deps)
+  servirDocumentacion(app, fachada, deps.ajustes.urlPublica, today)
   serveAssets(app, fachada.archivos)
   servirInicio(app, fachada)
-  servirConsola(app, fachada)
+  servirConsola(app, fachada, today)
   servirEntrada(app, fachada, { ...deps, alUsarSesion })
   serveOffice(app, fachada, deps, call)
   serveAssistants(app, deps, call)

@@ -58,6 +58,23 @@ export function fixedBody(leer: () => string): ResponseBody {
   }
 }
 
+/**
+ * Wraps a function of the day so that its result is kept until the day changes.
+ * @param today returns the present day, such as «2026-11-25»
+ */
+export function oncePerDay<T>(today: () => string, make: (day: string) => T): () => T {
+  let made: { day: string; value: T } | undefined
+  return () => {
+    const day = today()
+    if (made?.day !== day) made = { day, value: make(day) }
+    return made.value
+  }
+}
+
+/** Returns a text that changes with the day as a response body. It is read and compressed once a day. */
+export const dailyBody = (today: () => string, leer: (day: string) => string): (() => ResponseBody) =>
+  oncePerDay(today, (day) => fixedBody(() => leer(day)))
+
 /** Response of a page or of one of its files. Redirects and 304 responses have no body. */
 export interface PageResponse {
   status: number

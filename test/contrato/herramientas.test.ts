@@ -16,11 +16,12 @@ import {
 } from '../../scripts/documentacion/contrato.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { correrPrograma } from '../docs/correr.ts'
+import { conDias } from '../docs/dias.ts'
 import { COMPLETO, unaGuia } from '../fabricas.ts'
 import { PYTHON_CON_DATEUTIL } from '../interpretes.ts'
 
 const CONTRATO = fileURLToPath(new URL('server/generado/contrato/openapi.json', ROOT))
-const contrato: Objeto = JSON.parse(readFileSync(CONTRATO, 'utf8'))
+const contrato: Objeto = JSON.parse(conDias(readFileSync(CONTRATO, 'utf8'), { reloj: () => new Date() }))
 
 interface Caso {
   operacion: string

@@ -13,6 +13,7 @@ import { ROOT } from '../../server/platform/root.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
 import { evaluarEn, revisarLetrasGrandes, revisarPagina } from '../paginas/revisar.ts'
+import { conDias } from './dias.ts'
 
 const entorno = compartirEntorno()
 const operaciones = JSON.parse(
@@ -99,6 +100,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await pagina.getByLabel('Operación').inputValue()).toBe('crearGuia')
     expect(await pagina.getByLabel('Cuerpo (JSON)').inputValue()).toBe(deId('crearGuia').ejemplos[0]!.cuerpo)
     expect(await pagina.locator('#direccion').innerText()).toBe(`POST ${entorno.url}/api/v1/guias`)
+  })
+
+  it('fills days near today into the fields and the body', async () => {
+    await ir('reintentarGuia')
+    const cuerpo = await pagina.getByLabel('Cuerpo (JSON)').inputValue()
+    expect(cuerpo).toBe(conDias(deId('reintentarGuia').ejemplos[0]!.cuerpo, entorno))
+    expect(JSON.parse(cuerpo).fecha > entorno.reloj().toISOString()).toBe(true)
+    await ir('crearGuia')
   })
 
   it('refuses a live key, says why and sends nothing', async () => {

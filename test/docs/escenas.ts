@@ -1,6 +1,7 @@
 import { enRuta, entregada, fallida } from '../archivos/imagenes.ts'
 import type { Comercio, Entorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
+import { conDias } from './dias.ts'
 
 /** What the documentation's examples name, and what stands for it in a scene. */
 interface Escena {
@@ -76,15 +77,12 @@ export async function montar(
     ['https://tienda.ejemplo.com/guias/eventos', `${receptor}/eventos`],
     ['https://tienda.ejemplo.com:8443/guias', `${receptor}/guias`],
     ['https://nueva.ejemplo.com/guias', `${receptor}/nueva`],
-    // Since when to recover: within what is kept, whenever this runs.
-    ['2026-11-19T06:00:00.000Z', haceHoras(entorno, 3)],
-    ['2026-11-20T02:00:00.000Z', haceHoras(entorno, 2)],
-    ['2026-11-20T12:00:00.000Z', haceHoras(entorno, 0)],
     ['http://127.0.0.1:3000', entorno.url],
     ['guia_test_…', comercio.llave],
   )
   return {
     comercio,
-    poner: (texto) => vivos.reduce((hecho, [escrito, vivo]) => hecho.replaceAll(escrito, vivo), texto),
+    poner: (texto) =>
+      vivos.reduce((hecho, [escrito, vivo]) => hecho.replaceAll(escrito, vivo), conDias(texto, entorno)),
   }
 }

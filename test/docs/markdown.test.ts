@@ -8,6 +8,7 @@ import { esquemasDe, type Objeto, operacionesDe } from '../../scripts/documentac
 import { enDireccion, leerCapitulos, leerGuiaDelContrato } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
+import { conDias } from './dias.ts'
 
 const entorno = compartirEntorno()
 const contrato = JSON.parse(readFileSync(new URL('server/generado/contrato/comercios.json', ROOT), 'utf8')) as Objeto
@@ -98,7 +99,8 @@ describe('each of them', () => {
     const { metodo, ruta, definicion } = operacion
     expect(texto).toContain(`\n\n\`${metodo.toUpperCase()} ${entorno.url}${ruta}\`\n\n`)
     for (const status of Object.keys(definicion.responses as Objeto)) expect(texto).toContain(`\n### ${status}\n`)
-    for (const { source } of definicion['x-codeSamples'] as Record<string, string>[]) expect(texto).toContain(source)
+    for (const { source } of definicion['x-codeSamples'] as Record<string, string>[])
+      expect(texto).toContain(conDias(source!, entorno))
   })
 
   it('tells types, lengths, ranges, values and what holds for a member that is left out', async () => {

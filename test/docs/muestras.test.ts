@@ -131,7 +131,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
         String(parametrosDe(contrato, operacion).find(({ name }) => name === parametro)?.example),
       )
       const enviar = () =>
-        entorno.pedir(metodo.toUpperCase(), `${poner(camino)}?${new URLSearchParams(consulta)}`, {
+        entorno.pedir(metodo.toUpperCase(), poner(`${camino}?${new URLSearchParams(consulta)}`), {
           llave: comercio.llave,
           ...(ejemplo ? { cuerpo: JSON.parse(poner(JSON.stringify(ejemplo.value))) } : {}),
         })

@@ -13,6 +13,7 @@ import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
 import { evaluarEn } from '../paginas/revisar.ts'
+import { conDias } from './dias.ts'
 
 const entorno = compartirEntorno()
 // The YAML reader of a tool that we have anyway, so that it isn't our own reading of YAML.
@@ -79,7 +80,8 @@ JSON.parse(bundle, (clave, valor) => {
 })
 
 describe('the contract', () => {
-  const servido = () => conDireccion(JSON.stringify(paraServir(JSON.parse(bundle)), null, 2), entorno.url)
+  const servido = () =>
+    conDias(conDireccion(JSON.stringify(paraServir(JSON.parse(bundle)), null, 2), entorno.url), entorno)
 
   it('is served as JSON, as it was bundled, with its address and every merchant operation that is served', async () => {
     const respuesta = await fetch(`${entorno.url}/openapi.json`)
@@ -242,6 +244,17 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
       `[...new Set([...document.querySelectorAll('[data-color]')].map((uno) => getComputedStyle(uno).color))]`,
     )
     expect(colores.length).toBeGreaterThan(2)
+  })
+
+  it('shows samples with days near today', async () => {
+    // A page of its own, because Redoc remembers the language of the samples.
+    const contexto = await abrirContexto({ viewport: { width: 1440, height: 900 } })
+    const otra = await contexto.newPage()
+    await otra.goto(`${entorno.url}/docs#operation/reintentarGuia`)
+    const operacion = otra.locator('[id="guias/reintentarguia"]')
+    await expect.poll(() => operacion.textContent()).toContain(conDias('"fecha": "0001-01-04"', entorno))
+    expect(await otra.textContent('body')).not.toContain('0001-01-04')
+    await contexto.close()
   })
 
   it('says that it is in Spanish', async () => {

@@ -34,10 +34,10 @@ export const FORMATS: Readonly<Record<string, Formato>> = {
   },
   date: {
     validate: isDay,
-    explicar: () => 'debe ser un día del calendario, por ejemplo 2026-11-25',
+    explicar: () => 'debe ser un día del calendario, AAAA-MM-DD',
   },
   'date-time': {
     validate: (texto) => readInstant(texto) !== undefined,
-    explicar: () => 'debe ser una fecha y hora según RFC 3339, por ejemplo 2026-11-20T15:04:05.000Z',
+    explicar: () => 'debe ser una fecha y hora según RFC 3339, AAAA-MM-DDThh:mm:ssZ',
   },
 }

@@ -4,14 +4,15 @@ import { type Html, html } from '../html.ts'
 /**
  * Returns the console's page before its program runs. The page is the same for every client.
  * @param operaciones path of `operaciones.json`, relative to the page
+ * @param hoy day to which the examples' days are relative
  */
-export const paginaDeConsola = (operaciones: string): PageContent => ({
+export const paginaDeConsola = ({ operaciones, hoy }: Record<'operaciones' | 'hoy', string>): PageContent => ({
   titulo: 'Consola',
   cuerpo: html`<p><a class="enlace" href="../docs">Documentación</a></p>
 <h1>Consola</h1>
 <p>Pruebe cada operación con su llave de prueba. Se envía a este servicio y a nadie más, y no sale nada a la calle.</p>
 <noscript><p class="aviso">Esta página necesita JavaScript. Sin él, cada operación tiene su muestra con curl en la <a href="../docs">documentación</a>.</p></noscript>
-<div id="consola" data-operaciones="${operaciones}" hidden>
+<div id="consola" data-operaciones="${operaciones}" data-hoy="${hoy}" hidden>
 <form autocomplete="off">
 <p><label for="llave">Llave de prueba</label>
 <input id="llave" type="password" placeholder="guia_test_…" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="de-llave reparo">

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Express } from 'express'
+import { hasRelativeDays, withRelativeDays } from '../../platform/time/relativeDays.ts'
 import { generatedBody, listGenerated, readAssets, readGenerated, serveAssets } from '../assets.ts'
 import type { Front } from '../front.ts'
-import { bodyOf, byDigest, contentPolicy, fixedBody, HTML, PUBLIC_HEADERS } from '../response.ts'
+import { bodyOf, byDigest, contentPolicy, dailyBody, HTML, PUBLIC_HEADERS } from '../response.ts'
 import { conDireccion, DIRECCION } from './direccion.ts'
 
 const RECURSOS = 'docs/recursos/'
@@ -11,23 +12,25 @@ const TEXTOS = 'documentacion/textos/'
 /**
  * Serves the documentation: the reading view made by Redoc, and the same text as Markdown with its list `/llms.txt`.
  * Also serves the merchants' contract, its operations as a collection, and the packed SDK. The page is generated and
- * compressed beforehand, so the brand is in separate files. The other texts contain the service's own address, so they
- * are compressed at their first request.
+ * compressed beforehand, so the brand is in separate files, with the day for the page's examples. The other texts
+ * contain the service's own address and days near today, so they are compressed at their first request of a day.
+ * @param today returns the present day, such as «2026-11-25»
  */
-export function servirDocumentacion(app: Express, fachada: Front, urlPublica: string) {
-  const conSuDireccion = (archivo: string) =>
-    urlPublica === DIRECCION
-      ? generatedBody(archivo)
-      : fixedBody(() => conDireccion(readGenerated(archivo).toString(), urlPublica))
+export function servirDocumentacion(app: Express, fachada: Front, urlPublica: string, today: () => string) {
+  const conSusDatos = (archivo: string) =>
+    dailyBody(today, (day) => withRelativeDays(conDireccion(readGenerated(archivo).toString(), urlPublica), day))
   const publico = (archivo: string, tipo: string) => ({
     tipo,
-    cuerpo: conSuDireccion(archivo),
+    cuerpo:
+      urlPublica === DIRECCION && !hasRelativeDays(readGenerated(archivo).toString())
+        ? generatedBody(archivo)
+        : conSusDatos(archivo),
     cabeceras: PUBLIC_HEADERS,
   })
+  const estilo = dailyBody(today, (day) => `${fachada.estiloDeLectura}:root{--hoy:"${day}"}`)
   const textos = listGenerated(TEXTOS).map((archivo) => {
     const tipo = archivo.endsWith('.md') ? 'text/markdown; charset=utf-8' : 'text/plain; charset=utf-8'
-    const cuerpo = fixedBody(() => conDireccion(readGenerated(TEXTOS + archivo).toString(), urlPublica))
-    return [`/${archivo}`, { tipo, cuerpo, cabeceras: PUBLIC_HEADERS }] as const
+    return [`/${archivo}`, { tipo, cuerpo: conSusDatos(TEXTOS + archivo), cabeceras: PUBLIC_HEADERS }] as const
   })
   serveAssets(
     app,
@@ -36,10 +39,7 @@ export function servirDocumentacion(app: Express, fachada: Front, urlPublica: st
         '/docs',
         { tipo: HTML, cuerpo: generatedBody('paginas/docs/documentacion.html'), cabeceras: cabecerasDeLectura() },
       ],
-      [
-        '/docs/marca.css',
-        { tipo: 'text/css; charset=utf-8', cuerpo: bodyOf(fachada.estiloDeLectura), cabeceras: PUBLIC_HEADERS },
-      ],
+      ['/docs/marca.css', { tipo: 'text/css; charset=utf-8', cuerpo: estilo, cabeceras: PUBLIC_HEADERS }],
       ['/docs/icono.svg', { tipo: 'image/svg+xml', cuerpo: bodyOf(fachada.icono), cabeceras: PUBLIC_HEADERS }],
       ...readAssets('paginas/docs/', RECURSOS, ['navegador.js', 'buscador.js']).archivos,
       ...readAssets('documentacion/', RECURSOS, ['redoc.js', 'contrato.json', 'indice.json']).archivos,

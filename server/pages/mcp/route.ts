@@ -4,12 +4,14 @@ import type { OperationId } from '../../api/contract/contract.ts'
 import { requireKey } from '../../api/http/authenticate.ts'
 import { type BodyRules, checkContentType, readBody } from '../../api/http/body.ts'
 import { methodNotAllowed } from '../../api/http/problems.ts'
+import { diaDeLaEmpresa } from '../../domain/asignaciones/asignacion.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { Cuenta } from '../../generado/contrato/tipos/index.ts'
 import { Problema, translateError, unavailable, uniformProblem } from '../../platform/errors.ts'
+import { withRelativeDays } from '../../platform/time/relativeDays.ts'
 import { listGenerated, readGenerated } from '../assets.ts'
 import { conDireccion } from '../docs/direccion.ts'
-import { PRIVATE_HEADERS } from '../response.ts'
+import { oncePerDay, PRIVATE_HEADERS } from '../response.ts'
 import { type Chapter, createAssistant, type Offer, type Outcome, type Session } from './assistant.ts'
 
 const RUTA = '/mcp'
@@ -19,7 +21,7 @@ const CUERPO: BodyRules = { tipos: ['application/json'], limite: 256 * 1024, cru
 /** Time limit for the answer to a request, in milliseconds. */
 const PLAZO = 30_000
 
-type AssistantDeps = Pick<Deps, 'ajustes' | 'log'>
+type AssistantDeps = Pick<Deps, 'ajustes' | 'log' | 'reloj'>
 type Answer = (req: Request, cuenta: Cuenta) => Promise<globalThis.Response>
 
 /**
@@ -70,11 +72,15 @@ function requireOwnOrigin(urlPublica: string): RequestHandler {
 }
 
 /** Loads the library, the tools and the chapters. */
-async function createAnswer({ ajustes, log }: AssistantDeps, call: CallOperation): Promise<Answer> {
+async function createAnswer(deps: AssistantDeps, call: CallOperation): Promise<Answer> {
+  const { ajustes, log } = deps
   const library = await import('@modelcontextprotocol/server')
-  const offer = readOffer(ajustes.urlPublica)
+  const offer = oncePerDay(
+    () => diaDeLaEmpresa(deps),
+    (day) => readOffer(ajustes.urlPublica, day),
+  )
   const { fetch } = library.createMcpHandler(
-    ({ authInfo }) => createAssistant(library, offer, authInfo!.extra!.session as Session),
+    ({ authInfo }) => createAssistant(library, offer(), authInfo!.extra!.session as Session),
     {
       maxSubscriptions: 0,
       // The message is not logged in full, because it could quote a text that a person typed.
@@ -82,7 +88,7 @@ async function createAnswer({ ajustes, log }: AssistantDeps, call: CallOperation
     },
   )
   return (req, cuenta) => {
-    const session = sessionOf(req, cuenta, { ajustes, log }, call)
+    const session = sessionOf(req, cuenta, deps, call)
     const headers = Object.entries(req.headers).flatMap(([name, value]) =>
       typeof value === 'string' && !IGNORED.has(name) ? [[name, value] as [string, string]] : [],
     )
@@ -129,13 +135,14 @@ function sessionOf(req: Request, cuenta: Cuenta, { ajustes, log }: AssistantDeps
   }
 }
 
-/** Reads the tools and the chapters of the guide that `npm run generar` wrote. */
-function readOffer(urlPublica: string): Offer {
-  const { version, herramientas } = JSON.parse(readGenerated('herramientas.json').toString())
+/** Reads the tools and the chapters of the guide that `npm run generar` wrote, with their examples near a day. */
+function readOffer(urlPublica: string, day: string): Offer {
+  const read = (file: string) => withRelativeDays(readGenerated(file).toString(), day)
+  const { version, herramientas } = JSON.parse(read('herramientas.json'))
   const chapters = listGenerated(TEXTOS)
     .filter((archivo) => archivo.startsWith('docs/guia/'))
     .map((archivo): Chapter => {
-      const texto = conDireccion(readGenerated(TEXTOS + archivo).toString(), urlPublica)
+      const texto = conDireccion(read(TEXTOS + archivo), urlPublica)
       return { uri: `${urlPublica}/${archivo}`, titulo: /^# (.+)$/m.exec(texto)![1]!, texto }
     })
   return { version, tools: herramientas, chapters }

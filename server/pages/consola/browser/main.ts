@@ -1,5 +1,6 @@
 // Script of the console. The key stays in its field, unless the merchant ticks the box to remember the key in this
 // tab. The page's Content-Security-Policy allows requests to this service only.
+import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
 import { copiarTexto } from '../../docs/browser/portapapeles.ts'
 import { escribirCampos, leerCampos, recordarIdentificadores } from './campos.ts'
 import { recordarLlave } from './llave.ts'
@@ -82,7 +83,8 @@ function elegirDeLaDireccion() {
 }
 
 async function iniciar() {
-  operaciones = (await (await fetch(consola.dataset.operaciones!)).json()) as OperacionDeConsola[]
+  const texto = await (await fetch(consola.dataset.operaciones!)).text()
+  operaciones = JSON.parse(withRelativeDays(texto, consola.dataset.hoy!)) as OperacionDeConsola[]
   for (const grupo of new Set(operaciones.map((una) => una.grupo))) {
     const suyas = operaciones.filter((una) => una.grupo === grupo)
     const opciones = Object.assign(document.createElement('optgroup'), { label: grupo })

@@ -1,5 +1,6 @@
 // Script of the reading view. The page is generated in advance, and can be read before any script runs. Redoc's own
 // program, nine tenths of the bytes, loads after the first paint. The search loads at the first search.
+import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
 import { conDireccion } from '../direccion.ts'
 import { ponerBotonesDeCopiar } from './copiar.ts'
 import { hacerAlcanzables, llevarAlMenu, saltarAlContenido } from './teclado.ts'
@@ -24,11 +25,15 @@ function ponerDireccion(donde: Node) {
 }
 
 /**
- * Writes the brand's name into the header. The name comes with the brand's stylesheet, because the page is the same for
- * every brand.
+ * Returns a text that comes with the brand's stylesheet; empty if the stylesheet did not load. The page itself is the
+ * same for every brand and on every day.
  */
+const deLaHoja = (variable: '--nombre' | '--hoy') =>
+  getComputedStyle(document.documentElement).getPropertyValue(variable)
+
+/** Writes the brand's name into the header. */
 function ponerNombre() {
-  const nombre = getComputedStyle(document.documentElement).getPropertyValue('--nombre')
+  const nombre = deLaHoja('--nombre')
   if (nombre) document.querySelector('.barra .marca span')!.textContent = JSON.parse(nombre)
 }
 
@@ -57,7 +62,8 @@ async function iniciarRedoc() {
     import(completa(recursos.redoc)) as Promise<Redoc>,
     fetch(completa(recursos.contrato)).then((respuesta) => respuesta.text()),
   ])
-  const { definicion, opciones } = JSON.parse(conDireccion(texto, direccion))
+  const hoy = JSON.parse(deLaHoja('--hoy') || JSON.stringify(new Date())).slice(0, '2026-11-25'.length)
+  const { definicion, opciones } = JSON.parse(withRelativeDays(conDireccion(texto, direccion), hoy))
   const donde = document.querySelector<HTMLElement>('#redoc')!
   await hydrate(definicion, opciones, donde)
   ponerBotonesDeCopiar(donde)
