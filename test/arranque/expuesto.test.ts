@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { acquirePostgres } from '../../server/data/embedded/embedded.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { explainShutdown } from '../../server/startup/explainShutdown.ts'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { HAY_CADDY } from '../despliegue/proxy.ts'
 import { MASTER_KEY as CLAVE } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
@@ -205,7 +206,8 @@ describe('behind a proxy that asks by the service’s own name', () => {
     const global = '{\nadmin off\nauto_https off\nskip_install_trust\n}'
     const sitio = `http://127.0.0.1:${puerto} {\nreverse_proxy ${new URL(url).host} {\nheader_up Host {upstream_hostport}\n}\n}`
     await writeFile(archivo, `${global}\n${sitio}\n`)
-    const env = { PATH: process.env.PATH, HOME: carpeta, XDG_CONFIG_HOME: carpeta, XDG_DATA_HOME: carpeta }
+    const propio = { HOME: carpeta, XDG_CONFIG_HOME: carpeta, XDG_DATA_HOME: carpeta }
+    const env = { PATH: process.env.PATH, ...CLOCK_ENVIRONMENT, ...propio }
     const caddy = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], { env, stdio: 'ignore' })
     const fin = once(caddy, 'exit')
     cerrar.push(async () => {

@@ -7,6 +7,7 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { openDb } from '../../server/data/db.ts'
 import { CREDENCIALES, crearServidorS3 } from '../archivos/s3.ts'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { puertoLibre } from '../puertos.ts'
 import type { Testimonio } from '../resistencia/libro.ts'
 import type { Paso } from '../resistencia/pasos.ts'
@@ -93,6 +94,7 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
         // Several on one machine.
         ...{ HOST: '127.0.0.1', METRICS_PORT, DATA_DIR: datos },
         ...{ LOG_LEVEL: 'warn', NODE_EXTRA_CA_CERTS: autoridad },
+        ...CLOCK_ENVIRONMENT,
         ...cambios,
       },
       salud: `http://127.0.0.1:${METRICS_PORT}/readyz`,
@@ -102,7 +104,10 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
   }
   const consola = (cwd: string) => ({
     cwd,
-    env: { PATH: process.env.PATH, DATABASE_URL: postgres.url, MASTER_KEYS: valores.MASTER_KEYS, DATA_DIR: datos },
+    env: {
+      ...{ PATH: process.env.PATH, DATABASE_URL: postgres.url, MASTER_KEYS: valores.MASTER_KEYS, DATA_DIR: datos },
+      ...CLOCK_ENVIRONMENT,
+    },
   })
   const despliegue: Despliegue = {
     url: `https://${DOMINIO}`,

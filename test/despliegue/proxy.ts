@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { hasta } from '../fabricas.ts'
 import type { Paso } from '../resistencia/pasos.ts'
 import { leerArchivo } from './compose.ts'
@@ -36,7 +37,14 @@ export async function levantarProxy(
   const archivo = join(carpeta, 'Caddyfile')
   await writeFile(archivo, DE_AQUI(carpeta) + aqui(leerArchivo('despliegue/Caddyfile')))
   const hijo = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', archivo], {
-    env: { PATH: process.env.PATH, HOME: carpeta, XDG_CONFIG_HOME: carpeta, XDG_DATA_HOME: carpeta, ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: carpeta,
+      XDG_CONFIG_HOME: carpeta,
+      XDG_DATA_HOME: carpeta,
+      ...CLOCK_ENVIRONMENT,
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const fin = once(hijo, 'exit')

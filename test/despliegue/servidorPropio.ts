@@ -4,6 +4,7 @@ import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
 import { leerArchivo } from './compose.ts'
@@ -55,6 +56,7 @@ export class ServidorPropio {
     const rutas = { REPO1_PATH: 'repositorio', LOG_PATH: 'log', LOCK_PATH: 'cerrojos', SPOOL_PATH: 'cola' }
     this.#env = {
       ...{ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', PGBACKREST_PG1_PATH: this.#datos },
+      ...CLOCK_ENVIRONMENT,
       ...{ PGBACKREST_PG1_PORT: `${puerto}`, PGBACKREST_PG1_SOCKET_PATH: carpeta, PGBACKREST_PG1_USER: 'postgres' },
       ...{
         PGBACKREST_CONFIG: join(carpeta, 'pgbackrest.conf'),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 
 interface Corrida {
   /** null: it was still running when it was stopped. */
@@ -25,7 +26,7 @@ export function correrPrograma(
   return new Promise((resolve, reject) => {
     const hijo = spawn(programa, args, {
       cwd: cwd ?? fileURLToPath(ROOT),
-      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...CLOCK_ENVIRONMENT, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
 import { ROOT } from '../../server/platform/root.ts'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
@@ -39,7 +40,7 @@ afterEach(async () => {
 
 /** A terminal in that folder, which stays open when something fails. */
 function abrirTerminal() {
-  const env = { PATH: process.env.PATH ?? '', HOME: carpeta }
+  const env = { PATH: process.env.PATH ?? '', HOME: carpeta, ...CLOCK_ENVIRONMENT }
   const bash = spawn('bash', ['--norc'], { cwd: carpeta, env, stdio: 'pipe', detached: true })
   let dicho = ''
   for (const flujo of [bash.stdout, bash.stderr]) {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, it } from 'vitest'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 import { type Asistente, conectarPor, textosDe } from './asistente.ts'
@@ -18,7 +19,9 @@ const PROGRAMA = `${RAIZ}sdk/mcp/bin/guias-mcp.js`
 /** Runs the program to its end, without a standard input. */
 async function correr(args: string[], env: Record<string, string> = {}) {
   const PATH = process.env.PATH ?? ''
-  const hecho = promisify(execFile)(process.execPath, [PROGRAMA, ...args], { env: { PATH, ...env } })
+  const hecho = promisify(execFile)(process.execPath, [PROGRAMA, ...args], {
+    env: { PATH, ...CLOCK_ENVIRONMENT, ...env },
+  })
   hecho.child.stdin?.end()
   return hecho.then(
     ({ stdout, stderr }) => ({ codigo: 0, stdout, stderr }),
@@ -32,7 +35,7 @@ afterEach(async () => {
 })
 
 async function abrir(llave: string, url: string): Promise<Asistente> {
-  const env = { GUIAS_LLAVE: llave, GUIAS_URL: url, PATH: process.env.PATH ?? '' }
+  const env = { GUIAS_LLAVE: llave, GUIAS_URL: url, PATH: process.env.PATH ?? '', ...CLOCK_ENVIRONMENT }
   const asistente = await conectarPor(
     new StdioClientTransport({ command: process.execPath, args: [PROGRAMA, '--escribir'], env, stderr: 'ignore' }),
   )

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import type { Paso } from './pasos.ts'
 
 // The service's processes, as a supervisor sees them.
@@ -105,7 +106,7 @@ function engendrar({ carpeta, args, env }: Encargo): ChildProcess {
   return spawn(join(carpeta, 'node_modules/.bin/node'), args, {
     cwd: carpeta,
     // With npm's variable it watches its parent, and so doesn't outlive a run that is killed.
-    env: { PATH: process.env.PATH, npm_lifecycle_event: 'resistencia', ...env },
+    env: { PATH: process.env.PATH, npm_lifecycle_event: 'resistencia', ...CLOCK_ENVIRONMENT, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

@@ -11,6 +11,7 @@ import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { atender } from '../../sdk/ejemplos/atender.ts'
 import { DESCRIPCIONES_DE_EVENTO } from '../../server/generado/contrato/vocabulario.ts'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { NODE_20, PHP, PYTHON } from '../interpretes.ts'
@@ -74,7 +75,10 @@ describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
       const { webhook, secreto } = await api.webhooks.crear({ url })
       const hijo = spawn(programa!, args(puerto), {
         cwd: carpeta,
-        env: { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, GUIAS_AVISOS: avisos },
+        env: {
+          ...{ PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, GUIAS_AVISOS: avisos },
+          ...CLOCK_ENVIRONMENT,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       hijos.push(hijo)
@@ -156,7 +160,7 @@ describe.skipIf(!NODE_20)('the chapter of webhooks, as it is printed', () => {
       const puerto = await puertoLibre()
       const { api } = await entorno.nuevoComercio()
       const { webhook, secreto } = await api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/webhooks/guias` })
-      const env = { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto }
+      const env = { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, ...CLOCK_ENVIRONMENT }
       const hijo = spawn(NODE_20!, ['express.mjs'], { cwd: propia, env, stdio: ['ignore', 'pipe', 'inherit'] })
       hijos.push(hijo)
       await once(hijo.stdout, 'data')

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 
@@ -64,6 +65,7 @@ const receptor = createServer((req, res) => {
 let url = ''
 const env = () => ({
   PATH: process.env.PATH,
+  ...CLOCK_ENVIRONMENT,
   HOME: carpeta,
   GUIAS_LLAVE: comercio.llave,
   GUIAS_URL: entorno.url,

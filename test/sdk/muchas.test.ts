@@ -17,6 +17,7 @@ import {
   type ResultadoDeMuchas,
 } from '@guias/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
 
@@ -146,7 +147,7 @@ describe('crearMuchas, on the running server', () => {
     const correr = () => {
       const hijo = spawn(process.execPath, ['--input-type=module', '-e', programa], {
         cwd: fileURLToPath(new URL('../..', import.meta.url)),
-        env: { PATH: process.env.PATH, LLAVE: llave, URL_DE_GUIAS: entorno.url },
+        env: { PATH: process.env.PATH, LLAVE: llave, URL_DE_GUIAS: entorno.url, ...CLOCK_ENVIRONMENT },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       let salida = ''

@@ -16,6 +16,7 @@ import { publint } from 'publint'
 import { build } from 'tsdown'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { COMPLETO, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
@@ -275,6 +276,7 @@ console.log(salida)
 `
 const env = () => ({
   PATH: process.env.PATH,
+  ...CLOCK_ENVIRONMENT,
   HOME: proyecto,
   GUIAS_LLAVE: comercio.llave,
   GUIAS_URL: entorno.url,

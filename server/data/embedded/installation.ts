@@ -291,9 +291,13 @@ async function crearCluster(
 /** Creates `destino` completely or not at all: `hacer` fills a temporary sibling folder, which is then renamed. */
 async function construir(destino: string, hacer: (listo: string) => Promise<void>): Promise<void> {
   const prefijo = `${basename(destino)}.nuevo-`
+  const taller = fs.mkdtempSync(join(dirname(destino), `${prefijo}${process.pid}-`))
+  // Ages are measured with the clock of the file system, which may differ from that of this process.
+  const ahora = fs.statSync(taller).mtimeMs
   for (const nombre of fs.readdirSync(dirname(destino)).filter((nombre) => nombre.startsWith(prefijo))) {
     const resto = join(dirname(destino), nombre)
-    const edad = Date.now() - (fs.statSync(resto, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+    if (resto === taller) continue
+    const edad = ahora - (fs.statSync(resto, { throwIfNoEntry: false })?.mtimeMs ?? 0)
     // A live pid may belong to another process, as often in a container. No process takes ten minutes, so folders older
     // than that are deleted, too.
     if (!isAlive(Number.parseInt(nombre.slice(prefijo.length), 10)) || edad > 600_000) {
@@ -305,7 +309,6 @@ async function construir(destino: string, hacer: (listo: string) => Promise<void
       }
     }
   }
-  const taller = fs.mkdtempSync(join(dirname(destino), `${prefijo}${process.pid}-`))
   try {
     await hacer(join(taller, 'listo'))
     try {
@@ -324,9 +327,15 @@ function abrirCarpeta(ruta: string): void {
   fs.chmodSync(ruta, 0o755)
 }
 
-/** Options of a child process: detached, as the right user, and without the secrets of this process's environment. */
+/**
+ * Options of a child process: detached, as the right user, and without the secrets of this process's environment. A
+ * preloaded library reaches the child with its settings, so a clock that `faketime` moves is the database's clock, too.
+ */
 export function processOptions(usuario: Usuario | undefined, cwd: string) {
-  const heredadas = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const
+  const heredadas = [
+    ...['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'],
+    ...['LD_PRELOAD', 'FAKETIME', 'FAKETIME_DONT_FAKE_MONOTONIC'],
+  ]
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
   for (const nombre of heredadas) if (process.env[nombre] !== undefined) env[nombre] = process.env[nombre]
   return { cwd, env, detached: true, windowsHide: true, ...(usuario && { uid: usuario.uid, gid: usuario.gid }) }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
+import { CLOCK_ENVIRONMENT } from '../../clockEnvironment.ts'
 import { type Comercio, compartirEntorno } from '../../entorno.ts'
 
 export const CLI = fileURLToPath(new URL('../../../sdk/dist/cli.js', import.meta.url))
@@ -73,6 +74,7 @@ export function usarCli() {
       cwd: cli.carpeta,
       env: {
         PATH: process.env.PATH,
+        ...CLOCK_ENVIRONMENT,
         HOME: cli.carpeta,
         GUIAS_LLAVE: cli.comercio.llave,
         GUIAS_URL: entorno.url,
