@@ -3,7 +3,6 @@
  * validators. All output goes into folders named `generado` or `dist`, which git ignores.
  */
 import { mkdir, rm } from 'node:fs/promises'
-import { comprimir } from './generar/comprimir.ts'
 import { generarContrato } from './generar/contrato.ts'
 import { generarDocumentacion } from './generar/documentacion.ts'
 import { CARPETA } from './generar/lugares.ts'
@@ -20,7 +19,6 @@ if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
   await mkdir(CARPETA, { recursive: true })
   await Promise.all([generarPrisma(), generarContrato()])
   await Promise.all([generarSdk(), generarDocumentacion()])
-  await comprimir(CARPETA, ['openapi.json', 'openapi.yaml', 'coleccion.json'])
 }
 await generarPaginas(new URL('paginas/', CARPETA))
 if (process.argv[2] !== 'paginas') {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Express } from 'express'
-import { hasRelativeDays, withRelativeDays } from '../../platform/time/relativeDays.ts'
-import { generatedBody, listGenerated, readAssets, readGenerated, serveAssets } from '../assets.ts'
+import { withRelativeDays } from '../../platform/time/relativeDays.ts'
+import { type Asset, generatedBody, listGenerated, readAssets, readGenerated, serveAssets } from '../assets.ts'
 import type { Front } from '../front.ts'
 import { bodyOf, byDigest, contentPolicy, dailyBody, HTML, PUBLIC_HEADERS } from '../response.ts'
-import { conDireccion, DIRECCION } from './direccion.ts'
+import { conDireccion } from './direccion.ts'
 
 const RECURSOS = 'docs/recursos/'
 const TEXTOS = 'documentacion/textos/'
@@ -21,10 +21,7 @@ export function servirDocumentacion(app: Express, fachada: Front, urlPublica: st
     dailyBody(today, (day) => withRelativeDays(conDireccion(readGenerated(archivo).toString(), urlPublica), day))
   const publico = (archivo: string, tipo: string) => ({
     tipo,
-    cuerpo:
-      urlPublica === DIRECCION && !hasRelativeDays(readGenerated(archivo).toString())
-        ? generatedBody(archivo)
-        : conSusDatos(archivo),
+    cuerpo: conSusDatos(archivo),
     cabeceras: PUBLIC_HEADERS,
   })
   const estilo = dailyBody(today, (day) => `${fachada.estiloDeLectura}:root{--hoy:"${day}"}`)
@@ -34,7 +31,7 @@ export function servirDocumentacion(app: Express, fachada: Front, urlPublica: st
   })
   serveAssets(
     app,
-    new Map([
+    new Map<string, Asset>([
       [
         '/docs',
         { tipo: HTML, cuerpo: generatedBody('paginas/docs/documentacion.html'), cabeceras: cabecerasDeLectura() },

@@ -21,6 +21,3 @@ export const withRelativeDays = (text: string, today: string): string =>
     if (distance > 0 && day.getUTCDay() === SUNDAY) day.setTime(day.getTime() + DAY)
     return day.toISOString().slice(0, relative.length)
   })
-
-/** Returns true if the text contains relative days. */
-export const hasRelativeDays = (text: string): boolean => text.search(RELATIVE_DAY) >= 0

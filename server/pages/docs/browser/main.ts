@@ -28,13 +28,15 @@ function ponerDireccion(donde: Node) {
  * Returns a text that comes with the brand's stylesheet; empty if the stylesheet did not load. The page itself is the
  * same for every brand and on every day.
  */
-const deLaHoja = (variable: '--nombre' | '--hoy') =>
-  getComputedStyle(document.documentElement).getPropertyValue(variable)
+function deLaHoja(variable: '--nombre' | '--hoy'): string {
+  const valor = getComputedStyle(document.documentElement).getPropertyValue(variable)
+  return valor && JSON.parse(valor)
+}
 
 /** Writes the brand's name into the header. */
 function ponerNombre() {
   const nombre = deLaHoja('--nombre')
-  if (nombre) document.querySelector('.barra .marca span')!.textContent = JSON.parse(nombre)
+  if (nombre) document.querySelector('.barra .marca span')!.textContent = nombre
 }
 
 /**
@@ -62,7 +64,7 @@ async function iniciarRedoc() {
     import(completa(recursos.redoc)) as Promise<Redoc>,
     fetch(completa(recursos.contrato)).then((respuesta) => respuesta.text()),
   ])
-  const hoy = JSON.parse(deLaHoja('--hoy') || JSON.stringify(new Date())).slice(0, '2026-11-25'.length)
+  const hoy = deLaHoja('--hoy') || new Date().toISOString().slice(0, 10)
   const { definicion, opciones } = JSON.parse(withRelativeDays(conDireccion(texto, direccion), hoy))
   const donde = document.querySelector<HTMLElement>('#redoc')!
   await hydrate(definicion, opciones, donde)
