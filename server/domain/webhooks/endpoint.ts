@@ -165,17 +165,12 @@ export class Endpoint extends DeliveryLine<ReadyDelivery> {
   /** Records that an attempt is settled. */
   asentar(evento: string, bueno: boolean): void {
     if (!bueno && this.#fallasSinAsentar > 0) this.#fallasSinAsentar--
-    this.olvidar(evento)
-  }
-
-  /** Removes a delivery from memory. The delivery may be read again if it is still pending. */
-  olvidar(evento: string): void {
     this.enMemoria.delete(evento)
   }
 
   /** Removes an unsent delivery from memory. It is read again. */
   drop({ evento, guia_id }: Waiting): void {
-    this.olvidar(evento)
+    this.enMemoria.delete(evento)
     if (this.isReading) this.#dropped.add(guia_id)
     this.announce()
   }

@@ -205,8 +205,9 @@ export class Leases {
     // heartbeat.
     if (!perdidos) return this.#perder(anotados)
     const idos = new Set(perdidos.map(claimOf))
-    for (const arriendo of anotados) if (!idos.has(claimOf(arriendo.jobId))) arriendo.latido = ahora
-    this.#perder(anotados.filter(({ jobId }) => idos.has(claimOf(jobId))))
+    const seFue = ({ jobId }: Lease) => idos.size > 0 && idos.has(claimOf(jobId))
+    for (const arriendo of anotados) if (!seFue(arriendo)) arriendo.latido = ahora
+    this.#perder(anotados.filter(seFue))
     await this.#anotar(ahora)
     await this.#renovar(ahora)
     if (this.#porBorrar.size > 0) await this.#borrar([])
