@@ -329,12 +329,12 @@ function abrirCarpeta(ruta: string): void {
 
 /**
  * Options of a child process: detached, as the right user, and without the secrets of this process's environment. A
- * preloaded library reaches the child with its settings, so a clock that `faketime` moves is the database's clock, too.
+ * clock that `faketime` moves is the database's clock, too. Other preloaded libraries do not reach the child.
  */
 export function processOptions(usuario: Usuario | undefined, cwd: string) {
   const heredadas = [
     ...['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'],
-    ...['LD_PRELOAD', 'FAKETIME', 'FAKETIME_DONT_FAKE_MONOTONIC'],
+    ...(process.env.FAKETIME === undefined ? [] : ['LD_PRELOAD', 'FAKETIME', 'FAKETIME_DONT_FAKE_MONOTONIC']),
   ]
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
   for (const nombre of heredadas) if (process.env[nombre] !== undefined) env[nombre] = process.env[nombre]
