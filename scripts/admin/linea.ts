@@ -33,8 +33,8 @@ const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
                                                             todo lo guardado de ese teléfono, o en esa guía, en JSON; con --carpeta
                                                             copia sus archivos
   persona olvidar  --telefono +50255551234 [--comercio com_…] [--si]
-  persona olvidar  --guia 7K3M9QX2A1B4 [--si]                 a quien solo se nombra en ella: un vecino, quien recibió
                                                             lo borra de las guías terminadas; termina con 1 si quedan guías en curso
+  persona olvidar  --guia 7K3M9QX2A1B4 [--si]               borra a todos los que nombra la guía: un vecino, quien recibió
   personas invitar --correo ana@ejemplo.com --nombre "Ana Pérez" [--comercio com_…] [--alcances ver,operar | despacho]
                                                             le manda un enlace de 24 horas, y lo muestra; sin --alcances, todos
   personas listar                                           quiénes entran con su correo

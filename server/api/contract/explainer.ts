@@ -65,15 +65,9 @@ export class Explainer {
   #acortar(valor: unknown): unknown {
     if (Array.isArray(valor)) return valor.slice(0, LARGO).map((elemento) => this.#acortar(elemento))
     if (valor === null || typeof valor !== 'object') return valor
-    const corto: Record<string, unknown> = {}
     let ajenos = 0
-    for (const clave of Object.keys(valor)) {
-      if (!this.#conocidos().has(clave) && ++ajenos > LARGO) continue
-      const dentro = this.#acortar((valor as Record<string, unknown>)[clave])
-      // Plain assignment of `__proto__` would set the prototype.
-      Object.defineProperty(corto, clave, { value: dentro, enumerable: true, writable: true, configurable: true })
-    }
-    return corto
+    const quedan = Object.entries(valor).filter(([clave]) => this.#conocidos().has(clave) || ++ajenos <= LARGO)
+    return Object.fromEntries(quedan.map(([clave, dentro]) => [clave, this.#acortar(dentro)]))
   }
 
   #conocidos(): Set<string> {
