@@ -170,11 +170,14 @@ describe('after the retention of proofs', () => {
     entorno.adelantar((DIAS + 1) * DIA)
     const nueva = await entregada(entorno, comercio)
     const { rows } = await entorno.db.pool.query(
-      `insert into prueba_entrega
-       select (jsonb_populate_record(p, jsonb_build_object('guia_id', gen_random_uuid(), 'id', gen_random_uuid(),
+      `with v as (select id from guia_indice where guia = $1),
+         g as (insert into guia select (jsonb_populate_record(g, jsonb_build_object('id', gen_random_uuid(),
+           'guia', 'COPIA' || n, 'external_ref', null))).* from guia g join v using (id), generate_series(1, 1200) n
+           returning id)
+       insert into prueba_entrega
+       select (jsonb_populate_record(p, jsonb_build_object('guia_id', g.id, 'id', gen_random_uuid(),
          'pdf', 'arch_NINGUNO'))).*
-       from prueba_entrega p, generate_series(1, 1200) where guia_id = (select id from guia_indice where guia = $1)
-       returning guia_id`,
+       from prueba_entrega p join v on v.id = p.guia_id, g returning guia_id`,
       [vieja.guia],
     )
     expect(rows).toHaveLength(1_200)

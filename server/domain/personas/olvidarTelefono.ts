@@ -35,7 +35,8 @@ const LOTE_DE_ENTRANTES = 2_000
  * @param cuales SQL condition for the guides
  */
 const olvidarLas = (cuales: string) => `with v as (
-     select comercio_id, modo, id, guia from guia where ${cuales} and ${FINALES} order by id limit ${LOTE} for update
+     select comercio_id, modo, id, guia from guia where ${cuales} and ${FINALES}
+     order by comercio_id, modo, id limit ${LOTE} for update
    ), p as (
      delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id, p.rectificada_en
    ), b as (

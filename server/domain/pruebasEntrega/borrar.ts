@@ -8,6 +8,17 @@ const LOTE = 500
 const DIA = 86_400_000
 
 /**
+ * SQL that takes the oldest rows `p` of a table of proofs, and locks their guides. All statements that erase data of a
+ * guide lock the guide first, so no two of them wait for each other. A guide that another one holds is left to the next
+ * run.
+ * @param since column of the instant from which the retention counts
+ */
+const oldest = (table: string, since: string) =>
+  `select p.comercio_id, p.modo, p.guia_id, p.secuencia from ${table} p
+       join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id
+     where p.${since} < :antes_de order by p.${since} limit ${LOTE} for update of g skip locked`
+
+/**
  * SQL that deletes what belongs to the proofs `p`: the coordinates of their events, and the rows of their files. The
  * sweeper (`barrerArchivos`) deletes the bytes of the files later.
  */
@@ -31,8 +42,7 @@ const SOLTAR = (archivos: string) => `
 const BORRAR_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
   'pruebas.borrarEntregas',
   `with v as (
-     select comercio_id, modo, guia_id, secuencia from prueba_entrega where entregado_en < :antes_de
-     order by entregado_en limit ${LOTE} for update skip locked
+     ${oldest('prueba_entrega', 'entregado_en')}
    ), p as (
      delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
        and p.secuencia = v.secuencia
@@ -50,8 +60,7 @@ const BORRAR_ENTREGAS = statement<{ antes_de: Date; ahora: Date }, { cuantas: nu
 const BORRAR_INTENTOS = statement<{ antes_de: Date }, { cuantas: number }>(
   'pruebas.borrarIntentos',
   `with v as (
-     select comercio_id, modo, guia_id, secuencia from prueba_intento where registrado_en < :antes_de
-     order by registrado_en limit ${LOTE} for update skip locked
+     ${oldest('prueba_intento', 'registrado_en')}
    ), p as (
      delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
        and p.guia_id = v.guia_id and p.secuencia = v.secuencia

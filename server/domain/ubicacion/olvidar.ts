@@ -15,7 +15,8 @@ const soloCuando = (extra: string) =>
 /**
  * Erases the locations of guides that reached a final state before `antes_de`, because home addresses must not be kept
  * for ever. Erases coordinates, links, references, and the telephones and provider data of messages. Keeps the
- * confirmation, its author and its instant. Events keep their order and their texts.
+ * confirmation, its author and its instant. Events keep their order and their texts. A guide that another transaction
+ * holds is left to the next run.
  */
 const OLVIDAR = statement<{ finales: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
@@ -23,7 +24,7 @@ const OLVIDAR = statement<{ finales: readonly Estado[]; antes_de: Date }>(
      select comercio_id, modo, id from guia
      where estado = any(:finales::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
        or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
-     limit ${LOTE} for update
+     limit ${LOTE} for update skip locked
    ), e as (
      update evento set lat = null, lng = null, foto = foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
        coalesce(${soloCuando("foto -> 'ubicacion_extra'")}, 'null'))
@@ -54,7 +55,8 @@ const OLVIDAR_ENTRANTES = statement<{ antes_de: Date }>(
 )
 const OLVIDAR_ENLACES = statement<{ antes_de: Date }, { clave: string }>(
   'enlacesDeUbicacion.olvidar',
-  `delete from enlace_ubicacion where vence_en < :antes_de returning encode(huella, 'hex') as clave`,
+  `with v as (select huella from enlace_ubicacion where vence_en < :antes_de for update skip locked)
+   delete from enlace_ubicacion l using v where l.huella = v.huella returning encode(l.huella, 'hex') as clave`,
   { alcance: 'parte' },
 )
 

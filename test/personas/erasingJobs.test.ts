@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
+import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
+import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
+import { createLog } from '../../server/platform/log.ts'
+import { entregada } from '../archivos/imagenes.ts'
+import { usarEntorno } from '../entorno.ts'
+import { ajustesCon } from '../fabricas.ts'
+
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+/** Longer than every retention, in milliseconds. */
+const TEN_YEARS = 3_650 * 86_400_000
+
+// Jobs that wait for each other's guides, or lock other rows of a guide first, meet deadlocks.
+it.each([
+  { job: olvidarUbicaciones, left: 'select from guia where ubicacion_lat is not null' },
+  { job: olvidarPersonas, left: 'select from guia where datos_borrados_en is null' },
+  { job: borrarPruebas, left: 'select from prueba_entrega' },
+])(
+  '$job.name leaves a guide that another transaction holds to its next run, without waiting',
+  async ({ job, left }) => {
+    const comercio = await entorno.nuevoComercio()
+    const { guia } = await entregada(entorno, comercio)
+    await entregada(entorno, comercio)
+    const deps = {
+      db: entorno.db.como('guias_trabajos'),
+      reloj: () => new Date(entorno.reloj().getTime() + TEN_YEARS),
+      log: createLog('silent'),
+      ajustes: ajustesCon(),
+    }
+    const count = async () => (await entorno.db.pool.query(left)).rowCount
+    const client = await entorno.db.pool.connect()
+    try {
+      await client.query('begin')
+      expect((await client.query('select from guia where guia = $1 for update', [guia])).rowCount).toBe(1)
+      await job(deps)
+      expect(await count()).toBe(1)
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+    await job(deps)
+    expect(await count()).toBe(0)
+  },
+)
