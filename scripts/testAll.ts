@@ -10,6 +10,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
 /** Arguments of npm, by suite. */
 const SUITES: Record<string, { args: readonly string[]; needs?: string }> = {
+  verificar: { args: ['run', 'verificar', '--', 'completo'] },
   test: { args: ['test'] },
   completo: { args: ['run', 'test:completo'] },
   esquema: { args: ['run', 'test:esquema'] },

@@ -120,7 +120,7 @@ describe('openapi-typescript', () => {
     const cabeza = "import type { components, operations } from './tipos.d.ts'"
     await writeFile(en('casos.ts'), [cabeza, ...constantes, mal].join('\n'))
     const opciones = ['--noEmit', '--strict', '--ignoreConfig', '--allowImportingTsExtensions', 'casos.ts']
-    await exigir(programa('typescript/bin/tsc', ...opciones))
+    await exigir(programa('typescript-7/bin/tsc', ...opciones))
   })
 })
 

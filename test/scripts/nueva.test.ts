@@ -128,7 +128,7 @@ await sdk.generarSdk()`,
         /^ {2}pausarGuia: .*\n(?:.*\n)* {2}revisarGuia: /m,
       )
       for (const proyecto of ['.', 'sdk'])
-        expect(await correr(bin('typescript/bin/tsc'), '--noEmit', '-p', proyecto)).toBe('')
+        expect(await correr(bin('typescript-7/bin/tsc'), '--noEmit', '-p', proyecto)).toBe('')
     })
   })
 })

@@ -166,7 +166,7 @@ describe('sdk/README.md', () => {
       allowImportingTsExtensions: true,
     }
     await writeFile(join(carpeta, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
-    const tsc = [join(raiz, 'node_modules/typescript/bin/tsc'), '-p', carpeta]
+    const tsc = [join(raiz, 'node_modules/typescript-7/bin/tsc'), '-p', carpeta]
     const fallas = await promisify(execFile)(process.execPath, tsc).then(
       () => '',
       ({ stdout }) => stdout,
