@@ -2,7 +2,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../server/platform/log.ts'
 import { ThreadPool } from '../../server/platform/threads/threads.ts'
 import { hasta } from '../fabricas.ts'
+import { usarPlazos } from '../plazos.ts'
 import type { TareasDePrueba } from './tareas.ts'
+
+/** Longest duration of a task, in milliseconds, that passes when a test says so. */
+const DEADLINE = 60_000
+const deadlines = usarPlazos(DEADLINE)
 
 let abiertos: ThreadPool<TareasDePrueba>[] = []
 let lineas: string[] = []
@@ -57,20 +62,28 @@ describe('threads', () => {
   })
 
   it.each([
-    ['ends itself', 'morir', {}],
-    ['never ends', 'colgarse', { plazo: 1_000 }],
-    ['runs out of memory', 'hincharse', {}],
-  ] as const)(
-    'a thread that %s is replaced: its task fails, those that wait are done',
-    async (_como, tarea, reglas) => {
-      const hilos = abrir(reglas)
-      const mala = hilos.run('a', tarea, undefined as never)
-      const buena = hilos.run('a', 'eco', 'buena')
-      await expect(mala).rejects.toMatchObject(ocupado)
-      expect((await buena).toString()).toBe('buena')
-      expect(lineas.map((linea) => JSON.parse(linea))).toEqual([expect.objectContaining({ msg: 'thread lost', tarea })])
-    },
-  )
+    ['ends itself', 'morir'],
+    ['runs out of memory', 'hincharse'],
+  ] as const)('a thread that %s is replaced: its task fails, those that wait are done', async (_como, tarea) => {
+    const hilos = abrir()
+    const mala = hilos.run('a', tarea, undefined as never)
+    const buena = hilos.run('a', 'eco', 'buena')
+    await expect(mala).rejects.toMatchObject(ocupado)
+    expect((await buena).toString()).toBe('buena')
+    expect(lineas.map((linea) => JSON.parse(linea))).toEqual([expect.objectContaining({ msg: 'thread lost', tarea })])
+  })
+
+  it('a thread that never ends is replaced at the deadline: its task fails, those that wait are done', async () => {
+    const hilos = abrir({ plazo: DEADLINE })
+    const puerta = nuevaPuerta()
+    const mala = hilos.run('a', 'colgarse', puerta)
+    const buena = hilos.run('a', 'eco', 'buena')
+    await hasta(async () => Atomics.load(puerta, 1) === 1)
+    deadlines.vencer()
+    await expect(mala).rejects.toMatchObject(ocupado)
+    expect((await buena).toString()).toBe('buena')
+    expect(lineas.join('')).toContain('thread lost')
+  })
 
   it('a module that can’t be loaded fails each task, and hangs none', async () => {
     const hilos = abrir({ modulo: new URL('no-hay.ts', import.meta.url) })

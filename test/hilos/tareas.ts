@@ -10,8 +10,9 @@ const TAREAS = {
     Atomics.wait(puerta, 0, 0)
     return Buffer.from(texto)
   },
-  /** Never ends, and never lets anything else of its thread run. */
-  colgarse: async () => {
+  /** Says in its door that it has begun. Never ends, and never lets anything else of its thread run. */
+  colgarse: async (puerta: Int32Array) => {
+    Atomics.store(puerta, 1, 1)
     for (;;);
   },
   morir: async () => process.exit(7),
