@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../../server/platform/root.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { compartirEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { correrPrograma } from './correr.ts'
@@ -35,7 +35,7 @@ describe('redocly respect', () => {
   })
 })
 
-describe('prism', () => {
+describe('prism', COMPLETO, () => {
   let prism: ReturnType<typeof spawn> | undefined
   let dicho = ''
   afterAll(() => void prism?.kill('SIGKILL'))

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Objeto } from '../../scripts/documentacion/contrato.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { compartirEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
 
 const entorno = compartirEntorno()
@@ -64,7 +64,7 @@ describe('the mock server of prism', () => {
   let prism: ReturnType<typeof spawn> | undefined
   afterAll(() => void prism?.kill('SIGKILL'))
 
-  it('creates a guide with 201, as the service does', async () => {
+  it('creates a guide with 201, as the service does', COMPLETO, async () => {
     const puerto = String(await puertoLibre())
     const programa = en('node_modules/@stoplight/prism-cli/dist/index.js')
     prism = spawn(process.execPath, [programa, 'mock', join(carpeta, 'openapi.json'), '--port', puerto])

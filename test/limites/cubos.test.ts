@@ -97,7 +97,7 @@ describe('a token bucket', () => {
         estado.ms += 60_000
         expect(veces(11, () => cubos.take('late', RITMO))).toEqual([...Array(10).fill(0), 1])
       }),
-      { numRuns: 20 },
+      { numRuns: 4 },
     )
   })
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { canariosEn } from '../canarios.ts'
 import { usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
 import { contestarCon, type Recibido, usarReceptores } from '../webhooks/receptor.ts'
 import { abrirColector, type SpanRecibido } from './colector.ts'
@@ -211,7 +211,7 @@ describe('without a variable OTEL_*', () => {
     return stderr.split('\n').filter((linea) => linea.startsWith('LOADED '))
   }
 
-  it('no module of OpenTelemetry is loaded but the API that prom-client loads, and with one they are', () => {
+  it('no module of OpenTelemetry is loaded but the API that prom-client loads, and with one they are', COMPLETO, () => {
     const PROM_CLIENT = /^LOADED @opentelemetry\/api by \S*\/prom-client\//
     const nuestros = (env: Record<string, string>) => cargados(env).filter((linea) => !PROM_CLIENT.test(linea))
     expect(nuestros({})).toEqual([])

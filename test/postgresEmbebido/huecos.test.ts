@@ -12,6 +12,7 @@ import { dropBackupSlot } from '../../server/data/embedded/continuous/slot.ts'
 import { acquirePostgres, type EmbeddedPostgres } from '../../server/data/embedded/embedded.ts'
 import { Passphrase } from '../../server/platform/backup/seal.ts'
 import { createLog } from '../../server/platform/log.ts'
+import { COMPLETO } from '../fabricas.ts'
 
 const base = mkdtempSync(join(realpathSync(tmpdir()), 'guias-huecos-'))
 chmodSync(base, 0o755) // PostgreSQL's user passes through
@@ -32,12 +33,12 @@ const empezar = (): Promise<Keeping> =>
     ...{ folder, passphrase, days: 7, dataDir, url: postgres.urlDeSuperusuario, files: undefined },
     log: createLog('silent'),
   })
-const esperarCopias = (cuantas: number) => expect.poll(() => listBases(folder).length, { interval: 50 }).toBe(cuantas)
+const copies = () => expect.poll(() => listBases(folder).length, { interval: 50 })
 
 describe('a continuous backup', () => {
-  it('copies the cluster anew after a gap, from which nothing could be restored otherwise', async () => {
+  it('copies the cluster anew after a gap, from which nothing could be restored otherwise', COMPLETO, async () => {
     const primero = await empezar()
-    await esperarCopias(1)
+    await copies().toBe(1)
     const { sin_huecos_desde } = readStatus(folder)!
     await primero.stop()
     const segundo = await empezar()
@@ -47,7 +48,7 @@ describe('a continuous backup', () => {
     // The server has forgotten what was written meanwhile.
     await dropBackupSlot(postgres.urlDeSuperusuario)
     const tercero = await empezar()
-    await esperarCopias(2)
+    await copies().toBe(2)
     await tercero.stop()
     const [antes, despues] = listBases(folder)
     const hueco = new Date(readStatus(folder)!.sin_huecos_desde)
@@ -56,6 +57,7 @@ describe('a continuous backup', () => {
 
   it('is not restored beyond a segment that is cut short', async () => {
     const copia = await empezar()
+    await copies().toBeGreaterThan(0)
     const cliente = new pg.Client(postgres.urlDeSuperusuario)
     await cliente.connect()
     for (let i = 0; i < 2; i++) {

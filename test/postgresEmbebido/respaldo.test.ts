@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { listo, type Proceso, usarProcesos } from '../procesos.ts'
 
 const procesos = usarProcesos()
@@ -76,7 +76,7 @@ describe('a backup of a service that writes meanwhile', () => {
     await servicio.termina()
   })
 
-  it('is proved by the drill, which sees a file that is missing', async () => {
+  it('is proved by the drill, which sees a file that is missing', COMPLETO, async () => {
     const bien = await admin('probar', '--clave', clave, '--json')
     expect([bien.codigo, bien.errores]).toEqual([0, ''])
     const prueba = JSON.parse(bien.salida)

@@ -100,7 +100,7 @@ describe('the pages of a proof', () => {
     expect(texto).toContain('rep_4T8WQ2ZK7NHB')
   })
 
-  it('carry over no row of a history that fits on the first page, and else four rows at least', async () => {
+  it('carry over no row of a history that fits on the first page, and else four rows at least', COMPLETO, async () => {
     for (let cuantos = 2; cuantos <= 30; cuantos++)
       for (const fotos of [FOTOS['one photo'], FOTOS['six photos']]) {
         const { trozos } = await revisar({ historial: historialDe(cuantos), fotos }, `${cuantos}`)

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { SMOKE_TEST, selectTests } from '../../scripts/changed/select.ts'
 import { ROOT } from '../../server/platform/root.ts'
+import { COMPLETO } from '../fabricas.ts'
 
 const tests = (paths: readonly string[], source = '') => paths.map((path) => [path, source] as const)
 // Not written as one path, because this file would count as an importer.
@@ -50,7 +51,7 @@ describe('the selection of tests for changed files', () => {
     expect(select('test/comercios/gone.test.ts')).toEqual({ tests: [], shared: [] })
   })
 
-  it('finds tests for every file of the domain and of the pages in this repository', () => {
+  it('finds tests for every file of the domain and of the pages in this repository', COMPLETO, () => {
     const root = fileURLToPath(ROOT)
     const list = (pattern: string) =>
       globSync(`${root}/${pattern}`).map((path) => relative(root, path).replaceAll('\\', '/'))
