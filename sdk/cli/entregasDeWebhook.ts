@@ -18,13 +18,13 @@ const LISTA: Lista<EntregaDeWebhook> = {
   columnas: [
     { titulo: 'ENTREGA', de: ({ entrega }) => entrega },
     { titulo: 'ESTADO', de: ({ estado }) => estado, tono: ({ estado }) => TONOS[estado] },
-    { titulo: 'CONTESTÓ', de: ({ ultimo_status, ultimo_error }) => contesto(ultimo_status, ultimo_error), cede: true },
+    { titulo: 'CONTESTÓ', de: ({ ultimo_estado_http, ultimo_error }) => contesto(ultimo_estado_http, ultimo_error), cede: true },
     { titulo: 'TIPO', de: ({ tipo }) => tipo, cede: true },
     { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en, undefined, 'corta') },
   ],
   nombres: [
     ...['entrega', 'webhook', 'evento', 'tipo', 'guia', 'estado', 'causa', 'intentos', 'proximo_intento_en'],
-    ...['ultimo_status', 'ultimo_error', 'creado_en', 'terminado_en'],
+    ...['ultimo_estado_http', 'ultimo_error', 'creado_en', 'terminado_en'],
   ],
   campos: (entrega) => ({ ...entrega }),
   vacia: 'No hay entregas así: nada se envió a este webhook.',
@@ -83,8 +83,8 @@ function mostrar(entrega: EntregaDeWebhookConIntentos, { json }: Contexto) {
   decir(`\n${limpio(entrega.cuerpo)}`)
 }
 
-const decirIntento = ({ status, error, detalle, latencia }: IntentoDeWebhook) =>
-  limpio(`${contesto(status, error)} en ${latencia.total_ms} ms${detalle ? `: ${detalle}` : ''}`)
+const decirIntento = ({ estado_http, error, detalle, latencia }: IntentoDeWebhook) =>
+  limpio(`${contesto(estado_http, error)} en ${latencia.total_ms} ms${detalle ? `: ${detalle}` : ''}`)
 
 /**
  * Number of polls and milliseconds between polls: 30 s in total. The service sends a test or a resend at once, but the
@@ -105,7 +105,7 @@ async function contarIntento(api: Guias, enviada: EntregaDeWebhook, anterior: st
     const leida = await api.webhooks.obtenerEntrega(webhook, entrega, { signal: contexto.signal })
     const [ultimo] = leida.historial
     if (ultimo && ultimo.iniciado_en !== anterior) {
-      const bien = ultimo.status !== null && ultimo.status >= 200 && ultimo.status < 300
+      const bien = ultimo.estado_http !== null && ultimo.estado_http >= 200 && ultimo.estado_http < 300
       const dicho = pintar(bien ? 'verde' : 'rojo', decirIntento(ultimo))
       decir(contexto.json ? JSON.stringify(leida) : `${pintar('fuerte', limpio(entrega))}  ${dicho}`)
       return bien ? SALIDA.bien : SALIDA.rechazo

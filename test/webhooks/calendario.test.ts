@@ -179,7 +179,7 @@ describe('a delivery', () => {
       estado: 'fallida',
       intentos: 11,
       proximo_intento_en: null,
-      ultimo_status: 500,
+      ultimo_estado_http: 500,
       ultimo_error: 'http',
       terminado_en: expect.any(String),
     })
@@ -213,7 +213,7 @@ describe('a delivery', () => {
       casos.map(async ([status, pedido, minimo, maximo]) => {
         const creado = await crear(contestarCon(status, { 'Retry-After': pedido }))
         const leida = await tras(creado, await nuevaGuia(creado), 1)
-        expect([pedido, leida.ultimo_status, leida.estado]).toEqual([pedido, status, 'pendiente'])
+        expect([pedido, leida.ultimo_estado_http, leida.estado]).toEqual([pedido, status, 'pendiente'])
         expect(esperaDe(leida), pedido).toBeGreaterThanOrEqual(minimo)
         expect(esperaDe(leida), pedido).toBeLessThanOrEqual(maximo)
       }),
@@ -238,7 +238,7 @@ describe('a delivery', () => {
     for (const [n, status] of [301, 302, 303, 307, 308].entries()) {
       creado.receptor.responder = contestarCon(status, { Location: otro.url })
       const leida = await tras(creado, await nuevaGuia(creado), 1)
-      expect(leida).toMatchObject({ estado: 'pendiente', ultimo_status: status, ultimo_error: 'redireccion' })
+      expect(leida).toMatchObject({ estado: 'pendiente', ultimo_estado_http: status, ultimo_error: 'redireccion' })
       expect(leida.historial[0]!.detalle).toContain('registre la dirección final')
       expect(creado.receptor.recibidos).toHaveLength(n + 1)
       // The brake would make the next one wait.
@@ -272,7 +272,7 @@ describe('an endpoint', () => {
     expect(await tras(creado, entrega, 1)).toMatchObject({
       estado: 'fallida',
       intentos: 1,
-      ultimo_status: 410,
+      ultimo_estado_http: 410,
       ultimo_error: 'http',
       proximo_intento_en: null,
     })

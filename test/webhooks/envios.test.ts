@@ -93,10 +93,10 @@ describe('a webhook', () => {
     })
     expect(entrega).toMatchObject({
       intentos: 2,
-      ultimo_status: 204,
+      ultimo_estado_http: 204,
       historial: [
-        { numero: 2, status: 204, error: null },
-        { numero: 1, status: 500, error: 'http', respuesta: { cuerpo: '', cuerpo_truncado: true } },
+        { numero: 2, estado_http: 204, error: null },
+        { numero: 1, estado_http: 500, error: 'http', respuesta: { cuerpo: '', cuerpo_truncado: true } },
       ],
     })
   })

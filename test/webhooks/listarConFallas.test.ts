@@ -42,7 +42,7 @@ describe('GET /operaciones/v1/webhooks', () => {
           modo: 'test',
         },
         ...{ estado: 'fallando', motivo: null, desde: primera_falla_en, intentos },
-        ...{ ultima_falla: { error: 'conexion', status: null }, pendientes: 1 },
+        ...{ ultima_falla: { error: 'conexion', estado_http: null }, pendientes: 1 },
       },
     ])
     expect(nombres(await listar(''))).toEqual([])
@@ -70,7 +70,7 @@ describe('GET /operaciones/v1/webhooks', () => {
     )
     const { datos } = await listar()
     expect(datos.find((una: Vista) => una.webhook === webhook)).toMatchObject({
-      ultima_falla: { error: 'http', status: 503 },
+      ultima_falla: { error: 'http', estado_http: 503 },
       pendientes: 0,
     })
   })

@@ -41,7 +41,7 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
       causa: 'automatica',
       intentos: 2,
       proximo_intento_en: null,
-      ultimo_status: 200,
+      ultimo_estado_http: 200,
       ultimo_error: null,
       terminado_en: expect.any(String),
     })
@@ -54,7 +54,7 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
       url: receptor.url,
       ip: '127.0.0.1',
       firmado_con: [1],
-      status: 503,
+      estado_http: 503,
       error: 'http',
       detalle: expect.stringContaining('503'),
     })
@@ -62,7 +62,7 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
     expect(malo!.respuesta).toEqual({ cabeceras: {}, cuerpo: '', cuerpo_truncado: true })
     expect(bueno).toMatchObject({
       numero: 2,
-      status: 200,
+      estado_http: 200,
       error: null,
       detalle: null,
       respuesta: { cabeceras: {}, cuerpo: '', cuerpo_truncado: true },
@@ -95,9 +95,9 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
     NOMBRES_DE_DNS['cambia.ejemplo.com'] = ['127.0.0.1']
     const { guia } = await comercio.api.guias.crear(unaGuia())
     const entrega = await trasIntentos(comercio.api, webhook, entregaDe(webhook, guia), 1)
-    expect(entrega).toMatchObject({ estado: 'pendiente', ultimo_status: null, ultimo_error: 'destino_no_permitido' })
+    expect(entrega).toMatchObject({ estado: 'pendiente', ultimo_estado_http: null, ultimo_error: 'destino_no_permitido' })
     expect(entrega.historial).toMatchObject([
-      { ip: null, status: null, respuesta: null, error: 'destino_no_permitido' },
+      { ip: null, estado_http: null, respuesta: null, error: 'destino_no_permitido' },
     ])
     delete NOMBRES_DE_DNS['cambia.ejemplo.com']
     await comercio.api.webhooks.reenviar(webhook, entregaDe(webhook, guia))

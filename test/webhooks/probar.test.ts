@@ -46,7 +46,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
         estado: 'fallida',
         intentos: 1,
         proximo_intento_en: null,
-        ultimo_status: 500,
+        ultimo_estado_http: 500,
       })
     }
     receptor.responder = contestarCon(410)

@@ -110,7 +110,7 @@ export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida):
       ? null
       : // `YA` is not a real time, so a delivery sent on request shows the time of its creation.
         iso(new Date(fila.proximo_en) > YA ? fila.proximo_en : fila.creado_en),
-  ultimo_status: fila.ultimo_status,
+  ultimo_estado_http: fila.ultimo_status,
   ultimo_error: fila.ultimo_error,
   creado_en: iso(fila.creado_en),
   terminado_en: fila.terminado_en && iso(fila.terminado_en),

@@ -76,6 +76,6 @@ const presentar = (fila: FilaConFallas): WebhookConFallas => ({
   motivo: fila.motivo,
   desde: (fila.primera_falla_en ?? fila.estado_en).toISOString(),
   intentos: fila.fallas,
-  ultima_falla: fila.error && { error: fila.error, status: fila.status },
+  ultima_falla: fila.error && { error: fila.error, estado_http: fila.status },
   pendientes: fila.pendientes,
 })

@@ -35,7 +35,7 @@ const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook =
       'webhook-signature': '***',
     }),
   },
-  status: fila.status,
+  estado_http: fila.status,
   error: fila.error as IntentoDeWebhook['error'],
   detalle: fila.detalle,
   latencia: {

@@ -85,7 +85,7 @@ const waiting = ({ pendientes }: WebhookConFallas): string => {
 /** Describes the last fault in words. For an answer, the HTTP status is enough. */
 function faultOf({ ultima_falla }: WebhookConFallas): string {
   if (ultima_falla === null) return 'No se sabe'
-  const { error, status } = ultima_falla
+  const { error, estado_http } = ultima_falla
   const words = error === 'http' ? 'Contestó' : capitalized(faultWords(error))
-  return status === null ? words : `${words} (${status})`
+  return estado_http === null ? words : `${words} (${estado_http})`
 }

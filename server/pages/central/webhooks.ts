@@ -169,8 +169,8 @@ ${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`$
 }
 
 /** Describes the last answer of the merchant's server in words. */
-const answerOf = ({ ultimo_status, ultimo_error }: EntregaDeWebhook): string =>
-  [ultimo_status, ultimo_error && faultWords(ultimo_error)].filter((one) => one !== null).join(', ')
+const answerOf = ({ ultimo_estado_http, ultimo_error }: EntregaDeWebhook): string =>
+  [ultimo_estado_http, ultimo_error && faultWords(ultimo_error)].filter((one) => one !== null).join(', ')
 
 function deliveryTable({ raiz, clock }: Office, here: string, entregas: readonly EntregaDeWebhook[]): Html {
   if (entregas.length === 0)
@@ -239,6 +239,6 @@ function attempts({ clock }: Office, historial: readonly IntentoDeWebhook[]): Ht
   if (historial.length === 0) return html`<p class="suave">Todavía ninguno.</p>`
   return html`<ol class="lista">${historial.map(
     (one) =>
-      html`<li><b>${one.error === null ? 'Llegó' : capitalized(faultWords(one.error))}</b><p class="suave">${clock.corta(one.iniciado_en)} · ${one.status !== null && `${one.status} · `}${Math.round(one.latencia.total_ms)} ms${one.tardio && ' · tardío'}</p>${one.detalle !== null && html`<p>${one.detalle}</p>`}${one.respuesta !== null && one.respuesta.cuerpo !== '' && html`<details class="accion"><summary>Lo que contestó</summary><pre class="crudo" tabindex="0">${one.respuesta.cuerpo}</pre></details>`}</li>`,
+      html`<li><b>${one.error === null ? 'Llegó' : capitalized(faultWords(one.error))}</b><p class="suave">${clock.corta(one.iniciado_en)} · ${one.estado_http !== null && `${one.estado_http} · `}${Math.round(one.latencia.total_ms)} ms${one.tardio && ' · tardío'}</p>${one.detalle !== null && html`<p>${one.detalle}</p>`}${one.respuesta !== null && one.respuesta.cuerpo !== '' && html`<details class="accion"><summary>Lo que contestó</summary><pre class="crudo" tabindex="0">${one.respuesta.cuerpo}</pre></details>`}</li>`,
   )}</ol>`
 }
