@@ -1,29 +1,62 @@
 import { expect, test } from 'vitest'
 import { departamentos, municipiosDe } from '../../server/domain/catalogo/catalogo.ts'
-import { zonaDe } from '../../server/domain/catalogo/zona.ts'
+import { EXCEPTIONS, zonaDe } from '../../server/domain/catalogo/zona.ts'
 
-test('is that of the capital of each country', () => {
-  const paises = departamentos().map(({ pais, nombre }) => [
-    pais,
-    zonaDe({ departamento: nombre, municipio: municipiosDe(nombre)[0]!.nombre }, undefined),
-  ])
-  expect(Object.fromEntries(paises)).toEqual({
-    GT: 'America/Guatemala',
-    SV: 'America/El_Salvador',
-    HN: 'America/Tegucigalpa',
-    NI: 'America/Managua',
-    CR: 'America/Costa_Rica',
-    PA: 'America/Panama',
-    CO: 'America/Bogota',
-    MX: 'America/Mexico_City',
-  })
+const zona = (departamento: string, municipio: string, fija?: string) => zonaDe({ departamento, municipio }, fija)
+
+test.each([
+  ['America/Guatemala', 'Sacatepéquez', 'Antigua Guatemala'],
+  ['America/El_Salvador', 'San Salvador', 'San Salvador'],
+  ['America/Tegucigalpa', 'Atlántida', 'La Ceiba'],
+  ['America/Managua', 'Managua', 'Managua'],
+  ['America/Costa_Rica', 'San José', 'San José'],
+  ['America/Panama', 'Chiriquí', 'David'],
+  ['America/Bogota', 'Antioquia', 'Medellín'],
+  ['America/Mexico_City', 'Jalisco', 'Guadalajara'],
+  ['America/Cancun', 'Quintana Roo', 'Cancún'],
+  ['America/Tijuana', 'Baja California', 'Tijuana'],
+  ['America/Hermosillo', 'Sonora', 'Hermosillo'],
+  ['America/Mazatlan', 'Sinaloa', 'Culiacán'],
+  ['America/Mazatlan', 'Baja California Sur', 'La Paz'],
+  ['America/Ciudad_Juarez', 'Chihuahua', 'Ciudad Juárez'],
+  ['America/Mexico_City', 'Chihuahua', 'Chihuahua'],
+  ['America/Ojinaga', 'Chihuahua', 'Ojinaga'],
+  ['America/Matamoros', 'Tamaulipas', 'Nuevo Laredo'],
+  ['America/Mazatlan', 'Nayarit', 'Tepic'],
+  ['America/Mexico_City', 'Nayarit', 'Bucerías'],
+])('%s is that of a guide to %s, %s', (zone, departamento, municipio) => {
+  expect(zona(departamento, municipio)).toBe(zone)
 })
 
-test('is that of the destination’s country; outside the catalogue, Guatemala’s; a fixed one stands over both', () => {
-  const zona = (departamento: string, municipio: string, fija?: string) => zonaDe({ departamento, municipio }, fija)
-  expect(zona('San Salvador', 'San Salvador')).toBe('America/El_Salvador')
-  expect(zona('Jalisco', 'Guadalajara')).toBe('America/Mexico_City')
-  expect(zona('Sacatepéquez', 'Antigua Guatemala')).toBe('America/Guatemala')
-  expect(zona('Atlántida', 'La Perdida')).toBe('America/Guatemala')
+test('every department and every exception of the table is in the catalogue', () => {
+  const zones = departamentos().flatMap(({ codigo, pais }) =>
+    municipiosDe(codigo).map(({ nombre }) => `${pais} ${zona(codigo, nombre)}`),
+  )
+  expect([...new Set(zones)].toSorted()).toEqual([
+    'CO America/Bogota',
+    'CR America/Costa_Rica',
+    'GT America/Guatemala',
+    'HN America/Tegucigalpa',
+    ...['Cancun', 'Ciudad_Juarez', 'Hermosillo', 'Matamoros', 'Mazatlan', 'Mexico_City', 'Ojinaga', 'Tijuana'].map(
+      (city) => `MX America/${city}`,
+    ),
+    'NI America/Managua',
+    'PA America/Panama',
+    'SV America/El_Salvador',
+  ])
+  for (const [place, zone] of EXCEPTIONS) {
+    const [codigo = '', ...words] = place.split(' ')
+    expect([place, municipiosDe(codigo).some(({ nombre }) => nombre === words.join(' '))]).toEqual([place, true])
+    expect([place, zona(codigo, words.join(' '))]).toEqual([place, zone])
+  }
+})
+
+test('is the department’s for an unknown municipality, and Guatemala’s for an unknown or ambiguous department', () => {
+  expect(zona('Quintana Roo', 'La Perdida')).toBe('America/Cancun')
+  expect(zona('La Perdida', 'Cancún')).toBe('America/Guatemala')
+  expect(zona('La Paz', 'La Perdida')).toBe('America/Guatemala')
+})
+
+test('is TIME_ZONE wherever that is set', () => {
   expect(zona('Jalisco', 'Guadalajara', 'Europe/Madrid')).toBe('Europe/Madrid')
 })

@@ -1,5 +1,6 @@
 import type { Pais } from '../../generado/contrato/tipos/index.ts'
-import { buscarDestino } from './catalogo.ts'
+import { remembering } from '../../platform/remember.ts'
+import { buscarDepartamentos, buscarDestino, type Departamento } from './catalogo.ts'
 
 /** Time zone of each country, which is the zone of its capital. */
 const ZONAS: Readonly<Record<Pais, string>> = {
@@ -13,18 +14,76 @@ const ZONAS: Readonly<Record<Pais, string>> = {
   MX: 'America/Mexico_City',
 }
 
+/**
+ * Time zones of the departments whose time is not that of their country, by code. Only Mexico has some (Ley de los Husos
+ * Horarios, 2022).
+ */
+const ZONES_OF_DEPARTMENTS: Readonly<Record<string, string>> = {
+  'MX-BCN': 'America/Tijuana',
+  'MX-BCS': 'America/Mazatlan',
+  'MX-NAY': 'America/Mazatlan',
+  'MX-ROO': 'America/Cancun',
+  'MX-SIN': 'America/Mazatlan',
+  'MX-SON': 'America/Hermosillo',
+}
+
+/**
+ * Municipalities whose time is not that of their department, by zone and department: those at the border of the United
+ * States, which change with it, and Bahía de Banderas.
+ */
+const ZONES_OF_MUNICIPALITIES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'America/Ciudad_Juarez': {
+    'MX-CHH': [
+      ...['Ascención', 'Ascensión', 'Ciudad Juárez', 'Guadalupe', 'Janos', 'Praxedis G. Guerrero', 'Puerto Palomas'],
+    ],
+  },
+  'America/Ojinaga': { 'MX-CHH': ['Coyame', 'Manuel Ojinaga', 'Ojinaga', 'San Carlos'] },
+  'America/Matamoros': {
+    'MX-COA': [
+      ...['Allende', 'Ciudad Acuña', 'Guerrero', 'Hidalgo', 'Jiménez', 'Morelos', 'Nava', 'Ocampo', 'Piedras Negras'],
+      ...['Villa Unión', 'Zaragoza'],
+    ],
+    'MX-NLE': ['Anáhuac'],
+    'MX-TAM': [
+      ...['Camargo', 'Ciudad Camargo', 'Ciudad Gustavo Díaz Ordaz', 'Ciudad Miguel Alemán', 'Ciudad Río Bravo'],
+      ...['El Campanario y Oradel', 'Matamoros', 'Mier', 'Nueva Ciudad Guerrero', 'Nuevo Laredo', 'Nuevo Progreso'],
+      ...['Reynosa', 'Valle Hermoso'],
+    ],
+  },
+  'America/Mexico_City': {
+    'MX-NAY': ['Bucerías', 'Las Jarretaderas', 'Mezcales', 'San Juan de Abajo', 'San Vicente', 'Valle de Banderas'],
+  },
+}
+
+/** Zone of each municipality of {@link ZONES_OF_MUNICIPALITIES}, by `<department> <municipality>`. */
+export const EXCEPTIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries(ZONES_OF_MUNICIPALITIES).flatMap(([zone, departments]) =>
+    Object.entries(departments).flatMap(([codigo, names]) => names.map((name) => [`${codigo} ${name}`, zone] as const)),
+  ),
+)
+
+const zoneOfDepartment = ({ codigo, pais }: Departamento): string => ZONES_OF_DEPARTMENTS[codigo] ?? ZONAS[pais]
+
 /** Returns the IANA time zone of the courier company: `fija` (`TIME_ZONE`), or Guatemala's. */
 export const zonaDeLaEmpresa = (fija: string | undefined): string => fija ?? ZONAS.GT
 
 /**
  * Returns the IANA time zone in which documents and pages show the times of a guide: the zone of the destination's
- * country, or Guatemala's if the destination is not in the catalogue. `fija` (`TIME_ZONE`) overrides both.
+ * municipality. If only its department is in the catalogue, and no other country has one of that name, returns the
+ * department's zone; otherwise Guatemala's. `fija` (`TIME_ZONE`) overrides all of them.
  */
-export function zonaDe(
+export const zonaDe = (
   { departamento, municipio }: { departamento: string; municipio: string },
   fija: string | undefined,
-): string {
-  if (fija !== undefined) return fija
-  const hallado = buscarDestino(departamento, municipio)
-  return ZONAS['departamento' in hallado ? hallado.departamento.pais : 'GT']
-}
+): string => fija ?? zoneOf(departamento, municipio)
+
+/** Time zone of a destination. Most orders name one of a few places, so recent results are remembered. */
+const zoneOf = remembering(2_000, (departamento: string, municipio: string): string => {
+  const found = buscarDestino(departamento, municipio)
+  if ('departamento' in found)
+    return (
+      EXCEPTIONS.get(`${found.departamento.codigo} ${found.municipio.nombre}`) ?? zoneOfDepartment(found.departamento)
+    )
+  const [department, ...others] = buscarDepartamentos(departamento)
+  return department && others.length === 0 ? zoneOfDepartment(department) : ZONAS.GT
+})
