@@ -43,17 +43,18 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
       .api()
       .guias.crear({ ...fijarTelefono(guia as GuiaIndividual, pais), ...estricto }, { signal: contexto.signal })
       .conRespuesta()
+    // The SDK has already printed the warnings of a guide that ended.
+    const advertencias = datos.advertencias.filter(({ codigo }) => !/^ya_/.test(codigo))
     if (contexto.json) decir(JSON.stringify(datos))
     else {
       const lugar = datos.ubicacion ? `, ubicación ${datos.ubicacion.estado}` : ''
       decir(
         `${pintar('fuerte', limpio(datos.guia))}  ${limpio(datos.estado)}${lugar}${repetida ? '  (ya existía)' : ''}`,
       )
-      avisarAdvertencias(datos.advertencias, contexto.dadas)
+      avisarAdvertencias(advertencias, contexto.dadas)
     }
-    // An existing guide that is cancelled counts as refused, because nothing will be delivered. The SDK has already
-    // printed a warning.
-    return repetida && datos.estado === 'cancelado' ? SALIDA.rechazo : SALIDA.bien
+    // A guide that already ended counts as refused, because nothing will be delivered.
+    return advertencias.length < datos.advertencias.length ? SALIDA.rechazo : SALIDA.bien
   },
 }
 

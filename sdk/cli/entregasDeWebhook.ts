@@ -18,7 +18,11 @@ const LISTA: Lista<EntregaDeWebhook> = {
   columnas: [
     { titulo: 'ENTREGA', de: ({ entrega }) => entrega },
     { titulo: 'ESTADO', de: ({ estado }) => estado, tono: ({ estado }) => TONOS[estado] },
-    { titulo: 'CONTESTÓ', de: ({ ultimo_estado_http, ultimo_error }) => contesto(ultimo_estado_http, ultimo_error), cede: true },
+    {
+      titulo: 'CONTESTÓ',
+      de: ({ ultimo_estado_http, ultimo_error }) => contesto(ultimo_estado_http, ultimo_error),
+      cede: true,
+    },
     { titulo: 'TIPO', de: ({ tipo }) => tipo, cede: true },
     { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en, undefined, 'corta') },
   ],

@@ -101,31 +101,29 @@ como canal=web; tienda=12).`,
       return SALIDA.rechazo
     }
     const { leidas, creadas, fallidas } = creacion.avance
-    const { canceladas } = resultados
-    const repetidas = creacion.avance.repetidas - canceladas
-    const cuentas = { leidas, creadas, repetidas, canceladas, fallidas }
+    const { terminadas } = resultados
+    const repetidas = creacion.avance.repetidas - terminadas
+    const cuentas = { leidas, creadas, repetidas, terminadas, fallidas }
     if (contexto.json) decir(JSON.stringify({ ...cuentas, resultados: resultados.ruta }))
     else decir(`${leidas} leídas: ${contar(cuentas)}. Resultados: ${resultados.ruta}`)
-    return fallidas + canceladas > 0 ? SALIDA.rechazo : SALIDA.bien
+    return fallidas + terminadas > 0 ? SALIDA.rechazo : SALIDA.bien
   },
 }
 
 const hechas = ({ creadas, repetidas, fallidas }: AvanceDeMuchas) => creadas + repetidas + fallidas
 
-/** Counts of a batch. The SDK counts cancelled guides among `repetidas`; this program counts them apart. */
+/** Counts of a batch. The SDK counts guides that ended without a delivery among `repetidas`; this program counts them apart. */
 interface Cuentas extends Pick<AvanceDeMuchas, 'creadas' | 'repetidas' | 'fallidas'> {
-  canceladas?: number
+  terminadas?: number
 }
 
-const contar = ({ creadas, repetidas, canceladas = 0, fallidas }: Cuentas) =>
+const contar = ({ creadas, repetidas, terminadas = 0, fallidas }: Cuentas) =>
   [
     `${creadas} creadas`,
     ...(repetidas > 0 ? [`${repetidas} ya existían`] : []),
-    ...(canceladas > 0 ? [`${canceladas} ya existían y están canceladas`] : []),
+    ...(terminadas > 0 ? [`${terminadas} ya existían y terminaron sin entrega`] : []),
     `${fallidas} fallidas`,
   ].join(', ')
-
-const YA_CANCELADA = 'ya existe y está cancelada: para otro envío use otra external_ref'
 
 /** Tells whether the error is caused by the key, so that every guide would get the same error. */
 const esDeTodas = (error: unknown) => error instanceof ErrorNoAutenticado || error instanceof ErrorAlcance
@@ -178,7 +176,7 @@ class Resultados {
    * Number of guides that already existed and are cancelled. Their rows count as failed, because nothing will be
    * delivered.
    */
-  canceladas = 0
+  terminadas = 0
   readonly #salida: number
   readonly #columnas: number
   readonly #separador: string
@@ -202,13 +200,15 @@ class Resultados {
     const external_ref = String(resultado.entrada.external_ref ?? '')
     if (resultado.ok) {
       const { guia, estado, repetida, advertencias } = resultado
-      const dichas = advertencias.map((una) => ({ clase: `${una.codigo} ${una.campo}`, texto: decirAdvertencia(una) }))
+      const ended = advertencias.find(({ codigo }) => /^ya_/.test(codigo))
+      const dichas = advertencias
+        .filter((una) => una !== ended)
+        .map((una) => ({ clase: `${una.codigo} ${una.campo}`, texto: decirAdvertencia(una) }))
       for (const { clase, texto } of dichas) this.#advertencias.anotar(clase, texto, fila)
       const todas = dichas.map(({ texto }) => texto).join('; ')
-      const cancelada = repetida && estado === 'cancelado'
-      const [ok, codigo, detalle] = cancelada ? ['no', 'guia_cancelada', YA_CANCELADA] : ['sí', '', '']
-      if (cancelada) {
-        this.canceladas++
+      const [ok, codigo, detalle] = ended ? ['no', ended.codigo, ended.mensaje] : ['sí', '', '']
+      if (ended) {
+        this.terminadas++
         this.#fallas.anotar(codigo, detalle, fila)
       }
       this.#escribir(resultado.entrada, [
@@ -222,8 +222,8 @@ class Resultados {
         detalle,
         todas,
       ])
-      const porQue = cancelada ? { error: codigo, detalle } : {}
-      this.#decir({ fila, external_ref, ok: !cancelada, guia, estado, repetida, ...porQue, advertencias })
+      const porQue = ended ? { error: codigo, detalle } : {}
+      this.#decir({ fila, external_ref, ok: !ended, guia, estado, repetida, ...porQue, advertencias })
       return
     }
     const { codigo, fallas } = leerFalla(resultado, this.#contexto)

@@ -33,7 +33,7 @@ export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
   referenciaAutomatica?: boolean | undefined
   /**
    * Función que recibe los avisos para quien mantiene el programa, cada uno una vez: el servicio va a retirar lo que se
-   * usa (`Deprecation`, `Sunset`), o `crear` dio una guía que está cancelada. Si falta, van a `console.warn`.
+   * usa (`Deprecation`, `Sunset`), o `crear` dio una guía que ya se canceló o se devolvió. Si falta, van a `console.warn`.
    */
   alAvisar?: ((aviso: string) => void) | undefined
   /**

@@ -79,7 +79,7 @@ export class RecursoGuias {
    * Ponga siempre `external_ref` (su número de pedido). Con ella, repetir la misma solicitud es seguro y devuelve la
    * guía que ya existe (`repetida` en `conRespuesta()`). Si la red falla, el SDK repite la solicitud por su cuenta. Sin
    * `external_ref` no la repite, porque no hay modo de saber si la primera llegó. La misma referencia con otros datos
-   * es un `ErrorConflicto`. Si la guía que ya existe está cancelada, lo avisa (`alAvisar`): no es un envío nuevo.
+   * es un `ErrorConflicto`. Si la guía que ya existe se canceló o se devolvió, lo avisa (`alAvisar`): no es un envío nuevo.
    *
    * ```ts
    * const { guia, estado } = await api.guias.crear({
@@ -95,9 +95,9 @@ export class RecursoGuias {
     const enviada = this.#enviar(() => armar('POST /guias', { body: this.#referir(guia) }), esGuia, opciones)
     return new Solicitud(
       enviada.then((respuesta) => {
-        const { guia: codigo, estado } = respuesta.datos
-        if (respuesta.repetida && estado === 'cancelado')
-          this.#avisar(`La guía ${codigo} ya existía y está cancelada: para otro envío use otra external_ref.`)
+        const { guia: codigo, advertencias } = respuesta.datos
+        for (const { codigo: cual, mensaje } of advertencias ?? [])
+          if (/^ya_/.test(cual)) this.#avisar(`${codigo}: ${mensaje}.`)
         return respuesta
       }),
     )

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, RECOGIDA, RECOGIDA_VISTA, sinDestino, unaGuia } from '../fabricas.ts'
+import { usarGuias } from './mover.ts'
 
 // The generator gives one code twice when told to: a collision is one in 10^16 otherwise.
 let repetido: string | undefined
@@ -202,6 +203,23 @@ describe('POST /api/v1/guias', () => {
 })
 
 describe('external_ref', () => {
+  it.each([
+    { codigo: 'ya_cancelada', estado: 'cancelado' as const, path: [] },
+    { codigo: 'ya_devuelta', estado: 'devuelto' as const, path: ['recolectado', 'en_devolucion', 'devuelto'] },
+  ])('of a guide in $estado is answered with the warning $codigo, which no other answer has', async (ended) => {
+    const { codigo, estado, path } = ended
+    const { api } = await entorno.nuevoComercio()
+    const order = unaGuia()
+    const { guia } = await api.guias.crear(order)
+    if (path.length === 0) await api.guias.cancelar(guia)
+    else await usarGuias(entorno).mover(guia, ...path)
+    const warning = { codigo, campo: '/external_ref', mensaje: expect.stringContaining('use otra external_ref') }
+    expect(await api.guias.crear(order)).toMatchObject({ guia, estado, advertencias: [warning] })
+    const { resultados } = await api.guias.crearLote({ guias: [order] })
+    expect(resultados).toMatchObject([{ ok: true, guia, estado, repetida: true, advertencias: [warning] }])
+    expect((await api.guias.obtener(guia)).advertencias).toEqual([])
+  })
+
   it('makes creation idempotent: the same guide, 200, no second event or message', async () => {
     const { api } = await entorno.nuevoComercio()
     const cuerpo = sinDestino()

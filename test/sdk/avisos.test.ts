@@ -64,7 +64,9 @@ describe('crear', () => {
     await api.guias.cancelar(guia)
     const { datos, repetida } = await api.guias.crear(pedido).conRespuesta()
     expect([datos.estado, repetida]).toEqual(['cancelado', true])
-    expect(avisos).toEqual([`La guía ${guia} ya existía y está cancelada: para otro envío use otra external_ref.`])
+    expect(avisos).toEqual([
+      `${guia}: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref.`,
+    ])
   })
 
   it('says nothing of a guide that is new, or not cancelled', async () => {

@@ -121,6 +121,14 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
     mensaje: 'la guía ya existía con otros metadatos y conserva los suyos, que no cambian después de crearla',
     sugerencia: null,
   }),
+  ya_cancelada: () => ({
+    mensaje: 'la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref',
+    sugerencia: null,
+  }),
+  ya_devuelta: () => ({
+    mensaje: 'la guía de esta referencia ya existía y está devuelta: para otro envío use otra external_ref',
+    sugerencia: null,
+  }),
   destino_desconocido: decirDesconocido,
   telefono_fijo: () => ({
     mensaje:

@@ -1,7 +1,7 @@
 import { type Db, statement } from '../../data/db.ts'
 import { type GroupOwner, type GroupRequest, Groups } from '../../data/queue/groups.ts'
 import { askByMerchant, groupOf, letterOf } from '../../data/spread.ts'
-import type { CanalDeMensaje, Modo } from '../../generado/contrato/tipos/index.ts'
+import type { CanalDeMensaje, Estado, Modo } from '../../generado/contrato/tipos/index.ts'
 import { constraintOf, Problema, translateError } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
@@ -320,7 +320,7 @@ async function leerExistentes(db: Db, repetidas: readonly Referida[]): Promise<M
 function repetir(secretos: Secrets, existente: FilaGuia | undefined, datos: DatosDeGuia): VeredictoDeGuia {
   if (!existente) throw new Error('the conflicting guide row no longer exists')
   const errores = diferencias(existente.huellas, datos, secretos)
-  if (errores.length === 0) return { fila: advertirMetadatos(existente, datos), repetida: true }
+  if (errores.length === 0) return { fila: warnOfRepetition(existente, datos), repetida: true }
   return {
     problema: new Problema(
       'external_ref_en_conflicto',
@@ -331,15 +331,23 @@ function repetir(secretos: Secrets, existente: FilaGuia | undefined, datos: Dato
 }
 
 const METADATOS_DISTINTOS: AdvertenciaGuardada = { codigo: 'metadatos_distintos', campo: '/metadatos' }
+/** Warnings of a guide that ended without a delivery, by its state. The repeated creation ships nothing. */
+const ENDED: Partial<Record<Estado, AdvertenciaGuardada>> = {
+  cancelado: { codigo: 'ya_cancelada', campo: '/external_ref' },
+  devuelto: { codigo: 'ya_devuelta', campo: '/external_ref' },
+}
 
 /**
- * Returns an existing guide for the answer to a repeated request, with a warning if the request has other metadata. The
- * warning is not stored. Erased metadata cannot be compared, and a request without metadata asks for none.
+ * Returns an existing guide for the answer to a repeated request. Adds a warning if the guide ended without a delivery,
+ * and one if the request has other metadata. The warnings are not stored. Erased metadata cannot be compared, and a request without
+ * metadata asks for none.
  */
-function advertirMetadatos(existente: FilaGuia, { metadatos }: DatosDeGuia): FilaGuia {
-  if (metadatos === null || existente.datos_borrados_en || sonLosMismos(metadatos, existente.metadatos))
-    return existente
-  return { ...existente, advertencias: [...existente.advertencias, METADATOS_DISTINTOS] }
+function warnOfRepetition(existente: FilaGuia, { metadatos }: DatosDeGuia): FilaGuia {
+  const ended = ENDED[existente.estado]
+  const differ = metadatos !== null && !existente.datos_borrados_en && !sonLosMismos(metadatos, existente.metadatos)
+  if (!ended && !differ) return existente
+  const more = [...(ended ? [ended] : []), ...(differ ? [METADATOS_DISTINTOS] : [])]
+  return { ...existente, advertencias: [...existente.advertencias, ...more] }
 }
 
 /**

@@ -96,7 +96,7 @@ describe('guias crear', () => {
     const { guia } = await cli.comercio.api.guias.crear(pedido)
     await cli.comercio.api.guias.cancelar(guia)
     const archivo = await escribir('cancelada.json', JSON.stringify(pedido))
-    const aviso = `La guía ${guia} ya existía y está cancelada: para otro envío use otra external_ref.`
+    const aviso = `${guia}: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref.`
     expect(await guias(['crear', archivo])).toMatchObject({ codigo: 1, errores: `${aviso}\n` })
     const enJson = await guias(['crear', archivo, '--json'])
     expect([enJson.codigo, JSON.parse(enJson.errores)]).toEqual([1, { aviso }])

@@ -133,14 +133,15 @@ describe('guias lote', () => {
     expect(await guias(['lote', csv, ...ARGS_DE_RECOGIDA])).toMatchObject({
       codigo: 1,
       salida: expect.stringMatching(
-        /^2 leídas: 0 creadas, 1 ya existían, 1 ya existían y están canceladas, 0 fallidas/,
+        /^2 leídas: 0 creadas, 1 ya existían, 1 ya existían y terminaron sin entrega, 0 fallidas/,
       ),
-      errores: 'Falla   fila 3: ya existe y está cancelada: para otro envío use otra external_ref\n',
+      errores:
+        'Falla   fila 3: la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref\n',
     })
     const filas = await leerResultados('repetidas.resultados-2.csv')
     expect(filas.map((una) => una.slice(1, 7))).toEqual([
       [viva, 'sí', expect.any(String), 'aceptado', 'sí', ''],
-      [muerta, 'no', guia!.guia, 'cancelado', 'sí', 'guia_cancelada'],
+      [muerta, 'no', guia!.guia, 'cancelado', 'sí', 'ya_cancelada'],
     ])
     const { salida } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA, '--json'])
     const lineas = salida
@@ -149,8 +150,8 @@ describe('guias lote', () => {
       .map((linea) => JSON.parse(linea))
     expect(lineas).toMatchObject([
       { ok: true, repetida: true },
-      { ok: false, guia: guia!.guia, error: 'guia_cancelada' },
-      { leidas: 2, creadas: 0, repetidas: 1, canceladas: 1, fallidas: 0 },
+      { ok: false, guia: guia!.guia, error: 'ya_cancelada' },
+      { leidas: 2, creadas: 0, repetidas: 1, terminadas: 1, fallidas: 0 },
     ])
   })
 
