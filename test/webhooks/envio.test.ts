@@ -55,6 +55,7 @@ describe('bounded in time', () => {
     ['a reason that drips', gotear('a', 'HTTP/1.1 200 ')],
     ['empty lines that drip', gotear('\r\n')],
     ['1xx and then nothing', callar('HTTP/1.1 102 Processing\r\n\r\n')],
+    ['100 and then nothing', callar('HTTP/1.1 100 Continue\r\n\r\n')],
   ])('%s', async (_caso, atender) => {
     await using receptor = await crudo(atender)
     const respuesta = await enviar(receptor.url)
@@ -169,6 +170,8 @@ describe('what is no HTTP/1.1 answer', () => {
     ['huge headers', `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, '16 KB'],
     ['many headers', `HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(5000)}\r\n`, '16 KB'],
     ['endless 1xx', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100), '1xx'],
+    ['endless 100', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), '1xx'],
+    ['100 with a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n', 'HTTP/1.1'],
   ])('%s', async (_caso, bytes, detalle) => {
     await using receptor = await crudo((socket) => socket.write(bytes, 'latin1'))
     const respuesta = await enviar(receptor.url)
@@ -186,6 +189,34 @@ describe('what is no HTTP/1.1 answer', () => {
     expect(respuesta).toMatchObject({ status: 204, error: null })
     expect(respuesta.cabeceras).not.toHaveProperty('link')
   })
+
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+  test.each([
+    ['100', CONTINUE],
+    ['100 without a reason', 'HTTP/1.1 100\r\n\r\n'],
+    ['100 with headers', 'HTTP/1.1 100 Continue\r\nX: HTTP/1.1 100\r\nDate: x\r\n\r\n'],
+    ['several 100', CONTINUE.repeat(3)],
+    ['100 after 103', `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${CONTINUE}`],
+    ['103 after 100', `${CONTINUE}HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n`],
+  ])(
+    '%s before the answer is skipped, at every request of a connection, in one piece or in many',
+    async (_caso, antes) => {
+      const BODY = 'HTTP/1.1 100 Continue\r\n\r\n'
+      const bytes = `${antes}HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
+      await using receptor = await crudo((socket, solicitudes) => {
+        if (solicitudes === 1) socket.write(bytes)
+        else for (const byte of bytes) socket.write(byte)
+      })
+      for (const _vez of [1, 2, 3])
+        expect(await enviar(receptor.url)).toMatchObject({
+          status: 200,
+          error: null,
+          cuerpo: BODY,
+          cuerpo_truncado: false,
+        })
+      expect(receptor.conexiones()).toBe(1)
+    },
+  )
 })
 
 test('it never rejects, whatever it is given', async () => {

@@ -2,6 +2,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { Client } from 'undici'
 import { hostOf, type OutboundPolicy, resolveDestination } from '../../platform/outbound/destination.ts'
+import { InterimAnswers } from './interimAnswers.ts'
 
 // Connections to receivers. A connection serves one exchange at a time and one endpoint only. It is checked when it is
 // opened, and kept for a while.
@@ -22,6 +23,8 @@ export interface ReceiverConnection {
   clave: string
   cliente: Client
   socket: net.Socket | null
+  /** Answers before the final one on `socket`. */
+  interim: InterimAnswers | null
   /** Ends the exchange in progress; null while the connection is idle. */
   interrumpir: EndExchange | null
   /** True if the connection has served an exchange before the present one. */
@@ -52,7 +55,16 @@ export interface ConnectionPool {
   cerrar(): Promise<void>
 }
 
-const SIN_ABRIR = { socket: null, reutilizada: false, fase: 'dns', ip: null, dns: null, tcp: null, tls: null } as const
+const SIN_ABRIR = {
+  socket: null,
+  interim: null,
+  reutilizada: false,
+  fase: 'dns',
+  ip: null,
+  dns: null,
+  tcp: null,
+  tls: null,
+} as const
 /**
  * Options of the HTTP client. The sender's own deadline covers the whole exchange, so the timeouts are off. An idle
  * connection closes after 8 s, or sooner if the receiver announces so. A connection that is never idle is replaced
@@ -200,6 +212,7 @@ export async function openSocket(
     ? tls.connect({ ...opciones, servername, secureContext, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
     : net.connect(opciones)
   conexion.socket = socket
+  conexion.interim = new InterimAnswers(socket)
   const { promise, resolve, reject } = Promise.withResolvers<net.Socket>()
   // The error listener stays, because an error before the client adds its own listener would be uncaught.
   socket.on('error', reject).once('close', () => reject(INTERRUPTED))

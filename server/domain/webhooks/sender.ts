@@ -115,7 +115,7 @@ function intercambiar(
       reserva.desechar(nueva)
       despachar(url, reserva.abrir(solicitud, url, terminar))
     }
-    nueva.cliente.dispatch(peticion(solicitud, url), lector(llegado, maximo, terminar, fallar))
+    nueva.cliente.dispatch(peticion(solicitud, url), lector(nueva, llegado, maximo, terminar, fallar))
   }
 
   try {
@@ -136,6 +136,7 @@ const peticion = ({ cabeceras, cuerpo }: SendRequest, url: URL): Dispatcher.Disp
 })
 
 function lector(
+  conexion: ReceiverConnection,
   llegado: Arrived,
   maximo: number,
   terminar: EndExchange,
@@ -143,7 +144,9 @@ function lector(
 ): Dispatcher.DispatchHandler {
   let informativas = 0
   return {
-    onRequestStart() {},
+    onRequestStart() {
+      conexion.interim?.restart()
+    },
     onResponseStarted() {
       llegado.primerByte ??= performance.now()
     },
