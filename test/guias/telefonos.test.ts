@@ -1,7 +1,9 @@
 import type { GuiaIndividual } from '@guias/sdk'
+import { leerHoja } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
+import { COPIADOS } from '../telefonos/escrituras.ts'
 
 const entorno = compartirEntorno()
 
@@ -24,6 +26,28 @@ describe('a telephone as people write it', () => {
       expect([leido, advertencias]).toEqual(['+50231481676', []])
     },
   )
+
+  it('is read as programs copy it: in a batch, a pickup, a filter, a correction and a CSV file', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const recogida = (telefono: string) => ({ nombre: 'Bodega', lat: 14.6, lng: -90.5, telefono })
+    const { filas } = await leerHoja(new Blob([['telefono', ...COPIADOS].join('\n')]))
+    const deArchivo = (await Array.fromAsync(filas)).map(({ guia }) => guia.telefono)
+    expect(deArchivo).toHaveLength(COPIADOS.length)
+    const guias = [...COPIADOS, ...deArchivo].map((telefono) => unaGuia({ telefono, recogida: recogida(telefono) }))
+    const { resultados } = await api.guias.crearLote({ guias })
+    const creadas = resultados.flatMap((uno) => (uno.ok ? [uno.guia] : []))
+    expect(creadas).toHaveLength(guias.length)
+    for (const telefono of COPIADOS) {
+      const { datos } = await api.guias.listar({ telefono, limite: 100 })
+      expect(datos.map((una) => [una.telefono, una.recogida.telefono])).toEqual(
+        creadas.map(() => ['+50231481676', '+50231481676']),
+      )
+    }
+    for (const telefono of COPIADOS) {
+      const { guia } = await api.guias.crear(unaGuia({ telefono: '5987 1234' }))
+      expect((await api.guias.corregir(guia, { telefono })).telefono).toBe('+50231481676')
+    }
+  })
 
   it('is read with the country of the guide before that of the account', async () => {
     const { api } = await entorno.nuevoComercio()

@@ -6,6 +6,7 @@ import { isLandlineOf, parseTelephone } from '../../server/platform/telephones/i
 import { readTelephone } from '../../server/platform/telephones/telephone.ts'
 import { azarDe } from '../azar.ts'
 import { COMPLETO } from '../fabricas.ts'
+import { COPIADOS } from './escrituras.ts'
 
 /** Digits that may be a number of a served country, with its code or without, of lengths that fit nearly. */
 function* numeros(cuantos: number, semilla: number) {
@@ -124,10 +125,30 @@ describe('a number in every writing', () => {
     '+502 3148 1676',
     '(+502) 3148-1676',
     ' +50231481676 ',
-    '\u202a+502 3148-1676\u202c',
-  ])('%s is one of Guatemala', (texto) =>
-    expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false }),
-  )
+    ...COPIADOS,
+  ])('%j is one of Guatemala, for the service and for the SDK', (texto) => {
+    expect(parseTelephone(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false })
+    expect(leerSinLlamar(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false, fijo: false })
+  })
+
+  it('has any character of its class', () => {
+    // Characters of the basic plane, without the surrogates.
+    const clase = (patron: RegExp) =>
+      Array.from({ length: 0x10000 }, (_, i) => String.fromCharCode(i)).filter((uno) => patron.test(uno))
+    const casos: [string[], (uno: string) => string][] = [
+      [
+        clase(/[\p{Cf}\p{Variation_Selector}]/u).filter((uno) => uno !== '\u202e'),
+        (uno) => `${uno}3148${uno}1676${uno}`,
+      ],
+      [clase(/\p{Pd}/u), (uno) => `3148${uno}1676`],
+      [clase(/\p{Zs}/u), (uno) => `${uno}3148${uno}1676${uno}`],
+    ]
+    for (const [caracteres, escribir] of casos) {
+      expect(caracteres.length).toBeGreaterThan(10)
+      const ilegibles = caracteres.filter((uno) => !('e164' in parseTelephone(escribir(uno), 'GT')))
+      expect(ilegibles.map((uno) => uno.charCodeAt(0).toString(16))).toEqual([])
+    }
+  })
 
   it.each([
     ['7723 4567', 'SV', '+50377234567'],
@@ -163,6 +184,12 @@ describe('a number in every writing', () => {
     ['50231481676.0', /es un número con decimales/],
     ['31+481676', /solo puede llevar/],
     ['\u202e67618413', /solo puede llevar/],
+    ['3148 1676\u00b2', /solo puede llevar/],
+    ['3148 167\u2465', /solo puede llevar/],
+    ['+502\u0665\u0665\u0665\u0665\u0661\u0662\u0663\u0664', /solo puede llevar/],
+    ['tel: ', /está vacío/],
+    ['tel:3148 1676;ext=5', /solo puede llevar/],
+    ['hotel:3148 1676', /solo puede llevar/],
   ])('%o says why it is none', (texto, porque) =>
     expect(parseTelephone(texto, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
   )

@@ -8,6 +8,9 @@ describe('phones', () => {
     ['+1 (212) 555-0100', '+12125550100', false],
     ['+5215512345678', '+525512345678', false],
     ['+50211111111', '+50211111111', true],
+    ['tel:+50255551234', '+50255551234', false],
+    ['\uff0b50255551234', '+50255551234', false],
+    ['\u202d+44 20 7946\u22120958\u202c', '+442079460958', false],
   ])('reads %s', (texto, e164, dudoso) => expect(readTelephone(texto)).toMatchObject({ e164, dudoso }))
 
   it.each([
@@ -31,8 +34,6 @@ describe('phones', () => {
     '+502555512345678',
     '+999 1234567',
     '+502 5555 1234 ext 5',
-    'tel:+50255551234',
-    '＋50255551234',
     '+502٥٥٥٥١٢٣٤',
   ])('refuses %s', (texto) => expect(readTelephone(texto)).toHaveProperty('error'))
 })

@@ -113,9 +113,25 @@ function leerNacional(plan: Compilado, digitos: string): ParsedTelephone {
   )
 }
 
-/** Invisible characters, mostly direction marks, that programs add around a copied number. */
-const INVISIBLES = /[\u200b\u200e\u202a\u202c\u2066\u2068\u2069\ufeff]/g
-const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().\u2010-\u2015-]*$/
+/** Invisible characters, mostly direction marks and soft hyphens, that programs add to a copied number. */
+const INVISIBLES = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+/**
+ * Characters that would change the number: an override, which shows the digits in reverse order, and superscripts,
+ * fractions or circled numbers, whose compatibility forms are digits.
+ */
+const ENGANOSOS = /[\u202e\p{No}]/u
+const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().-]*$/
+
+/**
+ * Reduces a text to the characters of a telephone number: full-width forms to ASCII, any dash or minus sign to a
+ * hyphen, and no invisible characters. Removes the prefix of a `tel:` link (RFC 3966).
+ */
+const simplificar = (texto: string): string =>
+  texto
+    .normalize('NFKC')
+    .replace(INVISIBLES, '')
+    .replace(/\p{Dash}/gu, '-')
+    .replace(/^\s*tel:/i, '')
 
 /**
  * Reads a telephone number as people write it: with `+` or `00` and the code of any country, or as a number of `pais`,
@@ -125,7 +141,8 @@ const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().\u2010-\u2015-]*$/
 export function parseTelephone(texto: string, pais?: string | undefined): ParsedTelephone {
   const valido = hallarValido(texto)
   if (valido) return { e164: texto, pais: valido.pais, dudoso: false }
-  const visible = texto.replace(INVISIBLES, '')
+  if (ENGANOSOS.test(texto)) return { error: CARACTERES }
+  const visible = simplificar(texto)
   if (visible.trim() === '') return { error: VACIO }
   if (/^\s*\d+\.0\s*$/.test(visible)) return { error: DECIMALES }
   const digitos = visible.replace(/\D/g, '')
