@@ -51,8 +51,8 @@ probarTabla('Google: parámetros', [
   [`${G}?q=91,0&ll=14.6,-90.5`, '14.6,-90.5'],
   [`${G}/search/?api=1&query=14.6%2C-90.5&query_place_id=ChIJ`, '14.6,-90.5'],
   [`${G}/place/x/@14.1,-90.1,17z?q=14.6,-90.5`, '14.6,-90.5'],
-  [`${G}/d/viewer?mid=1a2b&ll=14.6,-90.5&z=15`, '14.6,-90.5'],
-  [`${G}/@?api=1&map_action=map&center=14.6%2C-90.5&zoom=12`, '14.6,-90.5'],
+  [`${G}/d/viewer?mid=1a2b&ll=14.6,-90.5&z=18`, '14.6,-90.5'],
+  [`${G}/@?api=1&map_action=map&center=14.6%2C-90.5&zoom=17`, '14.6,-90.5'],
   [`${G}/@?api=1&map_action=pano&viewpoint=14.6%2C-90.5`, '14.6,-90.5'],
   [`${G}?layer=c&cbll=14.6,-90.5`, '14.6,-90.5'],
   [`${G}?q=Casa&sll=14.6,-90.5`, 'sin'],
@@ -87,6 +87,49 @@ probarTabla('Google: parámetros', [
   [G, 'sin'],
   [`${G}/`, 'sin'],
   ['https://maps.google.com/?cid=1234567890', 'sin'],
+])
+
+probarTabla('una vista del mapa no es un lugar, salvo de muy cerca', [
+  [`${G}/place/Mixco/@14.5063862,-90.3951103,10z`, 'sin'],
+  [`${G}/@15.5,-90.2,6z`, 'sin'],
+  [`${G}/@15.5,-90.2,6.25z`, 'sin'],
+  [`${G}/@14.6,-90.5,16.99z`, 'sin'],
+  [`${G}/@14.6,-90.5,17z`, '14.6,-90.5'],
+  [`${G}/@14.6,-90.5,19.5z/data=!5m1!1e1`, '14.6,-90.5'],
+  [`${G}/@14.6,-90.5,1500m/data=!3m1!1e3`, '14.6,-90.5'],
+  [`${G}/@14.6,-90.5,38421m/data=!3m1!1e3`, 'sin'],
+  [`${G}/@14.6,-90.5,z`, 'sin'],
+  [`${G}/@14.6,-90.5,17x`, 'sin'],
+  [`${G}/search/farmacia/@14.6,-90.5,18z`, 'sin'],
+  [`${G}/place/Mixco/@14.5,-90.3,10z/data=!4m2!3m1!1s0xa:0xb!8m2!3d14.6333!4d-90.6064`, '14.6333,-90.6064'],
+  [`${G}?ll=15.5,-90.2&z=6`, 'sin'],
+  [`${G}?q=Mixco&ll=14.6,-90.6&z=11`, 'sin'],
+  [`${G}?q=14.6,-90.6&ll=15.5,-90.2&z=6`, '14.6,-90.6'],
+  [`${G}/@?api=1&map_action=map&center=14.6%2C-90.5&zoom=12`, 'sin'],
+  [`${G}/d/viewer?mid=1a2b&ll=14.6,-90.5&z=8`, 'sin'],
+  ['https://www.waze.com/livemap?zoom=11&lat=14.6&lon=-90.5', 'sin'],
+  ['https://waze.com/ul?ll=14.6,-90.5&z=6', '14.6,-90.5'],
+  ['https://maps.apple.com/?ll=14.6,-90.5&z=6', '14.6,-90.5'],
+  ['https://maps.apple.com/?center=14.6,-90.5&z=8', 'sin'],
+  ['https://www.openstreetmap.org/#map=7/15.5/-90.2', 'sin'],
+  ['https://www.openstreetmap.org/?lat=14.6&lon=-90.5&zoom=9', 'sin'],
+  ['https://www.openstreetmap.org/?mlat=14.6&mlon=-90.5#map=7/15.5/-90.2', '14.6,-90.5'],
+  ['https://osm.org/go/0EEQjEEb--', 'sin'], // zoom 15
+  ['https://osm.org/go/0EEQjEEbA--', '51.5109987,0.0549974'], // zoom 18
+])
+
+probarTabla('un nombre antes de las coordenadas, con arroba', [
+  ['https://maps.google.com/maps?daddr=5a+avenida+3-21+@14.63077,-90.60711', '14.63077,-90.60711'],
+  ['https://maps.google.com/maps?daddr=Casa@14.1,-90.1+to:Ana@14.6,-90.5', '14.6,-90.5'],
+  [`${G}?q=Casa+de+Ana@14.6,-90.6`, '14.6,-90.6'],
+  [`${G}?q=Casa+de+Ana%4014.6%2C-90.6`, '14.6,-90.6'],
+  [`${G}?q=ana@correo.example@14.6,-90.6`, '14.6,-90.6'],
+  [`${G}?q=14.6,-90.6(ana@correo.example)`, '14.6,-90.6'],
+  [`${G}?q=Casa@14°38'26.5"N+90°30'47.8"W`, '14.6406944,-90.5132778'],
+  [`${G}?q=ana@correo.example`, 'sin'],
+  [`${G}/place/Casa+de+Ana@14.6,-90.5`, '14.6,-90.5'],
+  [`${G}/dir//5a+avenida+3-21+@14.6,-90.5`, '14.6,-90.5'],
+  ['geo:0,0?q=Casa@14.6,-90.5', '14.6,-90.5'],
 ])
 
 probarTabla('Google: rutas /place y /search', [
@@ -182,6 +225,11 @@ probarTabla('Waze', [
   ['https://ul.waze.com/ul/h9fxek3cp4?navigate=yes', '14.6446252,-90.5148768'],
   ['https://waze.com/ul/hu4pruydqqvj', '57.6491106,10.4074397'], // the classic geohash example
   ['https://waze.com/ul/h9fxek3cp4?ll=14.6,-90.5', '14.6,-90.5'],
+  ['https://waze.com/ul?h=9fxek3cp4', '14.6446252,-90.5148768'],
+  ['https://www.waze.com/live-map?h=9fxek3cp4', '14.6446252,-90.5148768'],
+  ['https://www.waze.com/es-419/live-map?h=9FXEK3CP4&navigate=yes', '14.6446252,-90.5148768'],
+  ['https://www.waze.com/live-map/directions?to=Casa&h=9fxek3cp4', 'sin'],
+  ['https://www.waze.com/live-map?h=9fxek', 'sin'],
   ['https://waze.com/ul/h9fxek', 'sin'], // a cell of 1.2 km
   ['https://waze.com/ul/h9fxek3cpa', 'sin'], // `a` is not in the alphabet
   ['https://waze.com/ul/h9fxek3cp49fxek3cp4', 'sin'],
@@ -200,7 +248,7 @@ probarTabla('Apple Maps', [
   ['https://maps.apple.com/maps?daddr=14.6,-90.5&saddr=14.1,-90.1', '14.6,-90.5'],
   ['https://maps.apple.com/place?coordinate=14.6%2C-90.5&name=Casa', '14.6,-90.5'],
   ['https://maps.apple.com/directions?source=14.1,-90.1&destination=14.6,-90.5', '14.6,-90.5'],
-  ['https://maps.apple.com/frame?center=14.6%2C-90.5&span=0.01,0.01', '14.6,-90.5'],
+  ['https://maps.apple.com/frame?center=14.6%2C-90.5&span=0.01,0.01', 'sin'],
   ['https://maps.apple.com/?address=14.6,-90.5', 'sin'],
   ['https://maps.apple.com/?address=7a+avenida&auid=123', 'sin'],
   ['https://maps.apple.com/?q=Casa&sll=14.6,-90.5', 'sin'],
@@ -212,18 +260,30 @@ probarTabla('OpenStreetMap', [
   ['https://www.openstreetmap.org/?mlat=14.6&mlon=-90.5#map=15/14.1/-90.1', '14.6,-90.5'],
   ['https://openstreetmap.org/?mlat=14.6&mlon=-90.5&zoom=15', '14.6,-90.5'],
   ['https://www.openstreetmap.org/?mlat=%2B14.6&mlon=+90.5', '14.6,90.5'],
-  ['https://www.openstreetmap.org/#map=15/14.6/-90.5', '14.6,-90.5'],
-  ['https://www.openstreetmap.org/#map=15/14.6/-90.5&layers=N', '14.6,-90.5'],
-  ['https://www.openstreetmap.org/node/123#layers=N&map=15/14.6/-90.5', '14.6,-90.5'],
+  ['https://www.openstreetmap.org/#map=18/14.6/-90.5', '14.6,-90.5'],
+  ['https://www.openstreetmap.org/#map=17/14.6/-90.5&layers=N', '14.6,-90.5'],
+  ['https://www.openstreetmap.org/node/123#layers=N&map=17/14.6/-90.5', '14.6,-90.5'],
   ['https://www.openstreetmap.org/search?query=14.6,-90.5#map=15/14.1/-90.1', '14.6,-90.5'],
   ['https://www.openstreetmap.org/directions?route=14.1,-90.1;14.6,-90.5#map=12/14.3/-90.3', '14.6,-90.5'],
   ['https://www.openstreetmap.org/directions?from=14.1,-90.1&to=14.6%2C-90.5', '14.6,-90.5'],
   ['https://www.openstreetmap.org/directions?to=Casa#map=12/14.3/-90.3', 'sin'],
   ['https://www.openstreetmap.org/?lat=14.6&lon=-90.5&zoom=17', '14.6,-90.5'],
-  ['https://www.openstreetmap.org/go/0EEQjEEb', '51.5110034,0.0550067'], // osm.wiki/Shortlink: 51.5110, 0.0550
+  // osm.wiki/Shortlink: 51.5110, 0.0550
   ['https://www.openstreetmap.org/go/0EEQjEEb--?m', '51.5110034,0.0550067'],
-  ['https://www.openstreetmap.org/go/ecetE--', 'sin'], // a cell of 600 m
-  ['https://www.openstreetmap.org/go/0EEQ*EEb', 'sin'],
+  ['https://www.openstreetmap.org/go/0EEQjEEb?m=', '51.5110034,0.0550067'],
+  ['https://osm.org/go/0EEQjEEb--?m=', '51.5110034,0.0550067'],
+  ['https://osm.org/go/0EEQjEEb==?m', '51.5110034,0.0550067'],
+  ['https://osm.org/#map=18/14.6/-90.5', '14.6,-90.5'],
+  ['https://www.osm.org/?mlat=14.6&mlon=-90.5#map=9/14.1/-90.1', '14.6,-90.5'],
+  // Apps that encode the whole link also encode its `#`.
+  ['https://www.openstreetmap.org/%23map=18/14.6/-90.5', '14.6,-90.5'],
+  ['https://www.openstreetmap.org/%23map%3D18%2F14.6%2F-90.5', '14.6,-90.5'],
+  ['https://www.openstreetmap.org/#map%3D18%2F14.6%2F-90.5', '14.6,-90.5'],
+  ['https://www.openstreetmap.org/#map=18%2F14.6%2F-90.5', '14.6,-90.5'],
+  ['https://www.openstreetmap.org/?mlat=14.6&mlon=-90.5%23map=9/14.1/-90.1', '14.6,-90.5'],
+  ['https://www.openstreetmap.org/%23map=15/14.6/-90.5', 'sin'],
+  ['https://www.openstreetmap.org/go/ecetE--?m', 'sin'], // a cell of 600 m
+  ['https://www.openstreetmap.org/go/0EEQ*EEb?m', 'sin'],
   ['https://www.openstreetmap.org/go/', 'sin'],
   ['https://www.openstreetmap.org/?mlat=14.6', 'sin'],
   ['https://www.openstreetmap.org/?mlat=1e1&mlon=-90.5', 'sin'],

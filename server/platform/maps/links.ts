@@ -25,8 +25,11 @@ export const MAP_HOSTS: readonly string[] = [
   'www.waze.com',
   'ul.waze.com',
   'maps.apple.com',
+  'maps.apple/p',
   'openstreetmap.org',
   'www.openstreetmap.org',
+  'osm.org',
+  'www.osm.org',
 ]
 
 // Google's own list (google.com/supported_domains) plus google.us, by prefix. A pattern such as `google.<cc>` would
@@ -65,11 +68,18 @@ export function readMapLink(texto: string, hosts: readonly string[] = MAP_HOSTS)
   for (const [patron, mensaje] of PROHIBIDO) if (patron.test(texto)) rechazar(mensaje)
   if (/^geo:/i.test(texto)) return resultado(leerGeo(texto))
   const { host, url } = abrirHttps(texto, hosts)
+  const codigo = CORTOS.find(([sitio]) => sitio.test(host + url.pathname))?.[1]
   // A short link without a code leads nowhere.
-  if (host === 'maps.app.goo.gl') return url.pathname.split('/')[1] ? { tipo: 'corto' } : resultado()
-  if (host === 'goo.gl') return url.pathname.split('/')[2] ? { tipo: 'corto' } : resultado()
-  return resultado(buscarCoordenadas(url))
+  if (codigo) return url.pathname.split('/')[codigo] ? { tipo: 'corto' } : resultado()
+  return resultado(buscarCoordenadas(url, host))
 }
+
+/** Sites of short links, with the position of the code in the path. */
+const CORTOS: readonly [sitio: RegExp, codigo: number][] = [
+  [/^maps\.app\.goo\.gl\//, 1],
+  [/^goo\.gl\//, 2],
+  [/^maps\.apple(?:\.com)?\/p\//, 2],
+]
 
 const resultado = (coordenadas?: Point): MapLink =>
   coordenadas ? { tipo: 'coordenadas', coordenadas } : { tipo: 'sin_coordenadas' }
@@ -97,14 +107,18 @@ function abrirHttps(texto: string, hosts: readonly string[]): { host: string; ur
   }
   // Only the rest of the link is parsed, because the host is already checked. The rest begins with `/`, `?` or `#`, so
   // it cannot replace the host.
-  const url = new URL(`https://mapa.invalid${texto.slice(inicio.length)}`)
+  const resto = texto.slice(inicio.length)
+  const url = abrirResto(resto)
   const admitida = prefijos.some((prefijo) => `${url.pathname}/`.startsWith(`${prefijo}/`))
   // `/url` redirects to any site, and couriers open this link.
   if (!admitida || /^\/(?:maps\/)?url(?:\/|$)/.test(url.pathname)) {
     rechazar(`La ruta del enlace no es la de un mapa en «${host}»: copie el enlace que da «Compartir» en el mapa.`)
   }
-  return { host, url }
+  // Some apps encode the `#` of OpenStreetMap's view. The checks above see the path as browsers follow it.
+  return { host, url: abrirResto(resto.replace(/%23map(?:=|%3d)/i, '#map=')) }
 }
+
+const abrirResto = (resto: string) => new URL(`https://mapa.invalid${resto}`)
 
 function coincideHost(patron: string, host: string): boolean {
   if (!patron.endsWith('.*')) return host === patron
@@ -125,10 +139,21 @@ const PAR_DMS = new RegExp(`^${GRADOS}([NS]) ?,? ?${GRADOS}([EWO])$`, 'i')
 // Names of parameters, by precedence. In a route only the destination counts, and not the origin, the stops or the
 // middle of the route.
 const DESTINO = ['daddr', 'destination', 'to', 'route']
-const LUGAR = ['q', 'query', 'latlng', 'coordinate', 'll']
-const VISTA = ['viewpoint', 'cbll', 'center']
+const LUGAR = ['q', 'query', 'latlng', 'coordinate']
+/** Positions of a camera on a street. */
+const CAMARA = ['viewpoint', 'cbll']
 
-function buscarCoordenadas(url: URL): Point | undefined {
+/**
+ * Minimum zoom at which the centre of a view counts as a place. Map sites open the page of a house at 17; farther away,
+ * a view is a district or a country.
+ */
+const ZOOM_DE_UN_LUGAR = 17
+/** Height of the widest window at that zoom in metres, for views whose link gives the height instead of the zoom. */
+const ALTO_DE_UN_LUGAR = 1_500
+
+const esCercana = (zoom: string) => zoom === '' || Number(zoom) >= ZOOM_DE_UN_LUGAR
+
+function buscarCoordenadas(url: URL, host: string): Point | undefined {
   const parametro = (nombre: string) => url.searchParams.get(nombre) ?? ''
   const primero = (nombres: string[]) => {
     for (const nombre of nombres) {
@@ -151,18 +176,41 @@ function buscarCoordenadas(url: URL): Point | undefined {
   if (direcciones || DESTINO.some(parametro)) {
     return (direcciones ? ultimaParada(segmentos.slice(2)) : undefined) ?? leerDatos(datos, true) ?? primero(DESTINO)
   }
-  return (
+  const busqueda = raiz === 'maps' && modo === 'search'
+  const marcado =
     leerDatos(datos, false) ??
     primero(LUGAR) ??
+    // Waze and Apple mark `ll` with a pin. For Google it is the centre of the view.
+    (esDeGoogle(host) ? undefined : primero(['ll'])) ??
     crear(parametro('mlat'), parametro('mlon')) ??
-    (raiz === 'maps' && (modo === 'place' || modo === 'search') ? leerPar(lugar) : undefined) ??
-    (raiz === 'ul' && modo?.startsWith('h') ? leerCelda(modo.slice(1).toLowerCase(), GEOHASH) : undefined) ??
-    (raiz === 'go' ? leerCelda((modo ?? '').replace(/[-=]{1,3}$/, '').replaceAll('@', '~'), OSM) : undefined) ??
-    // The remaining parameters describe only the visible part of the map.
-    leerVista(segmentos, url.hash) ??
-    primero(VISTA) ??
-    crear(parametro('lat'), parametro('lon'))
-  )
+    (raiz === 'maps' && (modo === 'place' || busqueda) ? leerPar(lugar) : undefined) ??
+    (host.endsWith('waze.com') ? leerGeohash(raiz === 'ul' ? modo : undefined, parametro('h')) : undefined) ??
+    (raiz === 'go' ? leerCodigoDeOsm(modo, url.searchParams.has('m')) : undefined) ??
+    primero(CAMARA)
+  // The remaining parts describe only the visible map. A search marks results in it, and none of them is the place.
+  if (marcado || busqueda) return marcado
+  const deParametros = esCercana(parametro('zoom') || parametro('z'))
+    ? (primero(['ll']) ??
+      (parametro('span') ? undefined : primero(['center'])) ??
+      crear(parametro('lat'), parametro('lon')))
+    : undefined
+  return leerVista(segmentos, url.hash) ?? deParametros
+}
+
+const esDeGoogle = (host: string) => coincideHost('google.*', host.replace(/^(?:www|maps)\./, ''))
+
+/** Reads the geohash of a Waze link: `/ul/h…` in the path, or the parameter `h` of the live map. */
+const leerGeohash = (deRuta: string | undefined, parametro: string): Point | undefined =>
+  leerCelda((deRuta?.startsWith('h') ? deRuta.slice(1) : parametro).toLowerCase(), GEOHASH)
+
+/**
+ * Reads an OpenStreetMap short link. Three characters add eight zoom levels, and each `-` at the end takes part of the
+ * last character's levels. Without `m`, which sets a marker, the link is a view.
+ */
+function leerCodigoDeOsm(escrito = '', conMarca: boolean): Point | undefined {
+  const [, codigo = '', rayas = ''] = /^([^-=]*)([-=]{0,3})$/.exec(escrito) ?? []
+  const zoom = 3 * codigo.length - 8 - ((3 - rayas.length) % 3)
+  return conMarca || zoom >= ZOOM_DE_UN_LUGAR ? leerCelda(codigo.replaceAll('@', '~'), OSM) : undefined
 }
 
 /**
@@ -194,11 +242,25 @@ function ultimaParada(segmentos: string[]): Point | undefined {
   return leerPar(paradas.findLast((parada) => parada !== ''))
 }
 
-/** Reads the centre of the visible map: `@lat,lng,17z` in the path (Google) or `#map=17/lat/lng` (OpenStreetMap). */
+/**
+ * Reads the centre of a view that is close enough to be a place: `@lat,lng,17z` in the path (Google), or
+ * `#map=17/lat/lng` (OpenStreetMap).
+ */
 function leerVista(segmentos: string[], hash: string): Point | undefined {
   const vista = segmentos.findLast((segmento) => segmento.startsWith('@')) ?? ''
-  const [, ...mapa] = (new URLSearchParams(hash.slice(1)).get('map') ?? '').split('/')
-  return crear(...vista.slice(1).split(',', 2)) ?? crear(...mapa.slice(0, 2))
+  const [lat, lng, alcance = ''] = vista.slice(1).split(',', 3)
+  const [zoom = '', ...mapa] = (new URLSearchParams(decodificar(hash.slice(1))).get('map') ?? '').split('/')
+  return (
+    (muestraUnLugar(alcance) ? crear(lat, lng) : undefined) ??
+    (Number(zoom) >= ZOOM_DE_UN_LUGAR ? crear(...mapa.slice(0, 2)) : undefined)
+  )
+}
+
+/** Reports whether a Google view shows a place: zoom (`17z`), height in metres (`500m`), or a camera on a street (`3a`). */
+function muestraUnLugar(alcance: string): boolean {
+  const [, cuanto = '', unidad = ''] = /^(\d{1,9}(?:\.\d{1,20})?)([zma])$/.exec(alcance) ?? []
+  if (unidad === 'm') return Number(cuanto) <= ALTO_DE_UN_LUGAR
+  return unidad === 'z' ? Number(cuanto) >= ZOOM_DE_UN_LUGAR : unidad === 'a' || alcance === ''
 }
 
 const GEOHASH = '0123456789bcdefghjkmnpqrstuvwxyz'
@@ -240,9 +302,12 @@ function leerGeo(texto: string): Point | undefined {
 // --- Reading numbers and text ---
 
 /**
- * Reads a pair of coordinates: `14.6,-90.5`, optionally with a label in parentheses, or degrees, minutes and seconds.
+ * Reads a pair of coordinates: `14.6,-90.5`, or degrees, minutes and seconds. A label may precede the pair with an `@`
+ * or follow it in parentheses.
  */
-function leerPar(texto = ''): Point | undefined {
+const leerPar = (texto = ''): Point | undefined => leerSinNombre(texto) ?? leerSinNombre(texto.replace(/^.*@/s, ''))
+
+function leerSinNombre(texto: string): Point | undefined {
   // Google writes `14.63,+-90.5`, where the plus sign stands for a space.
   const limpio = texto.replace(/[\s+]+/g, ' ').trim()
   const [, lat, lng] = PAR.exec(limpio) ?? []

@@ -9,7 +9,8 @@ const SITIOS = [
   /^goo\.gl\/maps(?:$|\/)/,
   /^(?:www\.|ul\.)?waze\.com\//,
   /^maps\.apple\.com\//,
-  /^(?:www\.)?openstreetmap\.org\//,
+  /^maps\.apple\/p(?:$|\/)/,
+  /^(?:www\.)?(?:openstreetmap|osm)\.org\//,
 ]
 
 /** An admitted link leads every other reader of links to a map's site, too; and the point that it names is one on Earth. */
@@ -21,6 +22,11 @@ export const blanco: Blanco = {
     'https://maps.app.goo.gl/AbCdEf123',
     'https://goo.gl/maps/AbC',
     'https://waze.com/ul/h9fxedt5k2',
+    'https://www.waze.com/live-map?h=9fxedt5k2',
+    'https://maps.apple/p/U8rE9v8n8iVZjr',
+    'https://osm.org/go/0EEQjEEb--?m',
+    'https://www.openstreetmap.org/%23map=18/14.6/-90.5',
+    'https://maps.google.com/maps?daddr=5a+avenida+3-21+@14.63077,-90.60711',
     'https://ul.waze.com/ul?ll=14.6349%2C-90.5069&navigate=yes',
     'https://maps.apple.com/?daddr=14.6,-90.5&q=Casa',
     'https://www.openstreetmap.org/?mlat=14.6&mlon=-90.5#map=17/14.6/-90.5',
@@ -88,7 +94,8 @@ export const blanco: Blanco = {
           SITIOS.some((uno) => uno.test(sitio))),
       `another reader is led to a map, too: ${url.href}`,
     )
-    if (leido.tipo === 'corto') exigir(/(?:^|\.)goo\.gl$/.test(url.hostname), 'it is short')
+    if (leido.tipo === 'corto')
+      exigir(/^(?:maps\.app\.)?goo\.gl\/|^maps\.apple(?:\.com)?\/p\//.test(sitio), 'it is short')
     if (leido.tipo !== 'coordenadas') return
     const { lat, lng } = leido.coordenadas
     exigir(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, 'the point is on Earth')
