@@ -17,7 +17,7 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import type { Installation } from './installation.ts'
 import { EmbeddedPostgresError, prepareInstallation, processOptions } from './installation.ts'
-import { isAlive, isPostmaster, readLines, readPostmaster, removeForeignPid } from './postmaster.ts'
+import { isAlive, isPostmaster, readLines, readPostmaster, removeBrokenLock, removeForeignPid } from './postmaster.ts'
 import { ensureDatabase, rolePassword, SERVICE_ROLE } from './role.ts'
 
 export { EmbeddedPostgresError }
@@ -172,6 +172,12 @@ async function enganchar(servidor: Servidor): Promise<Enganche> {
     }
   }
   const log = rutaLog(servidor)
+  if (removeBrokenLock(servidor.pgdata)) {
+    throw new EmbeddedPostgresError(
+      `El archivo ${join(servidor.pgdata, 'postmaster.pid')} está vacío o dañado, como tras un corte de luz, y no dice ` +
+        'si hay un PostgreSQL que usa esos datos. Detenga todo proceso «postgres», borre ese archivo y arranque otra vez.',
+    )
+  }
   throw new EmbeddedPostgresError(
     `PostgreSQL no arrancó sobre ${servidor.pgdata}. Revise ${log}, que termina así:\n` +
       readLines(log).slice(-8).join('\n').trimEnd(),
@@ -219,6 +225,7 @@ async function intentar(servidor: Servidor, puerto: number | undefined, limite: 
 async function arrancar(servidor: Servidor, puerto: number, limite: number): Promise<void> {
   const { pgdata, binarios, usuario, flags } = servidor
   removeForeignPid(pgdata)
+  removeBrokenLock(pgdata)
   const red = ['listen_addresses=127.0.0.1', `port=${puerto}`, 'unix_socket_directories=']
   const ajustes = [...red, ...MODESTO, ...LOG].flatMap((ajuste) => ['-c', ajuste])
   const log = abrirLog(servidor)

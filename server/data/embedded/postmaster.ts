@@ -1,7 +1,7 @@
 // PostgreSQL's lock file, `pgdata/postmaster.pid`, tells which server runs over the folder, if any.
 
 import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -50,6 +50,48 @@ export function removeForeignPid(pgdata: string): void {
   if (linea === undefined) return
   const orden = ordenDe(Number(linea))
   if (isAlive(Number(linea)) && orden !== undefined && !orden.includes(' -D ')) rmSync(archivo, { force: true })
+}
+
+/**
+ * Removes a lock file that a power cut left empty or full of zeros. PostgreSQL refuses to start over such a file. Without
+ * a pid the file cannot prove that no server runs, so the file stays if a process works in the folder.
+ * @returns true if such a file remains, because a server may be alive
+ */
+export function removeBrokenLock(pgdata: string): boolean {
+  const archivo = join(pgdata, 'postmaster.pid')
+  const roto = () => {
+    const [linea] = readLines(archivo)
+    return linea !== undefined && !NOMBRA_UN_PID.test(linea)
+  }
+  if (!roto()) return false
+  if (mayBeInUse(pgdata)) return true
+  // A simultaneous start may have written a good file meanwhile.
+  if (roto()) rmSync(archivo, { force: true })
+  return false
+}
+
+/** First line that PostgreSQL accepts. The pid of a single-user server is negative. */
+const NOMBRA_UN_PID = /^\s*-?0*[1-9]/
+
+/**
+ * Reports whether a process may work in this folder. Every process of PostgreSQL does from its first moment. Outside
+ * Linux the folders of other processes are unknown, so any PostgreSQL counts.
+ */
+function mayBeInUse(pgdata: string): boolean {
+  if (process.platform === 'win32') return true
+  if (process.platform !== 'linux') {
+    const { status, stdout } = spawnSync('ps', ['-axww', '-o', 'command='], { encoding: 'utf8' })
+    return status !== 0 || stdout.split('\n').some((orden) => /postgres: |postgres$|postgres -/.test(orden))
+  }
+  const carpeta = realpathSync(pgdata)
+  return readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === carpeta
+    } catch {
+      // The process has ended, or belongs to a user who cannot write in this folder.
+      return false
+    }
+  })
 }
 
 /** Reports whether a process with this pid exists. */

@@ -1,0 +1,61 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { acquirePostgres, type EmbeddedPostgres } from '../../server/data/embedded/embedded.ts'
+
+let base: string
+beforeAll(() => {
+  base = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'guias-pg-'))
+  // PostgreSQL's own user must reach the folder if the test runs as root.
+  fs.chmodSync(base, 0o755)
+})
+afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
+
+const tomar = (exclusivo = true) =>
+  acquirePostgres({
+    ...{ dataDir: join(base, 'datos'), carpetaExterna: join(base, 'externa') },
+    ...{ exclusivo, flags: ['-c', 'fsync=off'] },
+  })
+const lockOf = ({ pgdata }: EmbeddedPostgres) => join(pgdata, 'postmaster.pid')
+
+async function responde({ url }: EmbeddedPostgres): Promise<boolean> {
+  const cliente = new pg.Client(url)
+  await cliente.connect()
+  try {
+    return (await cliente.query('select 1 as uno')).rows[0].uno === 1
+  } finally {
+    await cliente.end()
+  }
+}
+
+describe('a postmaster.pid that a power cut broke', () => {
+  it('is removed if no process works in the folder', async () => {
+    const primero = await tomar()
+    const lock = lockOf(primero)
+    await primero.soltar()
+    const { uid, gid } = fs.statSync(primero.pgdata)
+    // The last one has lost all but the pid, which PostgreSQL itself copes with.
+    for (const bytes of ['', '\n', '\0'.repeat(4096), '0\n', 'x', '\u0001\u0002', '4194311']) {
+      fs.writeFileSync(lock, bytes)
+      fs.chownSync(lock, uid, gid)
+      const postgres = await tomar()
+      expect([bytes.slice(0, 9), await responde(postgres)]).toEqual([bytes.slice(0, 9), true])
+      await postgres.soltar()
+    }
+  })
+
+  it('stays over a live server, and the error says what to do', async () => {
+    const vivo = await tomar()
+    const bueno = fs.readFileSync(lockOf(vivo))
+    fs.writeFileSync(lockOf(vivo), '')
+    try {
+      await expect(tomar(false)).rejects.toThrow(/postmaster\.pid está vacío o dañado.*borre ese archivo/)
+      expect([fs.readFileSync(lockOf(vivo), 'utf8'), await responde(vivo)]).toEqual(['', true])
+    } finally {
+      fs.writeFileSync(lockOf(vivo), bueno)
+      await vivo.soltar()
+    }
+  })
+})
