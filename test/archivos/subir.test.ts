@@ -41,6 +41,12 @@ const enOrden = async () => {
   await hasta(async () => (await temporales()).length <= enCurso)
 }
 
+/** EXIF of a place in Guatemala, with changes. */
+const lugarExif = (cambios: Record<string, string>) => ({
+  ...{ GPSLatitudeRef: 'N', GPSLatitude: '14/1 38/1 5/1', GPSLongitudeRef: 'W', GPSLongitude: '90/1 30/1 25/1' },
+  ...cambios,
+})
+
 describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
   it('keeps a photo made anew, and beside it what the camera had written into it', async () => {
     const { status, cuerpo } = await subir(entorno, guia)
@@ -77,6 +83,32 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     expect(await lugarDe('0/1 0/1 0/1', '0/1 0/1 0/1')).toEqual([null, null])
     expect(await lugarDe('0/1 0/1 0/1', '90/1 30/1 0/1')).toEqual([0, -90.5])
     expect(await lugarDe('14/1 30/1 0/1', '0/1 0/1 0/1')).toMatchObject([14.5, expect.closeTo(0)])
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['no hemisphere', { GPSLatitude: '42/1 30/1 0/1', GPSLongitude: '74/1 30/1 0/1' }],
+    [
+      'no hemisphere of the longitude',
+      { GPSLatitudeRef: 'N', GPSLatitude: '42/1 30/1 0/1', GPSLongitude: '74/1 30/1 0/1' },
+    ],
+    [
+      'no hemisphere of the latitude',
+      { GPSLatitude: '42/1 30/1 0/1', GPSLongitudeRef: 'W', GPSLongitude: '74/1 30/1 0/1' },
+    ],
+    ['a hemisphere of neither', lugarExif({ GPSLongitudeRef: 'X' })],
+    ['the hemispheres exchanged', lugarExif({ GPSLatitudeRef: 'W', GPSLongitudeRef: 'N' })],
+    ['a latitude past the pole', lugarExif({ GPSLatitude: '91/1 0/1 0/1' })],
+    ['a longitude past the date line', lugarExif({ GPSLongitude: '181/1 0/1 0/1' })],
+    ['degrees over 0', lugarExif({ GPSLatitude: '14/0 38/1 5/1' })],
+    ['seconds of 0/0', lugarExif({ GPSLongitude: '90/1 30/1 0/0' })],
+    ['minutes past 60', lugarExif({ GPSLatitude: '14/1 75/1 0/1' })],
+  ])('takes no place from a photo with %s', async (_que, IFD3) => {
+    const bytes = await sharp(await unaFoto())
+      .withExif({ IFD3 })
+      .jpeg()
+      .toBuffer()
+    const { status, cuerpo } = await subir(entorno, guia, { bytes })
+    expect([status, cuerpo.lat, cuerpo.lng]).toEqual([201, null, null])
   })
 
   it('turns it upright, makes it no larger than 2560 pixels, and takes PNG and WebP as well', async () => {

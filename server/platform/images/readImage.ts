@@ -126,11 +126,25 @@ async function leerExif(exif: Buffer | undefined): Promise<Pick<ImageInfo, 'capt
   const { default: exifr } = await import('exifr')
   const datos = await exifr.parse(tiff, { pick: ETIQUETAS, reviveValues: false }).catch(() => undefined)
   if (!datos) return nada
-  const { latitude: lat, longitude: lng } = datos
-  // A camera that does not know its position writes 0, 0.
-  const hayLugar = enGrados(lat, 90) && enGrados(lng, 180) && (lat !== 0 || lng !== 0)
+  const { latitude: lat, longitude: lng, GPSLatitude, GPSLatitudeRef, GPSLongitude, GPSLongitudeRef } = datos
+  // Without both hemispheres the place may lie on another continent. A camera that does not know its position writes
+  // 0, 0.
+  const hayLugar =
+    /^[NS]$/.test(GPSLatitudeRef) &&
+    /^[EW]$/.test(GPSLongitudeRef) &&
+    esSexagesimal(GPSLatitude) &&
+    esSexagesimal(GPSLongitude) &&
+    enGrados(lat, 90) &&
+    enGrados(lng, 180) &&
+    (lat !== 0 || lng !== 0)
   return { capturado_en: leerInstante(datos), lat: hayLugar ? lat : null, lng: hayLugar ? lng : null }
 }
+
+/** Reports whether the value is degrees, minutes and seconds. A rational with denominator 0 is no number. */
+const esSexagesimal = (valor: unknown) =>
+  Array.isArray(valor) &&
+  valor.length === 3 &&
+  valor.every((parte, i) => Number.isFinite(parte) && parte >= 0 && (i === 0 || parte < 60))
 
 const enGrados = (valor: unknown, maximo: number) =>
   typeof valor === 'number' && Number.isFinite(valor) && Math.abs(valor) <= maximo
