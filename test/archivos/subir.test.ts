@@ -111,6 +111,13 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     expect([status, cuerpo.lat, cuerpo.lng]).toEqual([201, null, null])
   })
 
+  it.each(['image/jpeg; charset=binary', 'image/jpeg;charset=ISO-8859-1', 'image/jpeg; name="foto; charset=x.jpg"'])(
+    'takes a photo of type %s, for a picture has no charset',
+    async (mime) => {
+      expect((await subir(entorno, guia, { mime })).status).toBe(201)
+    },
+  )
+
   it('turns it upright, makes it no larger than 2560 pixels, and takes PNG and WebP as well', async () => {
     const grande = sharp({ create: { width: 3_000, height: 1_000, channels: 3, background: '#369' } })
     const girada = await grande.clone().withMetadata({ orientation: 6 }).jpeg().toBuffer()

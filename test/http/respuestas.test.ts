@@ -187,6 +187,22 @@ describe('every answer', () => {
     expect(status).toBe(201)
   })
 
+  it.each([
+    ['charset="utf-8"', 201],
+    ['charset=UTF8', 201],
+    ['charset=utf-8; foo=bar', 201],
+    ['foo="; charset=latin1"', 201],
+    ['charset=latin1', 415],
+    ['foo="a;b"; charset="latin1"', 415],
+  ])('reads the parameters of JSON with %s as %i', async (parametros, esperado) => {
+    const { status } = await entorno.pedir('POST', '/api/v1/guias', {
+      llave: comercio.llave,
+      crudo: JSON.stringify(unaGuia()),
+      cabeceras: { 'Content-Type': `application/json; ${parametros}` },
+    })
+    expect(status).toBe(esperado)
+  })
+
   it('keeps memory flat over thousands of content types', async () => {
     const pedir = (i: number) =>
       entorno.pedir('POST', '/api/v1/guias', {

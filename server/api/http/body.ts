@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { MIMEType } from 'node:util'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { Problema } from '../../platform/errors.ts'
 import type { Operation } from '../contract/contract.ts'
@@ -64,15 +65,20 @@ export const checkContentType =
 
 const anunciado = (req: Request) => Number(req.headers['content-length'] ?? 0)
 
+/** Types whose bytes are text. The others have no charset, although some clients send one, such as `binary`. */
+const DE_TEXTO = /^(?:text\/|application\/json$)/
+
+const charsetDe = (tipo: string) => (tipo.includes(';') && new MIMEType(tipo).params.get('charset')) || 'utf-8'
+
 function exigirTipo(req: Request, tipos: readonly string[]) {
-  const [dado = '', ...parametros] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
+  const escrito = req.headers['content-type'] ?? ''
+  const [dado = ''] = escrito.toLowerCase().split(';', 1)
   if (!tipos.includes(dado.trim())) {
     throw noAdmitido(
       `Envíe «Content-Type: ${tipos.join('», «')}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`,
     )
   }
-  const charset = parametros.map((p) => p.trim()).find((p) => p.startsWith('charset='))
-  if (charset && !/^charset="?utf-?8"?$/.test(charset)) throw noAdmitido('Envíe el cuerpo en UTF-8.')
+  if (DE_TEXTO.test(dado.trim()) && !/^utf-?8$/i.test(charsetDe(escrito))) throw noAdmitido('Envíe el cuerpo en UTF-8.')
   const codificacion = req.headers['content-encoding']
   if (codificacion && codificacion.toLowerCase() !== 'identity')
     throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
