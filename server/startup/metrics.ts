@@ -156,11 +156,19 @@ function messageMetrics(registers: Registry[]): MailMetrics & MessageMetrics {
     labelNames: ['resultado'],
     registers,
   })
+  const entrantes = new Counter({
+    name: 'guias_entrantes_total',
+    help: 'Messages and statuses from WhatsApp that this process handled, by result: aplicado, of no message of the service (sin_mensaje), of no guide that waits for a place (sin_guia), ilegible.',
+    labelNames: ['resultado'],
+    registers,
+  })
+  for (const resultado of ['aplicado', 'sin_mensaje', 'sin_guia', 'ilegible']) entrantes.inc({ resultado }, 0)
   for (const resultado of ['aceptado', 'rebotado', 'pasajero']) correos.inc({ resultado }, 0)
   for (const resultado of ['aceptado', 'rechazado', 'dudoso', 'pasajero', 'fallido']) mensajes.inc({ resultado }, 0)
   return {
     correo: (resultado) => correos.inc({ resultado }),
     mensaje: (resultado) => mensajes.inc({ resultado }),
+    entrante: (resultado) => entrantes.inc({ resultado }),
   }
 }
 

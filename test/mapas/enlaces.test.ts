@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
+import { linkWithin, MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
 import { crecimiento } from '../costo.ts'
 import { G, leerEnlace, P, probarTabla } from './tablaDeEnlaces.ts'
 
@@ -181,6 +181,20 @@ probarTabla('enlaces cortos', [
   ['https://goo.gl/maps', 'sin'],
   ['https://goo.gl/maps/', 'sin'],
 ])
+
+describe('un enlace dentro de un texto', () => {
+  it.each([
+    [`Mi casa ${G}?q=${P}`, `${G}?q=${P}`],
+    [`Aquí: ${G}?q=${P}.`, `${G}?q=${P}`],
+    [`¿Es ${G}?q=${P}(Casa)?!`, `${G}?q=${P}(Casa)`],
+    [`geo:${P}, por favor`, `geo:${P}`],
+    ['Frente al parque', 'Frente al parque'],
+  ])('%s', (texto, enlace) => expect(linkWithin(texto)).toBe(enlace))
+
+  it('se busca en tiempo lineal', () => {
+    expect(crecimiento(2048, (largo) => linkWithin(`https://${'.'.repeat(largo)}x`))).toBeLessThan(20)
+  })
+})
 
 describe('configuración y límites', () => {
   it('admite solo los hosts configurados', () => {

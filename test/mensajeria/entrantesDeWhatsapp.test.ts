@@ -101,7 +101,6 @@ describe('webhooks', () => {
         en: EN,
         codigo: null,
         motivo: null,
-        telefono: TELEFONO,
       },
     ])
   })
@@ -235,6 +234,34 @@ describe('webhooks', () => {
     expect(leerUno({ ...mensaje('text', { body: 'x' }), ...cambio })).toEqual([])
   })
 
+  test('an answer to our message needs no sender, and a status no recipient', () => {
+    const sinRemitente = (tipo: string, contenido: unknown) => ({
+      ...mensaje(tipo, contenido, { wamid: 'w', enRespuestaA: 'wamid.1' }),
+      from: undefined,
+    })
+    expect(leerUno(sinRemitente('location', { latitude: 14.6, longitude: -90.5 }))).toMatchObject([
+      { tipo: 'ubicacion', telefono: null, enRespuestaA: 'wamid.1', lat: 14.6 },
+    ])
+    expect(leerUno(sinRemitente('text', { body: 'hola' }))).toMatchObject([{ tipo: 'texto', telefono: null }])
+    const fallido = { ...estado('failed', { wamid: 'w', para: '5', error: { code: 131026 } }), recipient_id: undefined }
+    expect(leer(aviso({ statuses: [fallido] }))).toMatchObject([{ proveedorId: 'w', estado: 'fallido' }])
+  })
+
+  test('each item that cannot be read is reported, but not those of other numbers', () => {
+    let saltados = 0
+    const contar = (cuerpo: unknown) => {
+      saltados = 0
+      leerEntrantes(cuerpo, NUMERO, () => saltados++)
+      return saltados
+    }
+    const buena = mensaje('text', { body: 'x' })
+    const malos = {
+      messages: [buena, null!, { ...buena, id: '' }],
+      statuses: [estado('deleted', { wamid: 'w', para: '5' })],
+    }
+    expect([contar(aviso(malos)), contar(aviso(malos, '999')), contar({ object: 'page' })]).toEqual([3, 0, 0])
+  })
+
   test.each(['deleted', 'warning', 'played', 'toString', '__proto__', ''])(
     'a status that means nothing to us: %s',
     (status) => {
@@ -256,10 +283,11 @@ describe('webhooks', () => {
 
   // --- Properties ---
 
+  const E164 = /^\+[1-9]\d{5,14}$/
   // One assertion for all: there are hundreds of thousands of values.
   const esSano = (leido: Entrante) =>
     leido.proveedorId !== '' &&
-    /^\+[1-9]\d{5,14}$/.test(leido.telefono) &&
+    (leido.tipo === 'estado' || (leido.telefono === null ? leido.enRespuestaA !== null : E164.test(leido.telefono))) &&
     !Number.isNaN(leido.en.getTime()) &&
     Object.values(leido).every((valor) => typeof valor !== 'string' || (valor.isWellFormed() && !valor.includes('\0')))
   function sano(leidos: Entrante[]) {

@@ -91,6 +91,40 @@ describe('statuses', () => {
     expect((await fallidos()) - antes).toBe(1)
   })
 
+  it('without a recipient fails the message that it names', async () => {
+    const esta = await pedida(comercio)
+    const error = { code: 131026, title: 'Message undeliverable' }
+    const { recipient_id: _, ...crudo } = estado('failed', { wamid: esta.wamid, para: esta.telefono, error })
+    await canal.contar({ statuses: [crudo] })
+    expect((await mensajes(esta))[0]!.estado).toBe('fallido')
+    expect((await leer(comercio, esta)).ubicacion.estado).toBe('fallida')
+  })
+
+  it('count what they did, and log what has no place', async () => {
+    const cuantos = async () => {
+      const metricas = await raspar(puerto)
+      return ['aplicado', 'sin_mensaje', 'sin_guia', 'ilegible'].map(
+        (resultado) => metricas.get(`guias_entrantes_total{resultado="${resultado}"}`)!,
+      )
+    }
+    const esta = await pedida(comercio)
+    const telefono = nuevoTelefono()
+    const antes = await cuantos()
+    await canal.contar({
+      statuses: [
+        estado('read', { wamid: esta.wamid, para: esta.telefono }),
+        estado('read', { wamid: 'wamid.nadie', para: telefono }),
+        { ...estado('read', { wamid: esta.wamid, para: esta.telefono }), timestamp: 'ayer' },
+      ],
+      messages: [mensaje('text', { body: 'secreto de nadie' }, { de: telefono })],
+    })
+    const despues = await cuantos()
+    expect(despues.map((total, i) => total - antes[i]!)).toEqual([1, 1, 1, 1])
+    const lineas = entorno.log.filter((linea) => linea.includes('inbound message not placed')).join('\n')
+    for (const resultado of ['sin_mensaje', 'sin_guia', 'ilegible']) expect(lineas).toContain(`"${resultado}"`)
+    expect(lineas).not.toMatch(new RegExp(`secreto de nadie|${telefono}`))
+  })
+
   it('keep a confirmed place when the message fails afterwards', async () => {
     const esta = await pedida(comercio)
     await comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.6333, lng: -90.6064 })
@@ -169,6 +203,48 @@ describe('a location', () => {
     // The recipient's page says so, too.
     const token = aceptados(media)[1]!.json.template.components[1].parameters[0].text
     expect(await (await fetch(`${entorno.url}/u/${token}`)).text()).toMatch(/Gracias|recibi|confirm/i)
+  })
+
+  it('that names our message confirms its guide without a sender, or with the number in another form', async () => {
+    for (const from of [undefined, '5491123456789']) {
+      const telefono = nuevoTelefono()
+      const [una, otra] = [
+        await pedida(comercio, { telefono: `+${telefono}` }),
+        await pedida(comercio, { telefono: `+${telefono}` }),
+      ]
+      await canal.contar({ messages: [{ ...mensaje('location', AHI, { enRespuestaA: una.wamid }), from }] })
+      await confirmada(comercio, una)
+      expect(await tipos(comercio, otra)).toEqual(SOLICITADA)
+      expect(aceptados(una).at(-1)!.para).toBe(telefono)
+    }
+  })
+
+  it('as a map link in a text confirms the guide, and a short link is followed', async () => {
+    const conPunto = await pedida(comercio)
+    const enlace = `https://www.google.com/maps?q=${AHI.latitude},${AHI.longitude}`
+    await contestar('text', { body: `Mi casa:\n${enlace}.` }, conPunto)
+    expect((await confirmada(comercio, conPunto)).maps_url).toBe(enlace)
+    await esperar(conPunto, 'enviado', 2)
+    const corto = await pedida(comercio)
+    await contestar('text', { body: 'https://maps.app.goo.gl/abc123' }, corto)
+    const { ubicacion } = await leer(comercio, corto)
+    expect(ubicacion).toMatchObject({ estado: 'confirmada', maps_url: 'https://maps.app.goo.gl/abc123', lat: null })
+    expect(await canal.consultar('select maps_url from enlace_corto')).toEqual([
+      { maps_url: 'https://maps.app.goo.gl/abc123' },
+    ])
+    // The thanks would say that the place is known.
+    await quietud()
+    expect(await mensajes(corto)).toHaveLength(1)
+  })
+
+  it.each([
+    ['shows a wide view', 'https://www.google.com/maps/@15.5,-90.2,6z'],
+    ['is of no map', 'https://evil.example/?q=14.6,-90.5'],
+  ])('is asked for when the link in a text %s', async (_caso, body) => {
+    const esta = await pedida(comercio)
+    await contestar('text', { body }, esta)
+    expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
+    expect((await esperar(esta, 'enviado', 2)).tipo).toBe('peticion_interactiva')
   })
 
   it('without a context confirms the one guide that asks', async () => {

@@ -3,12 +3,14 @@ import { type Db, statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { entrante } from '../../generado/contrato/prisma/client.ts'
 import { translateError } from '../../platform/errors.ts'
+import { linkWithin, MapLinkError, readMapLink } from '../../platform/maps/links.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { admiteUbicacion, pasoDeLugar } from '../ubicacion/ubicacion.ts'
+import { admiteUbicacion, enlacePorSeguir, pasoDeLugar } from '../ubicacion/ubicacion.ts'
 import type { DepsDeEnvio } from './enviar.ts'
 import { marcarEnviados } from './markSent.ts'
+import type { InboundResult } from './metrics.ts'
 import type { FilaMensaje } from './row.ts'
 import { anotar, fallar } from './settle.ts'
 import { type Entrante, leerEntrantes } from './whatsapp.ts'
@@ -51,22 +53,56 @@ async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: Pick<entrante
   const { mensajeria } = deps.ajustes
   // Only items for the configured number are read. Items for another number belong to another service.
   const numero = mensajeria.tipo === 'whatsapp' ? mensajeria.phoneNumberId : ''
-  for (const entrante of leerEntrantes(JSON.parse(cuerpo), numero)) await procesar(deps, entrante)
+  const contar = (resultado: InboundResult, tipo?: Entrante['tipo']) => {
+    deps.metricas.entrante(resultado)
+    // The texts and telephones of recipients must not be in a log. The row of `entrante` has them.
+    if (resultado !== 'aplicado') deps.log.info({ entrante: id, tipo, resultado }, 'inbound message not placed')
+  }
+  const entrantes = leerEntrantes(JSON.parse(cuerpo), numero, () => contar('ilegible'))
+  for (const entrante of entrantes) contar(await procesar(deps, entrante), entrante.tipo)
   await deps.db.prisma.entrante.update({ where: { id }, data: { hecho_en: deps.reloj() } })
 }
 
-async function procesar(deps: DepsDeEntrantes, entrante: Entrante): Promise<void> {
+async function procesar(deps: DepsDeEntrantes, entrante: Entrante): Promise<InboundResult> {
   if (entrante.tipo === 'estado') return anotarEstado(deps, entrante)
-  await sinCarrera(async (): Promise<true | undefined> => {
+  return sinCarrera(async (): Promise<InboundResult | undefined> => {
     const abiertas = await buscarAbiertas(deps, entrante)
     const [unica] = abiertas
-    if (!unica) return true
-    if (entrante.tipo === 'ubicacion' && abiertas.length === 1) return confirmar(deps, unica, entrante)
+    if (!unica) return 'sin_guia'
+    const lugar = lugarDicho(entrante)
+    if (lugar && abiertas.length === 1) return confirmar(deps, unica, lugar)
     // A text is no location, and the service does not guess which of several guides is meant. Instead the recipient is
     // asked once for the newest guide's location.
     await pedirUnaVez(deps, unica)
-    return true
+    return 'aplicado'
   })
+}
+
+/** Location in a message. A short link has no coordinates until it is followed. */
+interface LugarDicho {
+  enlace: string | null
+  lat: number | null
+  lng: number | null
+  referencia: string | null
+}
+
+/** Returns the location that a message tells, as a pin or as a map link in its text; undefined if it tells none. */
+function lugarDicho(entrante: Exclude<Entrante, { tipo: 'estado' }>): LugarDicho | undefined {
+  if (entrante.tipo === 'ubicacion') {
+    const { lat, lng, nombre, direccion } = entrante
+    // The cut must not leave half a surrogate pair, which jsonb rejects.
+    const dicha = [nombre, direccion].filter(Boolean).join(', ').slice(0, 200)
+    return { enlace: null, lat, lng, referencia: dicha.replace(/[\ud800-\udbff]$/, '') || null }
+  }
+  try {
+    const enlace = linkWithin(entrante.texto)
+    const leido = readMapLink(enlace)
+    const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
+    return leido.tipo === 'sin_coordenadas' ? undefined : { enlace, lat, lng, referencia: null }
+  } catch (error) {
+    if (error instanceof MapLinkError) return undefined
+    throw error
+  }
 }
 
 /** Format of our message ids. Other programs may use the same number with ids of their own. */
@@ -75,31 +111,33 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 async function anotarEstado(
   deps: DepsDeEntrantes,
   { nuestroId, proveedorId, estado, en, codigo, motivo }: Extract<Entrante, { tipo: 'estado' }>,
-) {
+): Promise<InboundResult> {
   const nuestro = nuestroId && UUID.test(nuestroId) ? [{ id: nuestroId }] : []
   const [mensaje] = await askAll(deps.db, async ({ prisma }) => {
     const hallado = await prisma.mensaje.findFirst({ where: { OR: [...nuestro, { proveedor_id: proveedorId }] } })
     return hallado ? [hallado] : []
   })
-  if (!mensaje) return
+  if (!mensaje) return 'sin_mensaje'
   if (estado === 'fallido') {
     // The provider may repeat a status.
     if (mensaje.estado !== 'fallido') deps.metricas.mensaje('fallido')
-    return fallar(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
+    await fallar(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
+    return 'aplicado'
   }
   // The status proves that the message was sent, even if our request got no answer.
   if (['enviando', 'dudoso'].includes(mensaje.estado))
     await marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: proveedorId }])
   await anotar(deps, mensaje, estado, en, proveedorId)
+  return 'aplicado'
 }
 
-/** Finds our message that an answer names. */
+/** Finds our message that an answer names, from any number. */
 const NOMBRADO = statement<
-  { telefono: string; proveedor_id: string },
-  Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id'>
+  { proveedor_id: string },
+  Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id' | 'telefono'>
 >(
   'mensajes.nombrado',
-  `select comercio_id, modo, guia_id from mensaje where telefono = :telefono and proveedor_id = :proveedor_id limit 1`,
+  `select comercio_id, modo, guia_id, telefono from mensaje where proveedor_id = :proveedor_id limit 1`,
   { alcance: 'parte' },
 )
 
@@ -126,8 +164,12 @@ async function buscarAbiertas(
   const nombrado =
     enRespuestaA === null
       ? undefined
-      : (await askAll(db, ({ consultar }) => consultar(NOMBRADO, { telefono, proveedor_id: enRespuestaA })))[0]
-  const filas = await askAll(db, ({ consultar }) => consultar(ABIERTAS, { telefono }))
+      : (await askAll(db, ({ consultar }) => consultar(NOMBRADO, { proveedor_id: enRespuestaA })))[0]
+  // WhatsApp may leave out the sender's number, or write it in another way than the guide. Only who got a message can
+  // answer it, so the message's number counts.
+  const suyo = nombrado?.telefono ?? telefono
+  if (!suyo) return []
+  const filas = await askAll(db, ({ consultar }) => consultar(ABIERTAS, { telefono: suyo }))
   return filas
     .filter((fila) => admiteUbicacion(fila) && (!nombrado || esSuGuia(fila, nombrado)))
     .sort((una, otra) => otra.pedida_en.getTime() - una.pedida_en.getTime() || (una.id < otra.id ? 1 : -1))
@@ -177,17 +219,14 @@ const pedirUnaVez = (deps: DepsDeEntrantes, guia: FilaGuia) =>
   responder(deps, guia, 'peticion_interactiva', guia.ubicacion_extra?.solicitud?.numero ?? 1)
 
 /** Confirms a guide's location. Returns undefined if another request changed the guide. */
-async function confirmar(
-  deps: DepsDeEntrantes,
-  guia: FilaGuia,
-  { lat, lng, nombre, direccion }: Extract<Entrante, { tipo: 'ubicacion' }>,
-): Promise<true | undefined> {
-  // The cut must not leave half a surrogate pair, which jsonb rejects.
-  const dicha = [nombre, direccion].filter(Boolean).join(', ').slice(0, 200)
-  const referencia = dicha.replace(/[\ud800-\udbff]$/, '') || null
-  const propuesta = { enlace: null, lat, lng, precision_m: null, referencia, origen: 'destinatario' as const }
-  const paso = await darPaso(deps, guia, pasoDeLugar(guia, propuesta, deps.reloj()))
+async function confirmar(deps: DepsDeEntrantes, guia: FilaGuia, lugar: LugarDicho): Promise<'aplicado' | undefined> {
+  const propuesta = { ...lugar, precision_m: null, origen: 'destinatario' as const }
+  const paso = await darPaso(deps, guia, {
+    ...pasoDeLugar(guia, propuesta, deps.reloj()),
+    enlaceCorto: enlacePorSeguir(lugar.enlace, deps.nuevoId),
+  })
   if (!paso) return undefined
-  await responder(deps, guia, 'acuse', 1)
-  return true
+  // The thanks say that the place is known, which a short link does not tell yet.
+  if (lugar.lat !== null) await responder(deps, guia, 'acuse', 1)
+  return 'aplicado'
 }

@@ -15,7 +15,6 @@ export type Entrante =
       en: Date
       codigo: string | null
       motivo: string | null
-      telefono: string
     }
   | (Mensaje & {
       tipo: 'ubicacion'
@@ -29,8 +28,11 @@ export type Entrante =
 
 interface Mensaje {
   proveedorId: string
-  /** Sender's telephone number in E.164, with its plus sign. */
-  telefono: string
+  /**
+   * Sender's telephone number in E.164, with its plus sign. Null if WhatsApp does not tell the number, which happens
+   * only in answers to our messages.
+   */
+  telefono: string | null
   /** WhatsApp's id of the message that this message answers; null if none. */
   enRespuestaA: string | null
   en: Date
@@ -66,8 +68,9 @@ const hmac = (clave: string, datos: string | Buffer): Buffer => createHmac('sha2
 /**
  * Reads every message and status of our number from a webhook's JSON, in order. Never throws; JSON of any other form
  * gives an empty list or fewer items.
+ * @param alSaltar called for each message or status of our number that cannot be read
  */
-export function leerEntrantes(cuerpo: unknown, phoneNumberId: string): Entrante[] {
+export function leerEntrantes(cuerpo: unknown, phoneNumberId: string, alSaltar = () => {}): Entrante[] {
   const { object, entry } = objeto(cuerpo)
   if (object !== 'whatsapp_business_account') return []
   const valores = lista(entry)
@@ -77,9 +80,15 @@ export function leerEntrantes(cuerpo: unknown, phoneNumberId: string): Entrante[
     .map(({ value }) => objeto(value))
     // Several numbers may share one Meta application.
     .filter(({ metadata }) => objeto(metadata).phone_number_id === phoneNumberId)
+  const leerLista = (crudos: unknown, leer: (crudo: Objeto) => Entrante | null) =>
+    lista(crudos).flatMap((crudo) => {
+      const leido = leer(objeto(crudo))
+      if (!leido) alSaltar()
+      return leido ?? []
+    })
   return valores.flatMap(({ messages, statuses }) => [
-    ...lista(messages).flatMap((mensaje) => leerMensaje(objeto(mensaje)) ?? []),
-    ...lista(statuses).flatMap((estado) => leerEstado(objeto(estado)) ?? []),
+    ...leerLista(messages, leerMensaje),
+    ...leerLista(statuses, leerEstado),
   ])
 }
 
@@ -87,10 +96,9 @@ const ESTADOS = { sent: 'enviado', delivered: 'entregado', read: 'leido', failed
 
 function leerEstado(crudo: Objeto): Entrante | null {
   const proveedorId = texto(crudo.id, 512)
-  const telefono = leerTelefono(crudo.recipient_id)
   const en = leerFecha(crudo.timestamp)
   const nombre = String(typeof crudo.status === 'string' ? crudo.status : '')
-  if (!proveedorId || !telefono || !en || !Object.hasOwn(ESTADOS, nombre)) return null
+  if (!proveedorId || !en || !Object.hasOwn(ESTADOS, nombre)) return null
   const estado = ESTADOS[nombre as keyof typeof ESTADOS]
   const falla = estado === 'fallido' ? leerFalla(crudo.errors) : { codigo: null, motivo: null }
   return {
@@ -100,7 +108,6 @@ function leerEstado(crudo: Objeto): Entrante | null {
     estado,
     en,
     ...falla,
-    telefono,
   }
 }
 
@@ -115,9 +122,9 @@ function leerMensaje(crudo: Objeto): Entrante | null {
   const proveedorId = texto(crudo.id, 512)
   const telefono = leerTelefono(crudo.from)
   const en = leerFecha(crudo.timestamp)
-  if (!proveedorId || !telefono || !en) return null
   // A reaction names the message in `reaction.message_id` and not in `context`.
   const enRespuestaA = texto(objeto(crudo.context).id, 512) ?? texto(objeto(crudo.reaction).message_id, 512)
+  if (!proveedorId || !en || (!telefono && !enRespuestaA)) return null
   const comun = { proveedorId, telefono, enRespuestaA, en }
   if (crudo.type !== 'location') return { tipo: 'texto', ...comun, texto: leerPalabras(crudo) }
   const { latitude: lat, longitude: lng, name, address } = objeto(crudo.location)

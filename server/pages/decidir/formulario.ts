@@ -2,8 +2,9 @@ import type { Request } from 'express'
 import type { Eleccion, Respuesta } from '../../domain/resoluciones/decidir.ts'
 import { MAXIMOS_DE_VECINO } from '../../domain/resoluciones/decidir.ts'
 import type { LugarPropuesto } from '../../domain/ubicacion/solicitud.ts'
+import { linkWithin } from '../../platform/maps/links.ts'
 import { readForm } from '../form.ts'
-import { leerPunto, referenciaLarga, soloEnlace } from '../ubicacion/formulario.ts'
+import { leerPunto, referenciaLarga } from '../ubicacion/formulario.ts'
 import { DESCRIPCION_CORTA, MINIMO_DE_DESCRIPCION } from '../ubicacion/precision.ts'
 
 const CAMPOS = ['eleccion', 'fecha', 'lat', 'lng', 'enlace', 'referencia', 'nombre', 'donde', 'seguro'] as const
@@ -85,5 +86,5 @@ function lugarDe(formulario: AnswerForm): LugarPropuesto {
   if (punto && !('mensaje' in punto)) return { ...comun, metodo: 'mapa', ...punto }
   return enlace === ''
     ? { ...comun, metodo: 'descripcion' }
-    : { ...comun, metodo: 'enlace', enlace: soloEnlace(enlace) }
+    : { ...comun, metodo: 'enlace', enlace: linkWithin(enlace) }
 }

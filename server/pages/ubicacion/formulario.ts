@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import type { LugarPropuesto } from '../../domain/ubicacion/solicitud.ts'
+import { linkWithin } from '../../platform/maps/links.ts'
 import { readForm } from '../form.ts'
 import { DESCRIPCION_CORTA, IMPRECISA_M, MINIMO_DE_DESCRIPCION, pedirPin } from './precision.ts'
 
@@ -32,12 +33,6 @@ export const leerFormulario = (req: Request): Promise<Formulario> => readForm(re
 
 /** Message shown if the recipient chose no location. */
 const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
-
-/**
- * Returns the link within the text that an app shares, which may put the name of the place before the link. A text
- * without a link is returned unchanged.
- */
-export const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
 /** Returns the fields that the recipient filled in. */
 export const valoresDe = ({
@@ -81,7 +76,7 @@ export function interpretarFormulario(formulario: Formulario): { lugar?: LugarPr
     return dado({ ...comun, metodo, ...punto })
   }
   if (enlace === '') fallas.push({ campo: 'lugar', mensaje: FALTA_LUGAR })
-  return dado({ ...comun, metodo: 'enlace', enlace: soloEnlace(enlace) })
+  return dado({ ...comun, metodo: 'enlace', enlace: linkWithin(enlace) })
 }
 
 /**

@@ -81,6 +81,13 @@ const CORTOS: readonly [sitio: RegExp, codigo: number][] = [
   [/^maps\.apple(?:\.com)?\/p\//, 2],
 ]
 
+/**
+ * Returns the link within a text that people or apps share, without a final punctuation mark. Apps put the name of the
+ * place before the link. A text without a link is returned unchanged.
+ */
+export const linkWithin = (texto: string): string =>
+  /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0].replace(/(?<![.,;!?])[.,;!?]+$/, '') ?? texto
+
 const resultado = (coordenadas?: Point): MapLink =>
   coordenadas ? { tipo: 'coordenadas', coordenadas } : { tipo: 'sin_coordenadas' }
 

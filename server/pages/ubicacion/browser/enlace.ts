@@ -1,6 +1,6 @@
 // Field for a map link. The browser reads the link as the server will, to show the pin and to report a wrong link at
 // once.
-import { MapLinkError, readMapLink } from '../../../platform/maps/links.ts'
+import { linkWithin, MapLinkError, readMapLink } from '../../../platform/maps/links.ts'
 import type { Point } from '../../../platform/maps/point.ts'
 import { culpar } from './formulario.ts'
 import type { LugarElegido } from './lugar.ts'
@@ -18,7 +18,7 @@ export interface CampoDeEnlace {
 /** Prepares the field for a map link. */
 export function prepararEnlace(lugar: LugarElegido): CampoDeEnlace {
   const enlace = document.querySelector<HTMLInputElement>('#enlace')!
-  const texto = () => soloEnlace(enlace.value.trim())
+  const texto = () => linkWithin(enlace.value.trim())
   const campo: CampoDeEnlace = {
     leer() {
       const leido = interpretar(texto())
@@ -41,12 +41,6 @@ export function prepararEnlace(lugar: LugarElegido): CampoDeEnlace {
   enlace.addEventListener('paste', () => setTimeout(campo.queFalta))
   return campo
 }
-
-/**
- * Returns the link within the text that an app shares, which may put the name of the place before the link. A text
- * without a link is returned unchanged.
- */
-const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
 /**
  * Returns the point that a link names, or the fault of the link. The point is undefined if the link must be followed to
