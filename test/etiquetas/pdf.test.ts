@@ -67,6 +67,31 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
   expect(texto).not.toContain('PRUEBA')
 })
 
+test('names and addresses in other scripts are in Latin letters, with a mark and its meaning', async () => {
+  const base = datos().destinatario
+  for (const [nombre, escrito] of [
+    ['김민수', 'GimMinSu*'],
+    ['王小明', 'WangXiaoMing*'],
+    ['محمد علي', 'mhmd ly*'],
+    ['سوق ٢٣', 'swq 23*'],
+    ['Дмитрий Иванов', 'Dmitriy Ivanov*'],
+    ['สมชาย', 'smchay*'],
+    ['नरेन्द्र', 'nrendr*'],
+    ['José 김', 'José Gim*'],
+    ['Ana 🏠👍🏽', 'Ana :house::thumbsup:*'],
+    ['👨‍👩‍👧', ':man::woman::girl:*'],
+  ] as const) {
+    const etiqueta = datos({
+      destinatario: { ...base, nombre, direccion: nombre, indicaciones: nombre, municipio: nombre },
+    })
+    const { texto } = leerPdf(await renderizarEtiquetas(MARCA, [etiqueta, datos()]))
+    expect(texto.split(escrito)).toHaveLength(5)
+    expect(texto.split('* Transcrito de otro alfabeto')).toHaveLength(2)
+    expect(texto).not.toMatch(/□|[^\p{Script=Latin}\p{Script=Common}]/u)
+  }
+  expect(leerPdf(await renderizarEtiquetas(MARCA, [datos()])).texto).not.toContain('Transcrito')
+})
+
 test('the bars that are drawn read as the code, with their quiet zones on the page', async () => {
   const [contenido] = leerPdf(await renderizarEtiquetas(MARCA, [datos({ modo: 'test' })])).contenidos
   const anchos = anchosDe(contenido!)

@@ -72,13 +72,15 @@ test('a test guide says so', async () => {
   expect(leerPdf(await componerPdf(datos({ modo: 'test' }))).texto).toContain('Guía de prueba')
 })
 
-test('shows what its fonts lack as a replacement, and words of right-to-left scripts in their order', async () => {
+test('transcribes what its fonts lack, says so, and shows words of right-to-left scripts in their order', async () => {
   const { texto } = leerPdf(
     await componerPdf(
       datos({ comercio: '김 Ñandú 👨‍👩‍👧', recibio: { nombre: 'שלום עולם', documento: null, relacion: 'Ω → ✓' } }),
     ),
   )
-  expect(texto).toMatch(/□.*Ñandú.*□/)
+  expect(texto).toContain('Gim Ñandú :man::woman::girl:*')
+  expect(texto).toContain('* Transcrito de otro alfabeto')
+  expect(texto).not.toContain('□')
   expect(texto).toMatch(/ם.*ל.*ו.*ע.* .*ם.*ו.*ל.*ש/)
   expect(texto).toMatch(/Ω.*→.*✓/)
 })

@@ -98,7 +98,8 @@ export async function renderizarEtiquetas(
     tamano: enCarta ? [CARTA.ancho, CARTA.alto] : [HOJA.ancho, HOJA.alto],
     etiquetado: false,
   })
-  const tipografia = createTypography(doc)
+  // Couriers read Latin script, even where a font has the letters of another one.
+  const tipografia = createTypography(doc, 'latin')
   const rotulada = abrirLogo(doc, marca)
   for (const [i, etiqueta] of etiquetas.entries()) {
     if (enCarta) enCasilla(doc, i % CARTA.casillas.length, () => dibujar(doc, tipografia, rotulada, etiqueta))
@@ -330,6 +331,15 @@ function contenidoYQr({ doc, tipografia, etiqueta }: Hoja, y: number): void {
   const caja = { ancho, alto: 44 }
   const texto = tipografia.ajustar(etiqueta.contenido?.trim() || '—', { interlineado: 1.2 }, [9, 8, 7, 6, 5.2], caja)
   abajo = tipografia.escribir(texto.lineas, X, abajo, texto.estilo)
+  if (tipografia.takeTranscribed()) {
+    const aviso = tipografia.partir(
+      '* Transcrito de otro alfabeto: el original está en el sistema',
+      { cuerpo: 6.4 },
+      ancho,
+      1,
+    )
+    tipografia.escribir(aviso, X, HOJA.alto - X - 18, { cuerpo: 6.4 })
+  }
   const nota = tipografia.partir('Siga su envío con el código QR', { cuerpo: 6.4 }, ancho, 1)
   if (!qr) return
   tipografia.escribir(nota, X, HOJA.alto - X - 9, { cuerpo: 6.4 })

@@ -76,7 +76,9 @@ function pie({ lienzo, datos }: PaginaDelPdf, numero: number, total: number): vo
   const y = HOJA.alto - HOJA.pie
   const estilo = { ...MENOR, cuerpo: 7 }
   lienzo.adorno(() => {
-    const [linea = ''] = lienzo.partir(`${datos.marca.nombre} · Guía ${inGroups(datos.guia)}`, estilo, ANCHO - 90, 1)
+    const aviso = lienzo.takeTranscribed() ? ' · * Transcrito de otro alfabeto' : ''
+    const titulo = `${datos.marca.nombre} · Guía ${inGroups(datos.guia)}${aviso}`
+    const [linea = ''] = lienzo.partir(titulo, estilo, ANCHO - 90, 1)
     lienzo.escribir([linea], X, y, estilo)
     lienzo.escribir([`Página ${numero} de ${total}`], X + ANCHO - 80, y, estilo, { ancho: 80, alinear: 'derecha' })
   })

@@ -1,3 +1,4 @@
+import anyAscii from 'any-ascii'
 import { type Font, useFont } from './fonts.ts'
 
 export interface TextStyle {
@@ -20,7 +21,10 @@ export interface TextOptions {
  */
 export interface Typography {
   medir(texto: string, estilo: TextStyle): number
-  /** Breaks a text into at most `maximo` lines no wider than `ancho`. «…» replaces the rest of the text. */
+  /**
+   * Breaks a text into at most `maximo` lines no wider than `ancho`. «…» replaces the rest of the text. Letters that
+   * cannot be shown are transcribed, and the text then ends with {@link TRANSCRIBED}.
+   */
   partir(texto: string, estilo: TextStyle, ancho: number, maximo: number): string[]
   /**
    * Finds the largest size of `cuerpos` (descending) at which the text fits into the box. If none fits, uses the
@@ -32,7 +36,15 @@ export interface Typography {
    * @returns the `y` below the last line
    */
   escribir(lineas: string[], x: number, y: number, estilo: TextStyle, escritura?: TextOptions): number
+  /** Reports whether a text was transcribed since the last call. */
+  takeTranscribed(): boolean
 }
+
+/** Mark at the end of a transcribed text. */
+export const TRANSCRIBED = '*'
+
+/** `latin`: letters of other scripts are transcribed. `fonts`: only letters that no font has. */
+export type Alphabet = 'latin' | 'fonts'
 
 export interface TextBox {
   ancho: number
@@ -55,6 +67,8 @@ const REEMPLAZO = '□'
 /** Invisible characters that would disturb the layout: controls, directions, joiners, variation selectors, tags. */
 const INVISIBLES =
   /[\p{Cc}\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]|\p{Variation_Selector}/gu
+/** Letters and digits that a reader of Latin script does not know. */
+const FOREIGN = /(?=[\p{L}\p{M}\p{N}])[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]|(?![0-9])\p{Nd}/u
 const LATIN = /^[\x20-\x7E\xA1-\xAC\xAE-\xFF]*$/
 const RTL = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/
 /**
@@ -65,25 +79,23 @@ const MARCAS = 4
 
 const grafemas = new Intl.Segmenter('es', { granularity: 'grapheme' })
 
-/**
- * Converts a text to one line of well-formed Unicode in NFC. Removes invisible characters and replaces each emoji
- * sequence with joiners by `□`.
- */
+/** Converts a text to one line of well-formed Unicode in NFC. Removes invisible characters and the skin tone of emoji. */
 export const cleanText = (texto: string): string =>
   texto
     .toWellFormed()
     .normalize('NFC')
     .replace(/[\s\u2028\u2029]+/g, ' ')
-    .replace(
-      /\p{Extended_Pictographic}(?:(?:\uFE0F|[\u{1F3FB}-\u{1F3FF}])*\u200D\p{Extended_Pictographic})+/gu,
-      REEMPLAZO,
-    )
+    .replace(/\p{Emoji_Modifier}/gu, '')
     .replace(INVISIBLES, '')
     .trim()
 
 export const lineHeight = ({ cuerpo, interlineado = 1.34 }: TextStyle): number => cuerpo * interlineado
 
-export function createTypography(doc: PDFKit.PDFDocument): Typography {
+/** Writes a grapheme with ASCII. The mark for an Arabic or Hebrew letter without a Latin counterpart is left out. */
+const inAscii = (grafema: string): string => (anyAscii(grafema) || REEMPLAZO).replace(/[`\s]+/g, '')
+
+export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = 'fonts'): Typography {
+  let transcribed = false
   const registradas = new Set<Font>()
   const tramosDe = new Map<string, Tramo[]>()
   const usar = (fuente: Font) => useFont(doc, fuente, registradas)
@@ -99,6 +111,19 @@ export function createTypography(doc: PDFKit.PDFDocument): Typography {
     const texto = [...grafema].slice(0, MARCAS).join('')
     if (LATIN.test(texto) || tiene('normal', texto)) return { fuente: 'normal', texto }
     return { fuente: 'otra', texto: tiene('otra', texto) ? texto : REEMPLAZO }
+  }
+
+  /** Transcribes the letters and emoji that the reader or the fonts do not know. */
+  function legible(texto: string): string {
+    if (LATIN.test(texto)) return texto
+    const escrito = [...grafemas.segment(texto)].map(({ segment }) => {
+      const ajeno = alphabet === 'latin' && FOREIGN.test(segment)
+      return ajeno || !(tiene('normal', segment) || tiene('otra', segment)) ? inAscii(segment) : segment
+    })
+    const visible = escrito.join('')
+    if (visible === texto) return texto
+    transcribed = true
+    return visible + TRANSCRIBED
   }
 
   /** Replaces a run by `□` if the font's shaper fails on its script, so that the document is still created. */
@@ -159,7 +184,7 @@ export function createTypography(doc: PDFKit.PDFDocument): Typography {
     const espacio = medir(' ', estilo)
     let linea = ''
     let usado = 0
-    const pendientes = cleanText(texto).split(' ').filter(Boolean).reverse()
+    const pendientes = legible(cleanText(texto)).split(' ').filter(Boolean).reverse()
     while (pendientes.length > 0 && lineas.length <= maximo) {
       const palabra = pendientes.pop()!
       const mide = medir(palabra, estilo)
@@ -224,7 +249,13 @@ export function createTypography(doc: PDFKit.PDFDocument): Typography {
     return y + lineas.length * alto
   }
 
-  return { medir, partir, ajustar, escribir }
+  function takeTranscribed(): boolean {
+    const taken = transcribed
+    transcribed = false
+    return taken
+  }
+
+  return { medir, partir, ajustar, escribir, takeTranscribed }
 }
 
 /**
