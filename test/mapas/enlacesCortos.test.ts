@@ -84,6 +84,16 @@ describe('follows the way', () => {
     expect(await resolver(CORTO)).toEqual(SIN)
   })
 
+  test("Apple's short link, and one that ends at a wide view", async () => {
+    const corto = 'https://maps.apple/p/U8rE9v8n8iVZjr'
+    cadena(corto, 'https://maps.apple.com/place?coordinate=14.6349,-90.5069&name=Casa')
+    expect(await resolver(corto)).toEqual(COORDENADAS)
+    const vista = `${G}/place/Mixco/@14.5063862,-90.3951103,10z`
+    cadena(CORTO, vista)
+    rutas.set(vista, paginaHtml('<title>Mixco</title>'))
+    expect(await resolver(CORTO)).toEqual(SIN)
+  })
+
   test('a geo: link', async () => {
     cadena(CORTO, 'geo:14.6349,-90.5069')
     expect(await resolver(CORTO)).toEqual(COORDENADAS)

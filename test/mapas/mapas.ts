@@ -32,7 +32,9 @@ export const paginaHtml = (cuerpo: string, cabeceras = {}): Respuesta => [
 
 /** The authority of the stand-in's certificate. */
 export const par = certificado(
-  ['maps.app.goo.gl', 'goo.gl', '*.google.com', 'google.com', '*.google.com.gt', 'waze.com'].map(paraNombre),
+  ['maps.app.goo.gl', 'goo.gl', '*.google.com', 'google.com', '*.google.com.gt', 'waze.com', 'maps.apple'].map(
+    paraNombre,
+  ),
 )
 
 /** One real https server that stands for every host, and a resolver of links for each test. */
