@@ -2,10 +2,10 @@ import { createReadStream, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { GuiaParaCrear, Recogida } from '@guias/sdk'
-import { ErrorDeHoja, type FilaDeHoja, leerHoja } from '@guias/sdk/hoja'
+import { COLUMNAS, type FallaDeFila, type FilaDeHoja, leerHoja } from '@guias/sdk/hoja'
 import { type Contexto, ErrorDeUso } from './orden.ts'
 import { porque } from './porque.ts'
-import { limpio } from './terminal.ts'
+import { explainSheet, type SheetRemedies } from './sheetErrors.ts'
 
 /**
  * Bytes per read of the file: about the size of one request. With larger reads, the progress would run ahead of the
@@ -13,16 +13,28 @@ import { limpio } from './terminal.ts'
  */
 const PEDAZO = 8_192
 
-/** Guide read from a batch file, with its row number under {@link FILA}, and the texts of a CSV under {@link VALORES}. */
+/**
+ * Maximum length of a line of JSON, in UTF-16 code units: more than a request of the service may have. Bounds the memory
+ * and the work on a file that has no line ends.
+ */
+const MAX_LINE = 2_097_152
+
+/**
+ * Guide read from a batch file, with its row number under {@link FILA}, and the texts of a CSV under {@link VALORES}. A
+ * row with {@link FALLAS} has no guide to send, only its reference.
+ */
 export type Fila = GuiaParaCrear & {
   [FILA]: number
   [VALORES]?: readonly string[]
+  [FALLAS]?: readonly FallaDeFila[]
 }
 /** Keys of a guide's row. `JSON.stringify` skips symbols, so they are never sent to the service. */
 export const FILA = Symbol('fila')
 export const VALORES = Symbol('valores')
+export const FALLAS = Symbol('fallas')
 
 export interface Origen {
+  /** Rows, read once. The file was read before, so that an error in a late row stops the batch before its first guide. */
   filas: AsyncIterable<Fila>
   /** Titles of the columns of a CSV; empty for JSON. */
   columnas: readonly string[]
@@ -49,65 +61,88 @@ export function tamanoDe(archivo: string): number {
 }
 
 /**
- * Opens a batch file. The extension selects the format: JSON, JSON lines or CSV. Errors in later rows are thrown while
- * `filas` is read.
+ * Opens a batch file. The extension selects the format: JSON, JSON lines or CSV. The file is read twice, piece by piece:
+ * nothing is created of a file that cannot be read to its end.
  *
- * @throws ErrorDeUso if the extension or a column is unknown, or if the JSON has no list of guides
+ * @throws ErrorDeUso if the extension or a column is unknown, if a row cannot be read, or if the JSON has no list
  */
 export async function abrirLote(archivo: string, contexto: Contexto): Promise<Origen> {
   const tipo = extname(archivo).toLowerCase()
   if (tipo === '.json') return abrirJson(archivo)
   if (tipo === '.jsonl' || tipo === '.ndjson') {
-    let leidos = 0
-    const trozos = createReadStream(archivo, { highWaterMark: PEDAZO, encoding: 'utf8' })
-    const filas = deJsonl(trozos, archivo, (cuantos) => {
-      leidos += cuantos
-    })
-    return { filas, ...SIN_COLUMNAS, leidos: () => leidos }
+    for await (const _ of abrirJsonl(archivo).filas);
+    return abrirJsonl(archivo)
   }
   if (tipo !== '.csv' && tipo !== '.txt' && tipo !== '.tsv') {
     throw new ErrorDeUso(`No sé leer ${archivo}: debe ser .csv, .json o .jsonl. Guarde la hoja de cálculo como CSV.`)
   }
-  return abrirCsv(archivo, contexto)
+  const abrir = await abridorDeCsv(archivo, contexto)
+  for await (const _ of (await abrir()).filas);
+  return abrir()
+}
+
+const BATCH_REMEDIES: SheetRemedies = {
+  columnas: 'Cambie sus nombres, diga qué campo son con --columnas, o pase --ignorar-otras.',
+  codificacion: ', o pase --codificacion windows-1252 si viene de Excel',
 }
 
 const SIN_COLUMNAS = { columnas: [], separador: ',' }
 
-async function abrirCsv(archivo: string, contexto: Contexto): Promise<Origen> {
-  const codificacion = contexto.texto('codificacion') ?? 'utf-8'
-  const bytes = createReadStream(archivo, { highWaterMark: PEDAZO })
-  try {
-    const { columnas, separador, filas } = await leerHoja(bytes, {
-      codificacion,
-      ignorarOtras: contexto.si('ignorar-otras'),
-    })
-    return { filas: conFilas(filas, archivo, codificacion), columnas, separador, leidos: () => bytes.bytesRead }
-  } catch (error) {
-    throw deHoja(error, archivo, codificacion)
+function abrirJsonl(archivo: string): Origen {
+  let leidos = 0
+  const trozos = createReadStream(archivo, { highWaterMark: PEDAZO, encoding: 'utf8' })
+  const filas = deJsonl(trozos, archivo, (cuantos) => {
+    leidos += cuantos
+  })
+  return { filas, ...SIN_COLUMNAS, leidos: () => leidos }
+}
+
+async function abridorDeCsv(archivo: string, contexto: Contexto): Promise<() => Promise<Origen>> {
+  const opciones = {
+    codificacion: contexto.texto('codificacion'),
+    columnas: leerColumnas(contexto.textos('columnas') ?? []),
+    ignorarOtras: contexto.si('ignorar-otras'),
+  }
+  return async () => {
+    const bytes = createReadStream(archivo, { highWaterMark: PEDAZO })
+    try {
+      const { columnas, separador, filas } = await leerHoja(bytes, opciones)
+      return { filas: conFilas(filas, archivo), columnas, separador, leidos: () => bytes.bytesRead }
+    } catch (error) {
+      throw explainSheet(error, archivo, BATCH_REMEDIES)
+    }
   }
 }
 
-async function* conFilas(filas: AsyncIterable<FilaDeHoja>, archivo: string, codificacion: string) {
-  try {
-    for await (const { fila, valores, guia } of filas) yield Object.assign(conFila(guia, fila), { [VALORES]: valores })
-  } catch (error) {
-    throw deHoja(error, archivo, codificacion)
-  }
-}
-
-/** Rewrites the message of an error about the sheet, with the file's name and this program's options. */
-function deHoja(error: unknown, archivo: string, codificacion: string): unknown {
-  if (!(error instanceof ErrorDeHoja)) return error
-  const mensaje = limpio(error.message)
-  if (error.motivo === 'vacia') return new ErrorDeUso(`${archivo} está vacío.`)
-  if (error.motivo === 'columnas') return new ErrorDeUso(`${mensaje}. Cambie sus nombres, o pase --ignorar-otras.`)
-  if (error.motivo === 'fila')
-    return new ErrorDeUso(`${archivo}, ${mensaje}. Corríjala y ejecútelo otra vez: lo que ya se creó no se duplica.`)
-  if (error.motivo === 'codificacion_desconocida' || error.motivo === 'columna_repetida')
-    return new ErrorDeUso(`${mensaje}.`)
-  return new ErrorDeUso(
-    `${archivo} no está en ${codificacion}: guárdelo como «CSV UTF-8», o pase --codificacion windows-1252 si viene de Excel.`,
+/**
+ * Reads the pairs of `--columnas`, such as `Tel. del cliente=telefono`. Without a field, the column is skipped.
+ *
+ * @throws ErrorDeUso if a text is no pair, or if its field does not exist
+ */
+function leerColumnas(pares: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pares.map((par) => {
+      const corte = par.lastIndexOf('=')
+      const [columna, campo] = [par.slice(0, Math.max(0, corte)).trim(), par.slice(corte + 1).trim()]
+      if (columna === '') throw new ErrorDeUso(`--columnas debe ser como «Tel. cliente=telefono» y llegó «${par}».`)
+      if (campo !== '' && !COLUMNAS.includes(campo))
+        throw new ErrorDeUso(`--columnas no conoce el campo «${campo}». Los que hay: ${COLUMNAS.join(', ')}.`)
+      return [columna, campo]
+    }),
   )
+}
+
+async function* conFilas(filas: AsyncIterable<FilaDeHoja>, archivo: string) {
+  try {
+    for await (const leida of filas) {
+      const guia = leida.ok
+        ? leida.guia
+        : { ...(leida.external_ref === undefined ? {} : { external_ref: leida.external_ref }), [FALLAS]: leida.fallas }
+      yield Object.assign(conFila(guia, leida.fila), { [VALORES]: leida.valores })
+    }
+  } catch (error) {
+    throw explainSheet(error, archivo, BATCH_REMEDIES)
+  }
 }
 
 async function abrirJson(archivo: string): Promise<Origen> {
@@ -149,6 +184,8 @@ async function* deJsonl(trozos: AsyncIterable<string>, archivo: string, alLeer: 
     alLeer(Buffer.byteLength(trozo))
     const lineas = (resto + trozo).split('\n')
     resto = lineas.pop() ?? ''
+    if (resto.length > MAX_LINE)
+      throw new ErrorDeUso(`${archivo}, línea ${fila + lineas.length + 1}: pasa de ${MAX_LINE} letras.`)
     for (const linea of lineas) yield* leer(linea)
   }
   yield* leer(resto)

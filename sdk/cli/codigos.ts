@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { createReadStream } from 'node:fs'
 import { ErrorApi } from '@guias/sdk'
-import { leerCsv } from '@guias/sdk/hoja'
+import { leerTabla, type Tabla } from '@guias/sdk/hoja'
 import { type Contexto, ErrorDeUso, type Opciones } from './orden.ts'
 import { porque } from './porque.ts'
+import { explainSheet } from './sheetErrors.ts'
 import { avisar, limpio, pintarAviso } from './terminal.ts'
 
 export const OPCION_DE_CODIGOS: Opciones = {
@@ -30,7 +32,7 @@ export async function leerCodigos(contexto: Contexto): Promise<string[]> {
   if (archivo !== undefined && dados.length > 0) {
     throw new ErrorDeUso(`Los códigos vienen de --archivo o de la orden, no de ambos: quite «${dados[0]}» o --archivo.`)
   }
-  const codigos = archivo === undefined ? dados : await deTexto(leerEntrada(archivo))
+  const codigos = archivo === undefined ? dados : await deBytes(await leerEntrada(archivo), archivo)
   const unicos = new Map(codigos.filter((uno) => uno.trim()).map((uno) => [canonico(uno), uno.trim()]))
   if (unicos.size > 0) return [...unicos.values()]
   throw new ErrorDeUso(
@@ -40,35 +42,71 @@ export async function leerCodigos(contexto: Contexto): Promise<string[]> {
   )
 }
 
+/** Maximum size of a file of codes or places, in bytes. It holds some million codes. */
+const MAX_INPUT = 67_108_864
+
+const nombrarEntrada = (archivo: string) => (archivo === '-' ? 'la entrada' : archivo)
+
 /**
  * Reads a whole file, or standard input for `-`.
  *
- * @throws ErrorDeUso if the file cannot be read
+ * @throws ErrorDeUso if the file cannot be read or is too large
  */
-export function leerEntrada(archivo: string): string {
+export async function leerEntrada(archivo: string): Promise<Buffer> {
+  const trozos: Buffer[] = []
+  let total = 0
   try {
-    return readFileSync(archivo === '-' ? 0 : archivo, 'utf8').replace(/^\uFEFF/, '')
+    for await (const trozo of archivo === '-' ? process.stdin : createReadStream(archivo)) {
+      trozos.push(trozo)
+      total += trozo.length
+      if (total > MAX_INPUT) break
+    }
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer ${archivo === '-' ? 'la entrada' : archivo}: ${porque(error)}.`)
+    throw new ErrorDeUso(`No se pudo leer ${nombrarEntrada(archivo)}: ${porque(error)}.`)
   }
+  if (total <= MAX_INPUT) return Buffer.concat(trozos)
+  throw new ErrorDeUso(`${nombrarEntrada(archivo)} pasa de ${MAX_INPUT / 1_048_576} MB: divídalo en varios.`)
+}
+
+const CODIGO = /^(?:[\dA-Z]{4}[\s-]?){2}[\dA-Z]{4}$/i
+
+/**
+ * Opens a table of guides. The column of their codes is the last of the name `guia`: a file of results begins with the
+ * columns of the original file, one of which may have that name.
+ *
+ * @throws ErrorDeUso if the bytes are no table
+ */
+export async function abrirTabla(bytes: Uint8Array, archivo: string): Promise<Tabla> {
+  const explicar = (error: unknown) => {
+    throw explainSheet(error, nombrarEntrada(archivo))
+  }
+  // Excel saves a table that it changed in windows-1252.
+  const codificacion = isUtf8(bytes) ? 'utf-8' : 'windows-1252'
+  const { filas, ...tabla } = await leerTabla(bytes, { codificacion, reconocible: ['guia', CODIGO] }).catch(explicar)
+  const explicadas = async function* () {
+    try {
+      yield* filas
+    } catch (error) {
+      explicar(error)
+    }
+  }
+  return { ...tabla, filas: explicadas() }
 }
 
 /**
  * Reads codes from JSON (a list, or one object per line), from a table with a column `guia`, or from plain codes. A row
  * without a code gives an empty text, which {@link leerCodigos} drops.
  */
-async function deTexto(texto: string): Promise<string[]> {
+async function deBytes(bytes: Uint8Array, archivo: string): Promise<string[]> {
+  // PowerShell writes JSON in UTF-16.
+  const texto = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes)
   if (/^\s*[[{]/.test(texto)) return deJson(texto)
-  const filas: string[][] = []
-  for await (const fila of leerCsv(trozo(texto))) filas.push(fila)
-  // A file with a batch's results begins with the columns of the original file, one of which may also be named «guia».
-  const columna = filas[0]?.findLastIndex((titulo) => titulo.trim().toLowerCase() === 'guia') ?? -1
-  return columna < 0 ? filas.flat() : filas.slice(1).map((fila) => fila[columna] ?? '')
-}
-
-/** Yields a text as a whole, for readers of streams. */
-export async function* trozo(texto: string) {
-  yield texto
+  if (texto.trim() === '') return []
+  const { columnas, campos, filas } = await abrirTabla(bytes, archivo)
+  const columna = campos.lastIndexOf('guia')
+  const codigos = columna < 0 ? [...columnas] : []
+  for await (const { valores } of filas) codigos.push(...(columna < 0 ? valores : [valores[columna] ?? '']))
+  return codigos
 }
 
 function deJson(texto: string): string[] {

@@ -8,9 +8,9 @@ import {
   ErrorNoAutenticado,
   type ResultadoDeMuchas,
 } from '@guias/sdk'
-import { escribirCsv, leerRecogida } from '@guias/sdk/hoja'
+import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
 import { decirAdvertencia } from './advertencias.ts'
-import { abrirLote, FILA, type Fila, type Origen, tamanoDe, VALORES } from './archivoDeLote.ts'
+import { abrirLote, FALLAS, FILA, type Fila, type Origen, tamanoDe, VALORES } from './archivoDeLote.ts'
 import { fijarTelefono, OPCIONES_DE_RECOGIDA, opcionDe, opcionDePais } from './campos.ts'
 import { decirFalla, nombrarCampo } from './errores.ts'
 import { Grupos } from './grupos.ts'
@@ -39,8 +39,10 @@ borra otro. Si se interrumpe, ejecútelo otra vez: con external_ref en cada fila
 las que ya existen vuelven como repetidas. Las fallas iguales se cuentan juntas.
 
 El CSV lleva los nombres en la primera línea («Pedido», «Nombre» y «Latitud»
-también sirven); separan «,», «;» o tabuladores. Los resultados llevan primero
+también sirven); separan «,», «;», «|» o tabuladores. Los resultados llevan primero
 sus columnas, con su mismo separador. Las filas vacías se saltan.
+Con unas comillas mal puestas no se crea ninguna. Una fila dañada por la hoja de
+cálculo (5512345.0, 1.23E+12, #REF!) o con la external_ref de otra no se crea.
 Columnas obligatorias: telefono, departamento, municipio. Además: external_ref
 (su número de pedido), pais, destinatario, direccion, indicaciones, contenido,
 lat, lng, maps_url, recogida_nombre, recogida_lat, recogida_lng,
@@ -55,6 +57,11 @@ como canal=web; tienda=12).`,
     referencias: {
       valor: '<prefijo>',
       dice: 'da a las filas sin external_ref la de <prefijo>-<número de fila>; con el mismo prefijo y el mismo archivo, repetir no duplica',
+    },
+    columnas: {
+      valor: '<nombre=campo>',
+      dice: 'qué campo es una columna que se llama de otro modo: Tel.=telefono; varias, separadas por comas',
+      varias: true,
     },
     'ignorar-otras': { dice: 'pasa por alto las columnas que no conoce' },
     codificacion: {
@@ -81,6 +88,7 @@ como canal=web; tienda=12).`,
     const creacion = api.guias.crearMuchas(preparar(origen.filas, contexto), {
       recogida: leerRecogida((campo) => contexto.texto(opcionDe(campo))) ?? origen.recogida,
       ...(contexto.si('estricto') ? { estricto: true } : {}),
+      aGuia: exigirSana,
       concurrencia,
       signal: contexto.signal,
       reintentos: REINTENTOS,
@@ -162,6 +170,22 @@ async function* preparar(filas: AsyncIterable<Fila>, contexto: Contexto) {
     if (departamento !== undefined && !fila.departamento) fila.departamento = departamento
     yield fijarTelefono(fila, contexto.texto('pais'))
   }
+}
+
+/** Error of a row that is never sent, because a spreadsheet damaged it. */
+class ErrorDeFila extends Error {
+  override name = 'ErrorDeFila'
+  readonly fallas: readonly FallaDeFila[]
+
+  constructor(fallas: readonly FallaDeFila[]) {
+    super('The row is damaged')
+    this.fallas = fallas
+  }
+}
+
+function exigirSana(fila: Fila): Fila {
+  if (fila[FALLAS]) throw new ErrorDeFila(fila[FALLAS])
+  return fila
 }
 
 const CABECERA = ['fila', 'external_ref', 'ok', 'guia', 'estado', 'repetida', 'error', 'detalle', 'advertencias']
@@ -267,6 +291,15 @@ function leerFalla({ error, entrada }: Extract<ResultadoDeMuchas<Fila>, { ok: fa
       return { clase, texto: falta ? `falta ${nombrarCampo(falla.campo)}` : decirFalla(falla) }
     })
     return { codigo: error.codigo, fallas }
+  }
+  if (error.cause instanceof ErrorDeFila) {
+    const fallas = error.cause.fallas.map(
+      ({ campo, mensaje }): Dicha => ({
+        clase: `dañada ${campo}`,
+        texto: decirFalla({ campo, mensaje }),
+      }),
+    )
+    return { codigo: 'validacion', fallas }
   }
   const codigo = error instanceof ErrorApi ? error.codigo : error.name
   const sinReferencia = error.name === 'ErrorGuias' && !entrada.external_ref

@@ -1,8 +1,8 @@
 import type { Guia, Guias, UbicacionParaConfirmar } from '@guias/sdk'
-import { guiaDeCampos, leerCsv, normalizarColumna } from '@guias/sdk/hoja'
+import { guiaDeCampos } from '@guias/sdk/hoja'
 import { avisarAdvertencias } from './advertencias.ts'
 import { opcionDe } from './campos.ts'
-import { conCada, leerCodigos, leerEntrada, trozo } from './codigos.ts'
+import { abrirTabla, canonico, conCada, leerCodigos, leerEntrada } from './codigos.ts'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { avisar, decir, limpio, pintar } from './terminal.ts'
 
@@ -91,24 +91,23 @@ async function leerLugares(contexto: Contexto): Promise<Map<string, UbicacionPar
   }
   if (contexto.posicionales.length > 0 || opciones.length > 0)
     throw new ErrorDeUso('Las guías y los lugares vienen de --archivo o de la orden, no de ambos: quite uno.')
-  return deTabla(leerEntrada(archivo), archivo)
+  return deTabla(await leerEntrada(archivo), archivo)
 }
 
-async function deTabla(texto: string, archivo: string): Promise<Map<string, UbicacionParaConfirmar>> {
+async function deTabla(bytes: Uint8Array, archivo: string): Promise<Map<string, UbicacionParaConfirmar>> {
   const lugares = new Map<string, UbicacionParaConfirmar>()
-  let campos: string[] | undefined
-  let fila = 0
-  for await (const valores of leerCsv(trozo(texto))) {
-    fila++
-    if (!campos) {
-      campos = valores.map(normalizarColumna)
-      if (!campos.includes('guia'))
-        throw new ErrorDeUso(`${archivo} debe tener las columnas guia, lat y lng, o maps_url.`)
-      continue
-    }
-    const cual = (campo: string) => valores[campos!.lastIndexOf(campo)]
+  const filasDe = new Map<string, number>()
+  const { campos, filas } = await abrirTabla(bytes, archivo)
+  if (!campos.includes('guia')) throw new ErrorDeUso(`${archivo} debe tener las columnas guia, lat y lng, o maps_url.`)
+  for await (const { fila, valores } of filas) {
+    const cual = (campo: string) => valores[campos.lastIndexOf(campo)]
     const guia = cual('guia')?.trim()
-    if (guia) lugares.set(guia, lugarDe(cual, `${archivo}, fila ${fila}: `))
+    if (!guia) continue
+    const otra = filasDe.get(canonico(guia))
+    if (otra !== undefined)
+      throw new ErrorDeUso(`${archivo}, fila ${fila}: la guía ${limpio(guia)} ya está en la fila ${otra}: deje una.`)
+    filasDe.set(canonico(guia), fila)
+    lugares.set(guia, lugarDe(cual, `${archivo}, fila ${fila}: `))
   }
   if (lugares.size > 0) return lugares
   throw new ErrorDeUso(`${archivo} no trae ningún código de guía.`)

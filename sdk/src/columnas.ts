@@ -14,13 +14,19 @@ export const COLUMNAS: readonly string[] = [...CAMPOS_DE_GUIA, 'pais', ...CAMPOS
 
 /** Names that shops give to columns, besides the contract's own. */
 const OTROS_NOMBRES: Readonly<Record<string, readonly string[]>> = {
-  external_ref: ['pedido', 'numero_de_pedido', 'num_pedido', 'no_pedido', 'n_pedido', 'id_pedido', 'orden', 'order'],
-  telefono: ['celular', 'movil', 'whatsapp', 'tel', 'telefono_del_cliente', 'phone'],
+  external_ref: [
+    ...['pedido', 'numero_de_pedido', 'num_pedido', 'no_pedido', 'n_pedido', 'id_pedido', 'orden', 'numero_de_orden'],
+    ...['no_orden', 'n_orden', 'id_orden', 'order', 'order_id', 'order_number'],
+  ],
+  telefono: [
+    ...['celular', 'movil', 'whatsapp', 'tel', 'telefono_del_cliente', 'telefono_cliente', 'numero_de_telefono'],
+    ...['no_telefono', 'n_telefono', 'phone'],
+  ],
   destinatario: ['nombre', 'cliente', 'nombre_del_cliente', 'nombre_completo', 'nombre_del_destinatario', 'name'],
   departamento: ['depto'],
   municipio: ['ciudad', 'city'],
-  direccion: ['direccion_de_entrega', 'domicilio', 'address'],
-  indicaciones: ['notas', 'nota', 'observaciones', 'comentarios'],
+  direccion: ['direccion_de_entrega', 'direccion_completa', 'domicilio', 'address'],
+  indicaciones: ['notas', 'nota', 'observaciones', 'comentarios', 'instrucciones', 'indicaciones_de_entrega'],
   contenido: ['producto', 'productos', 'articulos', 'descripcion'],
   lat: ['latitud', 'latitude'],
   lng: ['longitud', 'longitude', 'lon', 'long'],
@@ -28,19 +34,27 @@ const OTROS_NOMBRES: Readonly<Record<string, readonly string[]>> = {
 }
 const CAMPO_DE = new Map(Object.entries(OTROS_NOMBRES).flatMap(([campo, otros]) => otros.map((otro) => [otro, campo])))
 
+/** Maximum length of a title. A longer title is a text of the table. */
+const MAX_TITLE = 200
+
+/** Title of a column without accents, signs, notes in parentheses and letter case; words are joined by `_`. */
+export const nameOf = (title: string) =>
+  title
+    .slice(0, MAX_TITLE)
+    .normalize('NFD')
+    .replace(/\([^()]*\)|[\p{M}\p{Cf}ºª°#*:¿?]/gu, '')
+    .trim()
+    .toLowerCase()
+    .replace(/[\s.-]+/g, '_')
+    .replace(/^_|_$/g, '')
+
 /**
  * Da el campo que nombra el título de una columna: `telefono` por «Teléfono» o «Celular», `recogida_lat` por
  * «recogida.lat», `external_ref` por «External Ref», «Pedido» o «N.º de pedido».
  */
 export function normalizarColumna(titulo: string): string {
-  const nombre = titulo
-    .normalize('NFD')
-    .replace(/[\p{M}º°#]/gu, '')
-    .trim()
-    .toLowerCase()
-    .replace(/[\s.-]+/g, '_')
-    .replace(/^_|_$/g, '')
-  return CAMPO_DE.get(nombre) ?? CAMPO_DE.get(nombre.replace(/^n_de_/, 'n_')) ?? nombre
+  const nombre = nameOf(titulo)
+  return CAMPO_DE.get(nombre) ?? CAMPO_DE.get(nombre.replace(/^(n|no|num)_de_/, '$1_')) ?? nombre
 }
 
 /**
@@ -89,7 +103,11 @@ function poner(
   const texto = valor(campo)?.trim()
   if (!texto) return
   if (campo === 'metadatos') en[nombre] = leerMetadatos(texto) ?? texto
-  else
-    en[nombre] =
-      /^(lat|lng)$/.test(nombre) && /^[+-]?\d+([.,]\d+)?$/.test(texto) ? Number(texto.replace(',', '.')) : texto
+  else en[nombre] = /^(lat|lng)$/.test(nombre) ? leerGrados(texto) : texto
+}
+
+/** Reads a number, also with a decimal comma or a typographic minus; returns another text as it is. */
+function leerGrados(texto: string): number | string {
+  const numero = texto.replace(/^[−–]/, '-')
+  return /^[+-]?\d+([.,]\d+)?$/.test(numero) ? Number(numero.replace(',', '.')) : texto
 }

@@ -1,6 +1,8 @@
-import { COLUMNAS, guiaDeCampos, normalizarColumna } from './columnas.js'
-import { leerCsv } from './csv.js'
+import { COLUMNAS, guiaDeCampos } from './columnas.js'
+import { damageOf } from './damage.js'
 import type { GuiaParaCrear } from './generado/types.gen.js'
+import { ErrorDeHoja } from './sheetError.js'
+import { type FilaDeTabla, leerTabla, type OpcionesDeTabla, type Tabla } from './table.js'
 
 export {
   COLUMNAS,
@@ -11,151 +13,148 @@ export {
   normalizarColumna,
 } from './columnas.js'
 export { escribirCsv, leerCsv } from './csv.js'
-
-/** Error de una hoja que no se puede leer. El mensaje dice por qué y qué hacer, sin el nombre del archivo. */
-export class ErrorDeHoja extends Error {
-  override name = 'ErrorDeHoja'
-
-  /** Motivo por el que no se puede leer. `codificacion`: los bytes no están en la que se dijo. */
-  readonly motivo: 'codificacion' | 'codificacion_desconocida' | 'columnas' | 'columna_repetida' | 'fila' | 'vacia'
-
-  constructor(mensaje: string, motivo: ErrorDeHoja['motivo'], opciones?: ErrorOptions) {
-    super(mensaje, opciones)
-    this.motivo = motivo
-  }
-}
+export { ErrorDeHoja } from './sheetError.js'
+export { type FilaDeTabla, leerTabla, type OpcionesDeTabla, type Tabla } from './table.js'
 
 /** Opciones de {@link leerHoja}. */
-export interface OpcionesDeHoja {
-  /** Codificación de la hoja, si no es UTF-8; la de Excel suele ser `windows-1252`. UTF-16 se reconoce por su marca. */
-  codificacion?: string | undefined
+export interface OpcionesDeHoja extends Pick<OpcionesDeTabla, 'codificacion' | 'columnas'> {
   /** Verdadero para pasar por alto las columnas que no conoce, en vez de rechazar la hoja. */
   ignorarOtras?: boolean | undefined
 }
 
-/** Fila de una hoja. */
-export interface FilaDeHoja {
-  /** Número de la fila, como lo muestra una hoja de cálculo: la de los nombres es la 1. */
-  fila: number
-  /** Textos de la fila, como venían. */
-  valores: string[]
+/** Lo que una hoja de cálculo, o quien la guardó, dañó en una fila. */
+export interface FallaDeFila {
+  /** Campo de la guía, como `external_ref`; vacío si es de la fila entera. */
+  campo: string
+  /** Qué tiene y qué hacer. */
+  mensaje: string
+}
+
+/** Fila de la que se pudo leer una guía. */
+export interface FilaLeida extends FilaDeTabla {
+  ok: true
   /** Guía que la fila pide, sin lo que está vacío. */
   guia: GuiaParaCrear
 }
 
+/** Fila que no se debe enviar: su guía llevaría un dato dañado, o sería la repetición de otra. */
+export interface FilaConFallas extends FilaDeTabla {
+  ok: false
+  fallas: FallaDeFila[]
+  /** La referencia que la fila trae. */
+  external_ref: string | undefined
+}
+
+/** Fila de una hoja; `ok` dice si se pudo leer su guía. */
+export type FilaDeHoja = FilaLeida | FilaConFallas
+
 /** Hoja de guías que se está leyendo. */
-export interface Hoja {
-  /** Lo que separa las columnas: coma, punto y coma o tabulador. */
-  separador: string
-  /** Nombres de las columnas, como venían. */
-  columnas: string[]
-  /** Filas con datos; las vacías se saltan. Se recorren una sola vez. Lanza {@link ErrorDeHoja} por una fila que no cabe. */
+export interface Hoja extends Omit<Tabla, 'filas'> {
+  /** Filas con datos; las vacías se saltan. Se recorren una sola vez. Lanza {@link ErrorDeHoja} por unas comillas mal puestas. */
   filas: AsyncIterable<FilaDeHoja>
 }
 
+/** Shape of the texts that stand in a column of telephones. */
+const TELEPHONE = /^\+?(?:[\s().-]*\d){7,15}$/
+
 /**
  * Lee una hoja de guías en CSV, en Node y en un navegador. Lee también las de Excel: con `;`, con su línea `sep=;`, en
- * UTF-16 y con filas vacías. Conoce los nombres que una tienda da a las columnas («Pedido», «Nombre», «Latitud»).
+ * UTF-16 y con filas vacías. Conoce los nombres que una tienda da a las columnas («Pedido», «Nombre», «Latitud»). Una fila
+ * con un dato dañado (`1.23457E+12`, `#REF!`), con más campos que columnas, o con la referencia de otra, dice sus fallas.
  *
  * ```ts
  * const { filas } = await leerHoja(createReadStream('pedidos.csv')) // en una página: leerHoja(input.files[0])
- * for await (const r of api.guias.crearMuchas(filas, { aGuia: ({ guia }) => guia })) …
+ * for await (const r of api.guias.crearMuchas(filas, { aGuia: guiaDeFila })) …
  * ```
  *
- * @throws {ErrorDeHoja} si está vacía, en otra codificación, o con columnas que no conoce
+ * @throws {ErrorDeHoja} si está vacía, en otra codificación, con columnas que no conoce o con unas comillas mal puestas
  */
 export async function leerHoja(
   origen: Blob | Uint8Array | AsyncIterable<Uint8Array>,
-  { codificacion = 'utf-8', ignorarOtras = false }: OpcionesDeHoja = {},
+  { ignorarOtras = false, ...opciones }: OpcionesDeHoja = {},
 ): Promise<Hoja> {
-  let separador = ','
-  const filas = leerCsv(descifrar(trozosDe(origen), codificacion), (uno) => {
-    separador = uno
+  const table = await leerTabla(origen, { ...opciones, reconocible: ['telefono', TELEPHONE] })
+  const columns = checkColumns(table, ignorarOtras)
+  return { ...table, filas: readRows(table, columns) }
+}
+
+/**
+ * Da la guía de una fila, para `crearMuchas`.
+ *
+ * @throws {ErrorDeHoja} con sus fallas, si la fila las tiene
+ */
+export function guiaDeFila(fila: FilaDeHoja): GuiaParaCrear {
+  if (fila.ok) return fila.guia
+  const mensajes = fila.fallas.map(({ campo, mensaje }) => (campo ? `${campo}: ${mensaje}` : mensaje))
+  throw new ErrorDeHoja(`fila ${fila.fila}: ${mensajes.join('; ')}`, 'fila')
+}
+
+const MAX_NAMED = 10
+const MAX_TITLE = 60
+const quoted = (title: string) => `«${title.trim().slice(0, MAX_TITLE)}»`
+
+/** Returns the index of each field's column. */
+function checkColumns({ columnas, campos }: Tabla, ignorarOtras: boolean): Map<string, number> {
+  const known = new Set(COLUMNAS)
+  const others = columnas.filter((_, i) => campos[i] !== '' && !known.has(campos[i]!))
+  if (others.length > 0 && !ignorarOtras) {
+    const names = others.slice(0, MAX_NAMED).map(quoted).join(', ')
+    const more = others.length > MAX_NAMED ? ` y otras ${others.length - MAX_NAMED}` : ''
+    const which = `${others.length === 1 ? 'la columna' : 'las columnas'} ${names}${more}`
+    throw new ErrorDeHoja(`No conozco ${which}. Las que conozco: ${COLUMNAS.join(', ')}`, 'columnas')
+  }
+  const columns = new Map<string, number>()
+  for (const [i, field] of campos.entries()) {
+    if (!known.has(field)) continue
+    const first = columns.get(field)
+    if (first !== undefined) {
+      const [one, other] = [quoted(columnas[first]!), quoted(columnas[i]!)]
+      const what = one === other ? `La columna ${one} está dos veces` : `${one} y ${other} son la misma columna`
+      throw new ErrorDeHoja(`${what} (${field}): deje una`, 'columna_repetida')
+    }
+    columns.set(field, i)
+  }
+  return columns
+}
+
+/** Number of references that are remembered, to find those of two rows: the rows that a sheet of Excel can have. */
+const MAX_REFERENCES = 1_048_576
+
+async function* readRows(table: Tabla, columns: ReadonlyMap<string, number>): AsyncGenerator<FilaDeHoja> {
+  const rowsOf = new Map<string, number>()
+  for await (const row of table.filas) {
+    const { fila, valores } = row
+    const textOf = (field: string) => valores[columns.get(field) ?? -1]
+    const external_ref = textOf('external_ref')?.trim() || undefined
+    const surplus = surplusOf(valores, table)
+    const fallas = surplus ? [{ campo: '', mensaje: surplus }] : damagesOf(textOf, columns)
+    if (external_ref && !fallas.some(({ campo }) => campo === 'external_ref')) {
+      const reference = external_ref.normalize()
+      const first = rowsOf.get(reference)
+      const mensaje = `es la de la fila ${first}: si es otro envío, ponga otra; si no, quite una de las dos filas`
+      if (first !== undefined) fallas.push({ campo: 'external_ref', mensaje })
+      else if (rowsOf.size < MAX_REFERENCES) rowsOf.set(reference, fila)
+    }
+    yield fallas.length > 0
+      ? { ok: false, ...row, fallas, external_ref }
+      : { ok: true, ...row, guia: guiaDeCampos(textOf) }
+  }
+}
+
+/** Says which text of a row belongs to no column, and the remedy. */
+function surplusOf(valores: readonly string[], { columnas, separador }: Tabla): string | undefined {
+  const at = valores.findIndex((value, i) => value.trim() !== '' && !columnas[i]?.trim())
+  if (at < 0) return undefined
+  const count = valores.reduce((last, value, i) => (value.trim() ? i + 1 : last), 0)
+  const remedy = `ponga entre comillas el texto que lleva ${separador === '\t' ? 'un tabulador' : `«${separador}»`}`
+  return count > columnas.length
+    ? `trae ${count} campos y la primera línea ${columnas.length}: ${remedy}`
+    : `trae ${quoted(valores[at]!)} en la columna ${at + 1}, que no tiene nombre: póngaselo, o ${remedy}`
+}
+
+function damagesOf(textOf: (field: string) => string | undefined, columns: ReadonlyMap<string, number>): FallaDeFila[] {
+  return [...columns.keys()].flatMap((campo) => {
+    const mensaje = damageOf(campo, textOf(campo)?.trim() ?? '')
+    return mensaje ? [{ campo, mensaje }] : []
   })
-  const { value: columnas } = await filas.next().catch(rechazarFila(1))
-  if (!columnas) throw new ErrorDeHoja('está vacía', 'vacia')
-  const campos = revisarColumnas(columnas, ignorarOtras)
-  return { separador, columnas, filas: leerFilas(filas, campos) }
-}
-
-function revisarColumnas(columnas: readonly string[], ignorarOtras: boolean): string[] {
-  const campos = columnas.map(normalizarColumna)
-  const ajenas = columnas.filter((_, i) => !COLUMNAS.includes(campos[i]!))
-  if (ajenas.length > 0 && !ignorarOtras) {
-    const cuales = `${ajenas.length === 1 ? 'la columna' : 'las columnas'} «${ajenas.map((una) => una.trim()).join('», «')}»`
-    throw new ErrorDeHoja(`No conozco ${cuales}. Las que conozco: ${COLUMNAS.join(', ')}`, 'columnas')
-  }
-  const segunda = campos.findIndex((campo, i) => COLUMNAS.includes(campo) && campos.indexOf(campo) !== i)
-  if (segunda >= 0) {
-    const [una, otra] = [columnas[campos.indexOf(campos[segunda]!)]!, columnas[segunda]!]
-    const que = una === otra ? `La columna «${una}» está dos veces` : `«${una}» y «${otra}» son la misma columna`
-    throw new ErrorDeHoja(`${que} (${campos[segunda]}): deje una`, 'columna_repetida')
-  }
-  return campos
-}
-
-async function* leerFilas(filas: AsyncIterable<string[]>, campos: readonly string[]) {
-  let fila = 1
-  try {
-    for await (const valores of filas) {
-      fila++
-      if (valores.every((valor) => valor.trim() === '')) continue
-      if (valores.slice(campos.length).some((valor) => valor !== ''))
-        throw new SyntaxError(`trae ${valores.length} campos y la primera línea ${campos.length}`)
-      yield { fila, valores, guia: guiaDeCampos((campo) => valores[campos.indexOf(campo)]) }
-    }
-  } catch (error) {
-    rechazarFila(fila)(error)
-  }
-}
-
-const rechazarFila = (fila: number) => (error: unknown) => {
-  if (!(error instanceof SyntaxError)) throw error
-  throw new ErrorDeHoja(`fila ${fila}: ${error.message}`, 'fila', { cause: error })
-}
-
-async function* trozosDe(origen: Blob | Uint8Array | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  if (origen instanceof Uint8Array) yield origen
-  else if ('arrayBuffer' in origen) yield new Uint8Array(await origen.arrayBuffer())
-  else yield* origen
-}
-
-/** Decodes a file piece by piece. A byte order mark of UTF-16 takes precedence over the given encoding. */
-async function* descifrar(trozos: AsyncIterable<Uint8Array>, codificacion: string): AsyncIterable<string> {
-  let principio = new Uint8Array()
-  let decodificador: TextDecoder | undefined
-  try {
-    for await (const trozo of trozos) {
-      if (decodificador) {
-        yield decodificador.decode(trozo, { stream: true })
-        continue
-      }
-      principio = unir(principio, trozo)
-      if (principio.length < 2) continue
-      decodificador = abrir(principio, codificacion)
-      yield decodificador.decode(principio, { stream: true })
-    }
-    yield decodificador ? decodificador.decode() : abrir(principio, codificacion).decode(principio)
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new ErrorDeHoja(`no está en ${codificacion}`, 'codificacion', { cause: error })
-  }
-}
-
-function unir(una: Uint8Array, otra: Uint8Array): Uint8Array<ArrayBuffer> {
-  const juntas = new Uint8Array(una.length + otra.length)
-  juntas.set(una)
-  juntas.set(otra, una.length)
-  return juntas
-}
-
-function abrir([una, otra]: Uint8Array, codificacion: string): TextDecoder {
-  const marca = una === 0xff && otra === 0xfe ? 'utf-16le' : una === 0xfe && otra === 0xff ? 'utf-16be' : undefined
-  try {
-    return new TextDecoder(marca ?? codificacion, { fatal: true })
-  } catch (error) {
-    const remedio = 'pruebe utf-8 o windows-1252'
-    const mensaje = `No conozco la codificación «${codificacion}»: ${remedio}`
-    throw new ErrorDeHoja(mensaje, 'codificacion_desconocida', { cause: error })
-  }
 }

@@ -263,7 +263,6 @@ describe('guias lote', () => {
     ['columnas.csv', 'telefono,color,talla\n', [], '«color», «talla»'],
     ['doble.csv', 'telefono,Teléfono\n', [], 'son la misma columna'],
     ['vacio.csv', '', [], 'vacío'],
-    ['larga.csv', 'telefono,municipio\n1,2,3\n', [], 'fila 2: trae 3 campos'],
     ['comillas.csv', 'telefono\n"1\n', [], 'comillas'],
     ['excel.csv', Buffer.from('telefono;direcci\xf3n\n', 'latin1'), [], '--codificacion windows-1252'],
     ['rara.csv', 'telefono\n', ['--codificacion', 'klingon'], 'klingon'],

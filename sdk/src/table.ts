@@ -1,0 +1,94 @@
+import { nameOf, normalizarColumna } from './columnas.js'
+import { leerCsv } from './csv.js'
+import { swallowsRows } from './damage.js'
+import { decode, piecesOf } from './encoding.js'
+import { ErrorDeHoja } from './sheetError.js'
+
+/** Opciones de {@link leerTabla}. */
+export interface OpcionesDeTabla {
+  /** Codificación del archivo, si no es UTF-8; la de Excel suele ser `windows-1252`. UTF-16 se reconoce por su marca. */
+  codificacion?: string | undefined
+  /** Campo de cada columna que se llama de otro modo: `{ 'Tel.': 'telefono' }`. Un texto vacío pasa la columna por alto. */
+  columnas?: Readonly<Record<string, string>> | undefined
+  /**
+   * Campo que toda fila tiene, y su forma. Con él se reconoce un texto entre comillas que se tragó otras filas, porque
+   * sus comillas no se cierran donde debían.
+   */
+  reconocible?: readonly [campo: string, forma: RegExp] | undefined
+}
+
+/** Fila de una tabla. */
+export interface FilaDeTabla {
+  /** Número de la fila, como lo muestra una hoja de cálculo. La línea `sep=;` no cuenta. */
+  fila: number
+  /** Textos de la fila, como venían. */
+  valores: string[]
+}
+
+/** Tabla que se está leyendo. */
+export interface Tabla {
+  /** Lo que separa las columnas: `,`, `;`, tabulador o `|`. */
+  separador: string
+  /** Nombres de las columnas, como venían. */
+  columnas: string[]
+  /** Campo de cada columna, como lo da {@link normalizarColumna}; vacío si no tiene nombre o se pasa por alto. */
+  campos: string[]
+  /** Filas con datos; las vacías se saltan. Se recorren una sola vez. Lanza {@link ErrorDeHoja} por unas comillas mal puestas. */
+  filas: AsyncIterable<FilaDeTabla>
+}
+
+/**
+ * Lee una tabla en CSV, en Node y en un navegador, con la memoria que ocupa una fila. La primera fila con texto lleva los
+ * nombres de las columnas.
+ *
+ * @throws {ErrorDeHoja} si está vacía, en otra codificación o con unas comillas mal puestas
+ */
+export async function leerTabla(
+  origen: Blob | Uint8Array | AsyncIterable<Uint8Array>,
+  { codificacion = 'utf-8', columnas: named = {}, reconocible }: OpcionesDeTabla = {},
+): Promise<Tabla> {
+  let separador = ','
+  const rows = numbered(
+    leerCsv(decode(piecesOf(origen), codificacion), (one) => {
+      separador = one
+    }),
+  )
+  const { value: head } = await rows.next()
+  if (!head) throw new ErrorDeHoja('está vacía', 'vacia')
+  const columnas = head.valores
+  const fields = new Map(Object.entries(named).map(([title, field]) => [nameOf(title), field]))
+  const campos = columnas.map((title) => fields.get(nameOf(title)) ?? normalizarColumna(title))
+  const missing = Object.keys(named).find((title) => !columnas.some((one) => nameOf(one) === nameOf(title)))
+  if (missing !== undefined) throw new ErrorDeHoja(`No hay ninguna columna «${missing}»`, 'columnas')
+  const [field = '', pattern = /^$/] = reconocible ?? []
+  const index = reconocible ? campos.lastIndexOf(field) : -1
+  const check = ({ fila, valores }: FilaDeTabla) => {
+    if (index >= 0 && swallowsRows(valores, separador, columnas.length, index, pattern))
+      throw new ErrorDeHoja(
+        `fila ${fila}: unas comillas se abren y no se cierran donde deben: el texto lleva adentro otras filas`,
+        'fila',
+      )
+  }
+  return { separador, columnas, campos, filas: checked(rows, check) }
+}
+
+/** Numbers the rows and skips the blank ones. A syntax error gets the number of its row. */
+async function* numbered(rows: AsyncIterable<string[]>): AsyncGenerator<FilaDeTabla, undefined, undefined> {
+  let fila = 0
+  try {
+    for await (const valores of rows) {
+      fila++
+      if (valores.some((value) => value.trim() !== '')) yield { fila, valores }
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new ErrorDeHoja(`fila ${fila + 1}: ${error.message}`, 'fila', { cause: error })
+  }
+}
+
+async function* checked(rows: AsyncIterable<FilaDeTabla>, check: (row: FilaDeTabla) => void) {
+  for await (const row of rows) {
+    check(row)
+    yield row
+  }
+}
