@@ -1,6 +1,8 @@
 /** Maximum length of a row and of the text that tells the separator, in UTF-16 code units. Bounds the memory. */
 const MAX_ROW = 1_048_576
 const MAX_HEAD = 65_536
+/** Length of the text that is parsed at once. */
+const MAX_PIECE = 65_536
 
 const UNCLOSED = 'unas comillas se abren y no se cierran'
 const AROUND_WHOLE_FIELD = 'las comillas van alrededor del campo entero, y dobles las de adentro'
@@ -21,6 +23,14 @@ export async function* leerCsv(
   trozos: AsyncIterable<string>,
   alConocer: (separador: string) => void = () => {},
 ): AsyncGenerator<string[], void, undefined> {
+  for await (const rows of rowsByPiece(trozos, alConocer)) yield* rows
+}
+
+/** Reads as {@link leerCsv}, several rows at a time: a promise for each row would take most of the time. */
+export async function* rowsByPiece(
+  pieces: AsyncIterable<string>,
+  onSeparator: (separator: string) => void,
+): AsyncGenerator<string[][], void, undefined> {
   let special: RegExp | undefined
   let head = ''
   let width = 0
@@ -97,23 +107,35 @@ export async function* leerCsv(
   const start = () => {
     const found = recognize(head.replace(/^\uFEFF/, ''))
     ;({ afterCr } = found)
-    alConocer(found.separator)
+    onSeparator(found.separator)
     special = new RegExp(`["\\r\\n${found.separator}]`, 'g')
     return parse(found.text, special)
   }
-  for await (const piece of trozos) {
-    if (special) {
-      yield* parse(piece, special)
-      continue
+  for await (const whole of pieces) {
+    for (let i = 0; i < whole.length; i += MAX_PIECE) {
+      const piece = whole.slice(i, i + MAX_PIECE)
+      if (special) yield* collect(parse(piece, special))
+      else {
+        // The separator is known only when the first line with text is complete.
+        head += piece
+        if (FIRST_LINE.test(head) || head.length > MAX_HEAD) yield* collect(start())
+      }
     }
-    // The separator is known only when the first line with text is complete.
-    head += piece
-    if (FIRST_LINE.test(head) || head.length > MAX_HEAD) yield* start()
   }
-  if (!special) yield* start()
+  if (!special) yield* collect(start())
   // TypeScript does not see that the generator changes the state.
   if ((state as string) === 'quoted') throw new SyntaxError(UNCLOSED)
-  if (touched) yield endRow()
+  if (touched) yield [endRow()]
+}
+
+/** Gives the rows as one list. An error comes after the rows that precede it. */
+function* collect(rows: Iterable<string[]>): Generator<string[][]> {
+  const list: string[][] = []
+  try {
+    for (const row of rows) list.push(row)
+  } finally {
+    yield list
+  }
 }
 
 /** Matches up to the first line ending outside quotes, after a text. */

@@ -1,16 +1,15 @@
 import { ErrorDeHoja } from './sheetError.js'
 
-/** Bytes per read of a `Blob`. A page stays responsive while it reads a large file. */
-const BLOB_PIECE = 262_144
+/** Bytes that are read at once. A page stays responsive while it reads a large file. */
+const PIECE = 262_144
 
 /** Gives the bytes of a source piece by piece, so that a large file is never in memory at once. */
 export async function* piecesOf(
   source: Blob | Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  if (source instanceof Uint8Array) yield source
+  if (source instanceof Uint8Array) for (let i = 0; i < source.length; i += PIECE) yield source.subarray(i, i + PIECE)
   else if ('arrayBuffer' in source)
-    for (let i = 0; i < source.size; i += BLOB_PIECE)
-      yield new Uint8Array(await source.slice(i, i + BLOB_PIECE).arrayBuffer())
+    for (let i = 0; i < source.size; i += PIECE) yield new Uint8Array(await source.slice(i, i + PIECE).arrayBuffer())
   else yield* source
 }
 

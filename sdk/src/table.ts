@@ -1,5 +1,5 @@
 import { nameOf, normalizarColumna } from './columnas.js'
-import { leerCsv } from './csv.js'
+import { rowsByPiece } from './csv.js'
 import { swallowsRows } from './damage.js'
 import { decode, piecesOf } from './encoding.js'
 import { ErrorDeHoja } from './sheetError.js'
@@ -48,10 +48,12 @@ export async function leerTabla(
   { codificacion = 'utf-8', columnas: named = {}, reconocible }: OpcionesDeTabla = {},
 ): Promise<Tabla> {
   let separador = ','
+  let swallows = (_: readonly string[]) => false
   const rows = numbered(
-    leerCsv(decode(piecesOf(origen), codificacion), (one) => {
+    rowsByPiece(decode(piecesOf(origen), codificacion), (one) => {
       separador = one
     }),
+    (values) => swallows(values),
   )
   const { value: head } = await rows.next()
   if (!head) throw new ErrorDeHoja('está vacía', 'vacia')
@@ -62,33 +64,30 @@ export async function leerTabla(
   if (missing !== undefined) throw new ErrorDeHoja(`No hay ninguna columna «${missing}»`, 'columnas')
   const [field = '', pattern = /^$/] = reconocible ?? []
   const index = reconocible ? campos.lastIndexOf(field) : -1
-  const check = ({ fila, valores }: FilaDeTabla) => {
-    if (index >= 0 && swallowsRows(valores, separador, columnas.length, index, pattern))
-      throw new ErrorDeHoja(
-        `fila ${fila}: unas comillas se abren y no se cierran donde deben: el texto lleva adentro otras filas`,
-        'fila',
-      )
-  }
-  return { separador, columnas, campos, filas: checked(rows, check) }
+  if (index >= 0) swallows = (values) => swallowsRows(values, separador, columnas.length, index, pattern)
+  return { separador, columnas, campos, filas: rows }
 }
 
 /** Numbers the rows and skips the blank ones. A syntax error gets the number of its row. */
-async function* numbered(rows: AsyncIterable<string[]>): AsyncGenerator<FilaDeTabla, undefined, undefined> {
+async function* numbered(
+  lists: AsyncIterable<string[][]>,
+  swallows: (values: readonly string[]) => boolean,
+): AsyncGenerator<FilaDeTabla, undefined, undefined> {
   let fila = 0
   try {
-    for await (const valores of rows) {
-      fila++
-      if (valores.some((value) => value.trim() !== '')) yield { fila, valores }
+    for await (const rows of lists) {
+      for (const valores of rows) {
+        fila++
+        if (swallows(valores))
+          throw new ErrorDeHoja(
+            `fila ${fila}: unas comillas se abren y no se cierran donde deben: el texto lleva adentro otras filas`,
+            'fila',
+          )
+        if (valores.some((value) => value.trim() !== '')) yield { fila, valores }
+      }
     }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw new ErrorDeHoja(`fila ${fila + 1}: ${error.message}`, 'fila', { cause: error })
-  }
-}
-
-async function* checked(rows: AsyncIterable<FilaDeTabla>, check: (row: FilaDeTabla) => void) {
-  for await (const row of rows) {
-    check(row)
-    yield row
   }
 }
