@@ -9,6 +9,7 @@ import { OBJETOS } from './lectura.ts'
 const TAMBIEN: Readonly<Record<string, string>> = {
   sdk: 'npm, npm install, instalar sdk, instalar, paquete, tgz, cliente, librería, biblioteca, node, javascript, typescript',
   'linea-de-ordenes': 'cli, npx, terminal, consola, comando, comandos, csv, importar pedidos, subir archivo',
+  'hoja-de-calculo': 'hoja, hojas, planilla, libreoffice, sheets, archivo de ejemplo, plantilla, columnas, comillas',
   etiquetas: 'label, labels, imprimir, impresora, impresora térmica, zebra, carta, código de barras, zpl',
   'pasar-a-produccion':
     'llave de producción, producción, live, llave live, guia_live, salir en vivo, go live, checklist, lista de comprobación',

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { operacionesDeConsola } from '../documentacion/consola.ts'
 import type { Objeto } from '../documentacion/contrato.ts'
 import { indiceDe } from '../documentacion/indice.ts'
@@ -24,4 +24,8 @@ export async function generarDocumentacion() {
     await mkdir(new URL('./', archivo), { recursive: true })
     await writeFile(archivo, texto)
   }
+  await copyFile(
+    new URL('../../sdk/ejemplos/pedidos.csv', import.meta.url),
+    new URL('textos/docs/pedidos.csv', carpeta),
+  )
 }

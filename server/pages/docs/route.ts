@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { extname } from 'node:path'
 import type { Express } from 'express'
 import { withRelativeDays } from '../../platform/time/relativeDays.ts'
 import { type Asset, generatedBody, listGenerated, readAssets, readGenerated, serveAssets } from '../assets.ts'
@@ -8,6 +9,10 @@ import { conDireccion } from './direccion.ts'
 
 const RECURSOS = 'docs/recursos/'
 const TEXTOS = 'documentacion/textos/'
+const TEXT_TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+}
 
 /**
  * Serves the documentation: the reading view made by Redoc, and the same text as Markdown with its list `/llms.txt`.
@@ -26,7 +31,7 @@ export function servirDocumentacion(app: Express, fachada: Front, urlPublica: st
   })
   const estilo = dailyBody(today, (day) => `${fachada.estiloDeLectura}:root{--hoy:"${day}"}`)
   const textos = listGenerated(TEXTOS).map((archivo) => {
-    const tipo = archivo.endsWith('.md') ? 'text/markdown; charset=utf-8' : 'text/plain; charset=utf-8'
+    const tipo = TEXT_TYPES[extname(archivo)] ?? 'text/plain; charset=utf-8'
     return [`/${archivo}`, { tipo, cuerpo: conSusDatos(TEXTOS + archivo), cabeceras: PUBLIC_HEADERS }] as const
   })
   serveAssets(

@@ -1,7 +1,7 @@
 /** A shop whose orders are in a spreadsheet: what each program writes, and what is wrong in it. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { leerTabla } from '@guias/sdk/hoja'
+import { leerTabla, normalizarColumna } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
 import { lote100, unaGuia } from '../../fabricas.ts'
 import { ARGS_DE_RECOGIDA, nuevaRef, usarCli } from './correr.ts'
@@ -250,6 +250,27 @@ describe('guias lote, of a file with a fault', () => {
         codigo: 2,
         errores: expect.stringContaining(says),
       })
+  })
+})
+
+describe('the file to fill in, and its chapter', () => {
+  it('creates guides as it is served', async () => {
+    const response = await fetch(`${entorno.url}/docs/pedidos.csv`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+    const archivo = await escribir('pedidos.csv', new Uint8Array(await response.arrayBuffer()))
+    const { codigo, salida, errores } = await guias(['lote', archivo, ...ARGS_DE_RECOGIDA])
+    expect([codigo, salida, errores]).toEqual([0, expect.stringMatching(/^2 leídas: 2 creadas, 0 fallidas/), ''])
+  })
+
+  it('names only columns that the reader knows', async () => {
+    const chapter = await (await fetch(`${entorno.url}/docs/guia/hoja-de-calculo.md`)).text()
+    const rows = [...chapter.matchAll(/^\| (`[^|]+`) \| ([A-ZÁÉÍÓÚ][^|`]+) \|$/gm)]
+    const known = rows.map(([, fields = '', names = '']) => {
+      const found = names.split(', ').map(normalizarColumna)
+      return [fields.replaceAll('`', '').split(', '), [...new Set(found)]]
+    })
+    expect(known).toHaveLength(10)
+    for (const [fields, found] of known) expect(found).toEqual(fields)
   })
 })
 
