@@ -71,6 +71,7 @@ export const porPagina = (
 /** Who a person of a test is. */
 interface Nueva {
   correo?: string
+  nombre?: string
   /** By default all scopes of the courier company. */
   alcances?: string[]
   comercio?: string
@@ -80,10 +81,10 @@ interface Nueva {
 
 export async function nuevaPersona(
   entorno: Entorno,
-  { correo = nuevaDireccion(), conApp, ...a }: Nueva = {},
+  { correo = nuevaDireccion(), nombre = 'Ana Pérez', conApp, ...a }: Nueva = {},
 ): Promise<PersonaDePrueba> {
   const alcances = a.alcances ?? ['ver', 'operar', 'caja', 'administrar']
-  const invitada = await entorno.operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', ...a, alcances })
+  const invitada = await entorno.operar('POST', '/invitaciones', { correo, nombre, ...a, alcances })
   if (invitada.status !== 201) throw new Error(`an invitation was answered ${invitada.status}`)
   const { enlace } = await correoPendiente(entorno, 'invitacion', correo)
   const token = enlace.split('/').at(-1)

@@ -9,6 +9,7 @@ import {
   galletas,
   hacerCodigos,
   nuevaPersona,
+  type PersonaDePrueba,
   pedirCodigo,
   SESION,
   terminarCon,
@@ -17,24 +18,47 @@ import {
 const { entorno } = usarPasskeys()
 const rutaDe = (persona: string) => `/operaciones/v1/personas/${persona}/segundo-factor`
 
+const aprobar = ({ pedir }: PersonaDePrueba, aprobacion: string) =>
+  pedir('POST', `/operaciones/v1/aprobaciones/${aprobacion}/aprobar`)
+
+/** Persons of the company, who alone have the scope `administrar`. */
+async function administran<N extends 1 | 2 | 3>(cuantas: N) {
+  await entorno.db.pool.query(`update membresia set alcances = '{ver}' where ambito = 'empresa'`)
+  const personas: PersonaDePrueba[] = []
+  while (personas.length < cuantas) personas.push(await nuevaPersona(entorno))
+  return personas as N extends 1 ? [PersonaDePrueba] : [PersonaDePrueba, PersonaDePrueba, PersonaDePrueba]
+}
+
 describe('an administrator', () => {
-  it('takes all factors and sessions of a person who lost them, which is told and recorded', async () => {
-    const [admin, ana] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+  it('takes all factors and sessions of a person who lost them once another one approves', async () => {
+    const [admin, otraAdmin] = await administran(2)
+    const ana = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
     const { autenticador } = await agregarPasskey(entorno, ana)
     const [recuperacion] = await hacerCodigos(ana)
     const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
     const aMedias = galletas((await entrarCon(entorno, entrada, codigo)).cabeceras)
-    expect((await admin.pedir('DELETE', rutaDe(ana.persona))).status).toBe(204)
+    const pedida = await admin.pedir('DELETE', rutaDe(ana.persona))
+    expect([pedida.status, pedida.cuerpo]).toMatchObject([
+      202,
+      { tipo: 'restablecer_segundo_factor', contenido: { persona: ana.persona, alcances: ['ver', 'operar'] } },
+    ])
+    expect(await correoPendiente(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'por_restablecer' })
+    expect((await ana.pedir('GET', SESION)).status).toBe(200)
+    const { aprobacion } = pedida.cuerpo
+    expect(dicho(await aprobar(admin, aprobacion))).toEqual([409, 'aprobacion_propia'])
+    expect((await aprobar(otraAdmin, aprobacion)).status).toBe(200)
     await hasta(async () => (await ana.pedir('GET', SESION)).status === 401)
     expect(dicho(await entrarConPasskey(entorno, await firmar(entorno, autenticador)))).toEqual(INCORRECTA)
     for (const viejo of [ana.app!.codigo(), recuperacion])
       expect((await terminarCon(entorno, aMedias, viejo)).status).toBe(401)
     expect(await correoPendiente(entorno, 'segundo_factor', ana.correo)).toMatchObject({ que: 'restablecido' })
     const { rows } = await entorno.db.pool.query(
-      `select quien, sobre from bitacora where accion = 'restablecerSegundoFactor' and sobre = $1`,
-      [ana.persona],
+      `select accion, quien, sobre, campos, despues ->> 'pide' as pide from bitacora where despues ->> 'aprobacion' = $1`,
+      [aprobacion],
     )
-    expect(rows).toEqual([{ quien: admin.persona, sobre: ana.persona }])
+    const campos = ['totp', 'passkeys', 'codigos', 'sesion']
+    const linea = { accion: 'darAprobacion', quien: otraAdmin.persona, sobre: ana.persona, pide: admin.persona }
+    expect(rows).toEqual([{ ...linea, campos }])
     const otra = await entrarDelTodo(entorno, ana)
     expect([otra.status, otra.cuerpo.falta_segundo_factor]).toEqual([201, true])
   })
@@ -45,6 +69,42 @@ describe('an administrator', () => {
     entorno.adelantar(5 * MINUTO + 1)
     await hasta(async () => (await admin.pedir('DELETE', rutaDe(admin.persona))).status === 403)
     expect(dicho(await admin.pedir('DELETE', rutaDe(admin.persona)))).toEqual([403, 'presencia_requerida'])
+  })
+})
+
+describe('the reset of a second factor', () => {
+  it('is never decided by the person concerned, and needs a third one who administers', async () => {
+    const [ana, bea, cata] = await administran(3)
+    const { aprobacion } = (await ana.pedir('DELETE', rutaDe(bea.persona))).cuerpo
+    expect(dicho(await aprobar(bea, aprobacion))).toEqual([409, 'aprobacion_propia'])
+    expect((await entorno.operar('DELETE', `/membresias/${cata.membresia}`)).status).toBe(204)
+    expect(dicho(await aprobar(bea, aprobacion))).toEqual([409, 'aprobacion_propia'])
+    expect(dicho(await ana.pedir('DELETE', rutaDe(bea.persona)))).toEqual([409, 'sin_quien_apruebe'])
+    expect((await bea.pedir('GET', SESION)).status).toBe(200)
+  })
+
+  it('is not made by the only person who administers, about itself or a person of a merchant', async () => {
+    const [ana] = await administran(1)
+    const { comercio } = await entorno.nuevoComercio()
+    const eva = await nuevaPersona(entorno, { comercio, alcances: ['lectura'], conApp: true })
+    for (const { persona } of [ana, eva])
+      expect(dicho(await ana.pedir('DELETE', rutaDe(persona)))).toEqual([409, 'sin_quien_apruebe'])
+    expect((await eva.pedir('GET', SESION)).status).toBe(200)
+  })
+
+  it('waits for another person if somebody asks about itself', async () => {
+    const [ana, bea] = await administran(2)
+    const { status, cuerpo } = await ana.pedir('DELETE', rutaDe(ana.persona))
+    expect(status).toBe(202)
+    expect((await aprobar(bea, cuerpo.aprobacion)).status).toBe(200)
+    await hasta(async () => (await ana.pedir('GET', SESION)).status === 401)
+  })
+
+  it('is made at once by an operator key, and for a person who works nowhere any more', async () => {
+    const [admin, ana, bea] = await administran(3)
+    expect((await entorno.operar('DELETE', rutaDe(ana.persona).replace('/operaciones/v1', ''))).status).toBe(204)
+    expect((await entorno.operar('DELETE', `/membresias/${bea.membresia}`)).status).toBe(204)
+    expect((await admin.pedir('DELETE', rutaDe(bea.persona))).status).toBe(204)
   })
 })
 

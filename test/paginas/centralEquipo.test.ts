@@ -31,7 +31,6 @@ const ESCENAS: Record<string, [Record<string, string>, object | undefined]> = {
   permisos: [{ ver: 'si', caja: 'si' }, { membresias: [{ alcances: ['ver', 'caja'] }] }],
   quitar: [{}, { membresias: [] }],
   cerrar: [{}, { sesiones: 0, segundo_factor: true }],
-  restablecer: [{}, { sesiones: 0, segundo_factor: false }],
   eliminar: [{}, { codigo: 'persona_desconocida' }],
 }
 
@@ -43,6 +42,22 @@ describe.each(Object.entries(ESCENAS))('«%s» on the page of a person', (accion
     expect(respuesta).toMatchObject({ status: 303, destino: `${entorno.url}${vuelve}?hecho=${accion}` })
     expect(await leer(eva)).toMatchObject(despues!)
     expect((await navegadorDe(ana).ir(respuesta.destino!)).texto).toContain(COLLEAGUE_ACTIONS[accion]!.done)
+  })
+})
+
+describe('«restablecer» on the page of a person', () => {
+  it('waits for a third person, whom the page names, and neither for the person concerned', async () => {
+    const [eva, rosa] = [await nuevaPersona(entorno, { nombre: 'Eva Ruiz' }), await nuevaPersona(entorno)]
+    const { respuesta } = await hacer(ana, paginaDe(eva), { accion: 'restablecer' })
+    expect(respuesta.destino).toBe(`${entorno.url}${paginaDe(eva)}?espera=restablecer`)
+    const { texto } = await navegadorDe(ana).ir(respuesta.destino!)
+    expect(texto).toMatch(/Queda por aprobar: no cambia nada hasta que lo decida Ana Pérez o Ana Pérez, en/)
+    expect(await leer(eva)).toMatchObject({ segundo_factor: true })
+    const { datos } = (await entorno.operar('GET', '/aprobaciones?limite=1')).cuerpo
+    expect((await luz.pedir('POST', `/operaciones/v1/aprobaciones/${datos[0].aprobacion}/aprobar`)).status).toBe(200)
+    expect(await leer(eva)).toMatchObject({ sesiones: 0, segundo_factor: false })
+    for (const { persona } of [eva, rosa])
+      expect((await entorno.operar('DELETE', `/personas/${persona}`)).status).toBe(204)
   })
 })
 

@@ -15,8 +15,15 @@ export type TipoDeAprobacion =
   | 'cambiar_membresia'
   | 'quitar_membresia'
   | 'eliminar_persona'
+  | 'restablecer_segundo_factor'
   | 'crear_llave'
   | 'rotar_llave'
+
+/**
+ * Reports whether only a third person may decide: neither the one who asks nor the one concerned. For other kinds, the
+ * person concerned decides if nobody else can.
+ */
+export const soloDecideUnaTercera = (tipo: TipoDeAprobacion) => tipo === 'restablecer_segundo_factor'
 
 /**
  * Stored content of an approval. For a key it also has the digest of the key's secret (base64), and the hours for which

@@ -13,16 +13,22 @@ import {
   type FilaAprobacion,
   leerContenido,
   presentarAprobacion,
+  soloDecideUnaTercera,
 } from './aprobacion.ts'
 
 /**
  * Closes an approval, once. The person who decides must have the scope `administrar` at that moment. If the approval is
  * granted, the person who asked must still have it, too. The person that the approval is about (`sobre`) may decide
- * only if no third person has the scope. Locks on the memberships make decisions and removals of persons wait for each
+ * only if no third person has the scope, and never if `tercera` is true. Locks on the memberships make decisions and removals of persons wait for each
  * other.
  */
 const CERRAR = statement<
-  Pick<FilaAprobacion, 'id' | 'estado' | 'razon'> & { decide: string; sobre: string | null; ahora: Date },
+  Pick<FilaAprobacion, 'id' | 'estado' | 'razon'> & {
+    decide: string
+    sobre: string | null
+    tercera: boolean
+    ahora: Date
+  },
   FilaAprobacion
 >(
   'aprobaciones.cerrar',
@@ -33,7 +39,7 @@ const CERRAR = statement<
    where id = :id and estado = 'pendiente' and vence_en > :ahora and pide <> :decide
      and :decide in (select persona from administran)
      and (:sobre::text is null or :sobre <> :decide
-       or not exists (select from administran where persona not in (aprobacion.pide, :decide)))
+       or not :tercera::boolean and not exists (select from administran where persona not in (aprobacion.pide, :decide)))
      and (:estado <> 'aprobada' or pide not like 'per\\_%' or pide in (select persona from administran))
    returning *`,
 )
@@ -46,12 +52,13 @@ const HAY_OTRA = statement<{ personas: readonly string[] }, { hay: boolean }>(
    ) as hay`,
 )
 
-/** Reports whether the approval concerns the deciding person although a third person could decide. */
+/** Reports whether the approval concerns the deciding person although a third person has to decide, or could. */
 export async function loDecideOtra(
   { db }: Pick<Deps, 'db'>,
-  { pide, decide, sobre }: { pide: string; decide: string; sobre: string | null },
+  { tipo, pide, decide, sobre }: Pick<FilaAprobacion, 'tipo' | 'pide'> & { decide: string; sobre: string | null },
 ): Promise<boolean> {
   if (sobre !== decide) return false
+  if (soloDecideUnaTercera(tipo)) return true
   const [leida] = await db.consultar(HAY_OTRA, { personas: [pide, decide] })
   return leida!.hay
 }
@@ -90,13 +97,14 @@ export async function decidir(
     )
   const contenido = leerContenido(secretos, fila)
   const sobre = contenido?.persona ?? null
-  if (await loDecideOtra(deps, { pide, decide, sobre }))
+  if (await loDecideOtra(deps, { tipo, pide, decide, sobre }))
     throw new Problema(
       'aprobacion_propia',
       'Esta aprobación es sobre usted: la decide otra persona con el alcance administrar.',
     )
   const cerrada = await inTransaction(db.central, async (consultar) => {
-    const [hecha] = await consultar(CERRAR, { id, estado, decide, sobre, razon, ahora: reloj() })
+    const tercera = soloDecideUnaTercera(tipo)
+    const [hecha] = await consultar(CERRAR, { id, estado, decide, sobre, tercera, razon, ahora: reloj() })
     if (!hecha) return undefined
     if (contenido) await avisarDecision(consultar, deps, { tipo, pide, contenido }, { quien: nombre, razon })
     const comun = { accion: estado === 'aprobada' ? 'darAprobacion' : 'rechazarAprobacion' }

@@ -26,7 +26,14 @@ export interface DatosDeCorreo {
 }
 
 /** Kind of change of the second factor. The value is stored with the mail, so it never changes. */
-export type CambioDeFactor = 'agregado' | 'quitado' | 'codigos' | 'recuperacion' | 'bloqueado' | 'restablecido'
+export type CambioDeFactor =
+  | 'agregado'
+  | 'quitado'
+  | 'codigos'
+  | 'recuperacion'
+  | 'bloqueado'
+  | 'por_restablecer'
+  | 'restablecido'
 
 /** Subject and sentence of the mail for each change of the second factor. */
 const DE_FACTOR: Readonly<
@@ -54,6 +61,11 @@ const DE_FACTOR: Readonly<
     asunto: 'Fallaron muchos códigos de su cuenta',
     frase: (cuando) =>
       `Hasta el ${cuando} alguien falló 10 veces el segundo factor de su cuenta, después del código de su correo. Por un día no se puede entrar así.`,
+  },
+  por_restablecer: {
+    asunto: 'Piden restablecer el segundo factor de su cuenta',
+    frase: (cuando) =>
+      `El ${cuando} alguien pidió quitar su app de códigos, sus passkeys y sus códigos de recuperación. No cambia nada hasta que otra persona que administra lo apruebe.`,
   },
   restablecido: {
     asunto: 'Restablecieron el segundo factor de su cuenta',

@@ -1,12 +1,14 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { type Query, statement } from '../../data/db.ts'
 import type { Aprobacion, ContenidoDeAprobacion } from '../../generado/contrato/tipos/index.ts'
+import { Problema } from '../../platform/errors.ts'
 import {
   abrirAprobacion,
   aprobacionCerrada,
   type ContenidoGuardado,
   HORAS_DE_APROBACION,
   presentarAprobacion,
+  soloDecideUnaTercera,
   type TipoDeAprobacion,
 } from '../aprobaciones/aprobacion.ts'
 import type { Anotacion, Quien } from '../bitacora/bitacora.ts'
@@ -19,6 +21,7 @@ import { crearLlaveAprobada, REMEDIO_DE_APROBAR, rotarLlaveAprobada } from './ll
 import { buscarMembresia, cambiarAlcances, quitarLaMembresia } from './membresia.ts'
 import { nombresDePermisos } from './permisos.ts'
 import { ADMINISTRADORAS, alcancesDeEmpresa, EMPRESA, type FilaPersona } from './persona.ts'
+import { restablecerFactores } from './restablecer.ts'
 
 /** Maximum persons who get a mail about one approval. */
 const MAX_AVISOS = 20
@@ -42,9 +45,9 @@ type Efecto = (
   de: { identidad: Pick<Identities['llaveDeOperacion'], 'alcances'>; contenido: ContenidoGuardado },
 ) => Promise<readonly Omit<Anotacion, 'accion'>[]>
 
-const PERSONA = statement<{ persona: string }, Pick<FilaPersona, 'id' | 'correo'>>(
+const PERSONA = statement<{ persona: string }, Pick<FilaPersona, 'id' | 'nombre' | 'correo'>>(
   'equipo.personaAprobada',
-  'select id, correo from persona where persona = :persona',
+  'select id, nombre, correo from persona where persona = :persona',
 )
 
 /** Functions that carry out an approved change, by kind of approval. */
@@ -77,6 +80,13 @@ export const EFECTOS: Readonly<Record<TipoDeAprobacion, Efecto>> = {
     if (!lineas) throw aprobacionCerrada('Esa persona ya no está.')
     return lineas
   },
+  async restablecer_segundo_factor(consultar, deps, { contenido }) {
+    const persona = contenido.persona!
+    const [antes] = await consultar(PERSONA, { persona })
+    const correo = antes?.correo
+    if (!antes || !correo) throw aprobacionCerrada('Esa persona ya no está.')
+    return [await restablecerFactores(consultar, deps, { ...antes, correo, persona })]
+  },
   crear_llave: async (consultar, { reloj }, de) => [await crearLlaveAprobada(consultar, { ...de, ahora: reloj() })],
   rotar_llave: async (consultar, { reloj }, de) => [await rotarLlaveAprobada(consultar, { ...de, ahora: reloj() })],
 }
@@ -95,6 +105,8 @@ export function loQueSePide(tipo: TipoDeAprobacion, contenido: ContenidoDeAproba
       return `quitar de la empresa a ${quien}`
     case 'eliminar_persona':
       return `borrar la cuenta de ${quien}`
+    case 'restablecer_segundo_factor':
+      return `restablecer el segundo factor de ${quien}, que entrará con su correo y agregará otro`
     case 'crear_llave':
       return `una llave del operador ${quien}, con estos permisos: ${permisos}`
     case 'rotar_llave':
@@ -131,6 +143,13 @@ const QUIENES = statement<object, Pick<FilaPersona, 'persona' | 'nombre' | 'corr
    order by p.id`,
 )
 
+/** Returns the 409 for a request that a third person has to approve, if none administers. */
+const sinQuienApruebe = () =>
+  new Problema(
+    'sin_quien_apruebe',
+    'Hace falta otra persona que administre, que no sea usted ni la persona de quien se trata. Lo hace quien opera el servicio, en su consola.',
+  )
+
 /** Dependencies of a request that may need an approval. */
 export type DepsDeAprobacion = DepsDeEfecto & Pick<Deps, 'bitacora'>
 /** Caller whose request may need an approval. */
@@ -139,7 +158,10 @@ export type PideAprobacion = Pick<Identities['llaveDeOperacion'], 'persona'>
 /**
  * Opens an approval if the caller is a person, the change is about another person, and another person also has the
  * scope `administrar`. Mails the persons who may decide. The caller calls `avisarTrabajo` after the commit.
+ *
+ * A kind that only a third person decides needs an approval from any person, also about the person itself.
  * @returns undefined if no approval is needed
+ * @throws Problema 409 if a third person has to decide and none administers
  */
 export async function pedirAprobacion(
   consultar: Query,
@@ -148,9 +170,13 @@ export async function pedirAprobacion(
   { accion, tipo, contenido }: { accion: string; tipo: TipoDeAprobacion; contenido: ContenidoGuardado },
 ): Promise<Aprobacion | undefined> {
   const { persona: pide } = quien.identidad
-  if (pide === undefined || pide === contenido.persona) return undefined
+  const tercera = soloDecideUnaTercera(tipo)
+  if (pide === undefined || (pide === contenido.persona && !tercera)) return undefined
   const quienes = await consultar(QUIENES)
   const otras = quienes.filter(({ persona }) => persona !== pide)
+  // The person that the approval is about decides only if no third person has the scope `administrar`.
+  const ajenas = otras.filter(({ persona }) => persona !== contenido.persona)
+  if (tercera && ajenas.length === 0) throw sinQuienApruebe()
   if (otras.length === 0) return undefined
   const fila = await abrirAprobacion(consultar, deps, { tipo, contenido, pide })
   const comun = {
@@ -159,8 +185,6 @@ export async function pedirAprobacion(
     enlace: `${deps.ajustes.urlDePersonas}/cuenta`,
     horas: HORAS_DE_APROBACION,
   }
-  // The person that the approval is about decides only if no third person has the scope `administrar`.
-  const ajenas = otras.filter(({ persona }) => persona !== contenido.persona)
   for (const { nombre, correo } of (ajenas.length > 0 ? ajenas : otras).slice(0, MAX_AVISOS)) {
     const datos = { ...comun, nombre }
     const minutos = HORAS_DE_APROBACION * 60

@@ -1,36 +1,31 @@
-import { inTransaction, statement } from '../../data/db.ts'
+import { inTransaction } from '../../data/db.ts'
 import type { Handler } from '../operation.ts'
+import { pedirAprobacion } from './aprobable.ts'
 import { avisarSegundoFactor } from './avisar.ts'
-import { bloquearFactores } from './factores.ts'
-import { exigirPersona } from './persona.ts'
-
-/** Deletes all of a person's factors besides the mail, and ends the person's sessions. */
-const RESTABLECER = statement<{ id: string }>(
-  'equipo.restablecerSegundoFactor',
-  `with f as (
-     delete from segundo_factor where persona_id = :id
-   ), c as (
-     delete from codigo_de_recuperacion where persona_id = :id
-   ), e as (
-     delete from entrada_a_medias where persona_id = :id
-   ), k as (
-     delete from passkey where persona_id = :id
-   ), r as (
-     delete from reto_de_passkey where persona_id = :id
-   )
-   delete from sesion_persona where persona_id = :id`,
-)
+import { EMPRESA, exigirPersona, leerMembresias } from './persona.ts'
+import { restablecerFactores } from './restablecer.ts'
 
 export const restablecerSegundoFactor: Handler<'restablecerSegundoFactor'> = async ({ path, ...quien }, deps) => {
   const { db, bitacora, avisarTrabajo } = deps
   const { id, persona, nombre, correo } = await exigirPersona(db, path.persona)
-  await inTransaction(db.central, async (consultar) => {
-    await bloquearFactores(consultar, id)
-    await consultar(RESTABLECER, { id })
-    const campos = ['totp', 'passkeys', 'codigos', 'sesion']
-    await bitacora.anotar(consultar, quien, { accion: 'restablecerSegundoFactor', sobre: ['persona', persona], campos })
-    await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'restablecido', quedan: 0 })
+  const accion = 'restablecerSegundoFactor'
+  const membresias = (await leerMembresias(db, [id])).get(id) ?? []
+  const { alcances } = membresias.find(({ ambito }) => ambito === EMPRESA) ?? membresias[0] ?? {}
+  const aprobacion = await inTransaction(db.central, async (consultar) => {
+    // A person without membership cannot sign in, so nothing can be gained by resetting its factors.
+    if (alcances) {
+      const contenido = { correo, nombre, persona, membresia: null, llave: null, alcances }
+      const tipo = 'restablecer_segundo_factor'
+      const pedida = await pedirAprobacion(consultar, deps, quien, { accion, tipo, contenido })
+      if (pedida) await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'por_restablecer', quedan: 0 })
+      if (pedida) return pedida
+    }
+    await bitacora.anotar(consultar, quien, {
+      accion,
+      ...(await restablecerFactores(consultar, deps, { id, persona, nombre, correo })),
+    })
+    return undefined
   })
   avisarTrabajo()
-  return { status: 204, body: undefined }
+  return aprobacion ? { status: 202, body: aprobacion } : { status: 204, body: undefined }
 }

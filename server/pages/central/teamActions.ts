@@ -63,7 +63,7 @@ export const COLLEAGUE_ACTIONS: Actions<Colleague, Scope> = {
     ...ofPerson,
     text: 'Restablecer su segundo factor',
     icon: icons.ShieldCheck,
-    says: 'Para quien perdió todo. Quita su app, sus passkeys y sus códigos, y cierra sus sesiones. Se le avisa por correo.',
+    says: 'Para quien perdió todo. Quita su app, sus passkeys y sus códigos, y cierra sus sesiones. Lo aprueba otra persona que administra, y se le avisa por correo.',
     done: 'Su segundo factor quedó restablecido: agrega otro la próxima vez que entre.',
     danger: true,
     offered: ({ segundo_factor }) => segundo_factor,

@@ -64,6 +64,8 @@ interface PageOptions {
   act(values: Form): Promise<{ name: string; answer: Done | Problema } | undefined>
   /** Returns the page, with rows that are read anew. */
   page(outcome: Outcome): Promise<PageContent>
+  /** Person that the page is about. */
+  about?: string
   /** Path to which the browser is redirected after an action, if not to the page itself. */
   after?: Readonly<Record<string, string>>
 }
@@ -71,13 +73,13 @@ interface PageOptions {
 /** Returns a page about the team, or takes the action that its form asks for. */
 async function answerTeam(
   { call, pedido, office, here }: TeamRequest,
-  { actions, act, page, after = {} }: PageOptions,
+  { actions, act, page, about, after = {} }: PageOptions,
 ): Promise<Sheet> {
   const { req, raiz, leyendo } = pedido
   const key = randomUUID()
   if (leyendo) {
     const done = textOf(req.query.hecho)
-    const deciders = req.query.espera === undefined ? undefined : await decidersOf(call, req, office)
+    const deciders = req.query.espera === undefined ? undefined : await decidersOf(call, req, office, about)
     return {
       status: 200,
       ...(await page({ key, deciders, done: Object.hasOwn(actions, done) ? actions[done]!.done : undefined })),
@@ -109,11 +111,16 @@ const colleagueOf = (person: Omit<Colleague, 'membership'>): Colleague[] => {
   return membership ? [{ ...person, membership }] : []
 }
 
-/** Returns the names of the other persons with the scope `administrar`. */
-const decidersOf = async (call: CallOperation, req: Request, { persona }: Office) =>
-  (await readColleagues(call, req)).rows
-    .filter((one) => one.persona !== persona && one.membership.alcances.includes('administrar'))
-    .map(({ nombre }) => nombre)
+/**
+ * Returns the names of the other persons with the scope `administrar`. The person that the request is about is named
+ * only if nobody else can decide.
+ */
+async function decidersOf(call: CallOperation, req: Request, { persona }: Office, about?: string) {
+  const { rows } = await readColleagues(call, req)
+  const others = rows.filter((one) => one.persona !== persona && one.membership.alcances.includes('administrar'))
+  const unconcerned = others.filter((one) => one.persona !== about)
+  return (unconcerned.length > 0 ? unconcerned : others).map(({ nombre }) => nombre)
+}
 
 const showColleagues = (request: TeamRequest): Promise<Sheet> => {
   const { call, pedido, office } = request
@@ -143,6 +150,7 @@ async function showColleague(request: TeamRequest, persona: string): Promise<She
     actions: COLLEAGUE_ACTIONS,
     act: (values) => perform(call, pedido.req, COLLEAGUE_ACTIONS, values, () => colleague),
     page: async (outcome) => colleaguePage({ office, colleague, ...outcome }),
+    about: persona,
     after: { quitar: 'central/equipo', eliminar: 'central/equipo' },
   })
 }

@@ -75,9 +75,9 @@ export async function approvalsPart(
   const tarjetas: Html[] = []
   for (const fila of pendientes) {
     const aprobacion = presentarAprobacion(deps, fila)
-    const { pide } = fila
+    const { tipo, pide } = fila
     const { persona: decide } = identidad
-    const ajena = await loDecideOtra(deps, { pide, decide, sobre: aprobacion.contenido?.persona ?? null })
+    const ajena = await loDecideOtra(deps, { tipo, pide, decide, sobre: aprobacion.contenido?.persona ?? null })
     const propia = pide === decide
     const de = { raiz, aprobacion, propia, reciente, ajena, pide: nombres.get(pide) ?? pide, reloj }
     tarjetas.push(approvalCard(de))
