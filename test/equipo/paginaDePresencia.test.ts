@@ -140,10 +140,13 @@ describe('the page on which a person with a second factor proves to be there', (
     expect((await ir(PAGINA)).destino).toBe(entorno.url + VOLVER)
   })
 
-  it('counts failures for the person, in all of its sessions', async () => {
+  it('refuses a right code after the ten failures of a day', async () => {
     const { ana, ir } = await tardeConApp()
-    const fallar = async () => (await ir('/cuenta/presencia/codigo', { codigo: 'x', volver: '/cuenta' })).status
-    for (let i = 0; i < 10; i++) expect(await fallar()).toBe(401)
+    await entorno.db.pool.query(
+      `update segundo_factor set intentos = 10, intentos_desde = $2
+       where persona_id = (select id from persona where persona = $1)`,
+      [ana.persona, entorno.reloj()],
+    )
     const bien = await ir('/cuenta/presencia/codigo', { codigo: ana.app!.codigo(), volver: '/cuenta' })
     expect([bien.status, bien.texto]).toEqual([429, expect.stringContaining('espere un día')])
   })

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ALERTAS, HAY_PROMETHEUS } from '../../scripts/prometheus.ts'
+import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { ESCENARIOS_DE_ENSAYO } from '../despliegue/ensayo.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { usarProcesos } from '../procesos.ts'
@@ -25,6 +26,17 @@ describe('the alerts', () => {
       expect(existsSync(pagina!)).toBe(true)
       expect(readFileSync(pagina!, 'utf8')).toContain(expr)
     }
+  })
+
+  it('and the dashboards name operations of the contract alone', () => {
+    const tableros = readdirSync('despliegue/observabilidad').filter((uno) => uno.endsWith('.json'))
+    const textos = [reglas, ...tableros.map((uno) => readFileSync(`despliegue/observabilidad/${uno}`, 'utf8'))]
+    const nombradas = textos
+      .flatMap((texto) => [...texto.matchAll(/guias_solicitudes_total\{operacion=~?\\?"([\w|]+)\\?"/g)])
+      .flatMap(([, cuales]) => cuales!.split('|'))
+    expect(nombradas.length).toBeGreaterThan(5)
+    const conocidas = [...readOperations(readDocument()).map(({ id }) => id as string), 'pagina', 'en_vivo', 'saturada']
+    expect(nombradas.filter((una) => !conocidas.includes(una))).toEqual([])
   })
 
   it.skipIf(!HAY_PROMETHEUS)('pass promtool, and fire after the time that they name', () => {

@@ -21,7 +21,9 @@ export async function entrarConSegundoFactor(
   const token = deps.navegador.leerEntradaAMedias(cookie)
   const abierta = await inTransaction(deps.db.central, async (consultar) => {
     const id = await intentarEntrada(consultar, deps, token)
-    if (id === undefined || !(await gastarSegundoFactor(consultar, deps, id, codigo))) return undefined
+    if (id === undefined) return undefined
+    const fallas = await gastarSegundoFactor(consultar, deps, { ...quien, identidad: null }, { persona_id: id, codigo })
+    if (fallas > 0) return undefined
     await terminarEntrada(consultar, token!)
     return abrirPara(consultar, deps, id, { accion: 'abrirSesionConSegundoFactor', cookie, agente, ...quien }, true)
   })

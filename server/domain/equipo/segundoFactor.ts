@@ -6,10 +6,12 @@ import type { SegundoFactor, SegundoFactorPedido } from '../../generado/contrato
 import { normalizeBase32 } from '../../platform/codes/codes.ts'
 import { newToken, tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
+import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import { type Avisada, avisarSegundoFactor } from './avisar.ts'
 import { NO_FUTURA } from './codigo.ts'
 import { type Factores, leerFactores } from './factores.ts'
+import { anotarFalla } from './fallas.ts'
 import { pasoDe, sinSeparadores } from './totp.ts'
 
 /** Minutes for which a sign-in waits for the second factor. */
@@ -23,7 +25,7 @@ const INTENTOS = 5
 export const INTENTOS_POR_DIA = 10
 const DIA = 86_400_000
 
-type DepsDeFactor = Pick<Deps, 'reloj' | 'secretos' | 'nuevoId' | 'ajustes'>
+type DepsDeFactor = Pick<Deps, 'reloj' | 'secretos' | 'nuevoId' | 'ajustes' | 'bitacora'>
 
 const EMPEZAR = statement<Omit<entrada_a_medias, 'intentos'>>(
   'equipo.empezarEntrada',
@@ -144,16 +146,18 @@ export const huellaDeRecuperacion = (persona_id: string, codigo: string) =>
 
 /**
  * Counts an attempt with a person's second factor, which is a code of the app or a recovery code. A right code is used
- * up. The person gets a mail when a recovery code is used, and at the last attempt of a day.
- * @returns false if the code is not valid for any reason
+ * up. A wrong one is recorded, and the caller commits. The person gets a mail when a recovery code is used, and at the
+ * last attempt of a day.
+ * @param quien author for the audit record
+ * @returns 0 if the code is right; otherwise the person's failures within the hour
  * @throws Problema 429 after too many attempts within a day
  */
 export async function gastarSegundoFactor(
   consultar: Query,
   deps: DepsDeFactor,
-  persona_id: string,
-  codigo: string,
-): Promise<boolean> {
+  quien: Quien,
+  { persona_id, codigo }: { persona_id: string; codigo: string },
+): Promise<number> {
   const ahora = deps.reloj()
   const [intento] = await consultar(INTENTAR, { persona_id, ahora })
   const { secreto, intentos, intentos_desde, nombre, correo } = intento!
@@ -162,15 +166,15 @@ export async function gastarSegundoFactor(
   const paso = secreto && (await pasoDe(deps, persona_id, secreto, escrito))
   if (typeof paso === 'number') {
     const [acertado] = await consultar(ACERTAR_TOTP, { persona_id, paso, ahora })
-    if (acertado) return true
+    if (acertado) return 0
   } else if (await gastarRecuperacion(consultar, persona_id, escrito)) {
     const { codigos } = await leerFactores(consultar, persona_id)
     await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'recuperacion', quedan: codigos })
-    return true
+    return 0
   }
-  if (intentos === INTENTOS_POR_DIA)
-    await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'bloqueado', quedan: 0 })
-  return false
+  const bloquea = intentos === INTENTOS_POR_DIA
+  if (bloquea) await avisarSegundoFactor(consultar, deps, { nombre, correo }, { que: 'bloqueado', quedan: 0 })
+  return anotarFalla(consultar, deps, quien, { persona_id, con: 'codigo', bloquea })
 }
 
 async function gastarRecuperacion(consultar: Query, persona_id: string, escrito: string): Promise<boolean> {

@@ -10,7 +10,7 @@ import { formasDe } from '../../domain/equipo/segundoFactor.ts'
 import { ArrowRight } from '../../generado/contrato/iconos.ts'
 import { Problema } from '../../platform/errors.ts'
 import { readForm } from '../form.ts'
-import type { PageContent } from '../frame.ts'
+import { messagePage, type PageContent } from '../frame.ts'
 import { html } from '../html.ts'
 import type { Page, Sheet } from '../page.ts'
 import { button } from '../ui/components.ts'
@@ -133,6 +133,12 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
       const cabeceras = { 'Set-Cookie': navegador.ponerEntrada('', 0) }
       return { status: 303, a: vista.raiz + vista.volver.slice(1), cabeceras }
     } catch (error) {
+      if (error instanceof Problema && error.codigo === 'sesion_invalida')
+        return {
+          status: 401,
+          ...messagePage('La sesión se cerró', html`${error.message} <a href="${vista.raiz}entrar">Entrar</a>`),
+          cabeceras: { 'Set-Cookie': navegador.ponerSesionDePersona('', 0) },
+        }
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
       const page = pideSegundoFactor(vista.factores)
         ? factorPage(vista, { passkeys, faults: { codigo: WRONG_FACTOR } })

@@ -33,6 +33,7 @@ import {
   ACCOUNT_FAILED,
   accountPage,
   addressPage,
+  attemptOver,
   backPage,
   codePage,
   type Faults,
@@ -190,6 +191,8 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
       return { status: 303, a: `${raiz}cuenta`, cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
+      if (!(await leerEntradaAMedias(deps, cookie)))
+        return { status: 401, ...attemptOver(raiz), cabeceras: { 'Set-Cookie': navegador.ponerEntradaAMedias('', 0) } }
       const faults = { codigo: WRONG_FACTOR }
       return { status: 401, ...secondFactorPage(raiz, { formas, faults, passkeys }) }
     }

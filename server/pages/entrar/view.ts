@@ -258,6 +258,13 @@ export const INVALID_INVITATION = messagePage(
 export const UNREADABLE_FORM = messagePage('No se pudo leer', html`Abra la página otra vez y repita.`)
 export const ACCOUNT_FAILED = html`Vuelva a intentarlo en un minuto.`
 
+/** Returns the page after the last attempt with the second factor of a sign-in. */
+export const attemptOver = (raiz: string): PageContent =>
+  messagePage(
+    'Demasiados intentos',
+    html`El segundo factor falló cinco veces, y esta entrada terminó. <a href="${raiz}entrar">Empezar otra vez</a>`,
+  )
+
 /** Returns a page with a message, and a link back to the account. */
 export const backPage = (titulo: string, mensaje: string, raiz: string): PageContent =>
   messagePage(titulo, html`${mensaje} <a href="${raiz}cuenta">Volver a su cuenta</a>`)

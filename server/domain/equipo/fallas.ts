@@ -1,0 +1,44 @@
+import { type Query, statement } from '../../data/db.ts'
+import type { Quien } from '../bitacora/bitacora.ts'
+import type { Deps } from '../deps.ts'
+
+/** Maximum lines of the audit record about failed second factors of one person within an hour. */
+const LINEAS_POR_HORA = 5
+
+/** Failures of a person's second factor within an hour, in proofs of presence, at which the session ends. */
+export const FALLAS_QUE_CIERRAN = 5
+
+/** Counts a failure of a person's second factor. The hour begins with its first failure. */
+const FALLAR = statement<{ persona_id: string; ahora: Date }, { fallas: number; persona: string }>(
+  'equipo.fallarSegundoFactor',
+  `insert into segundo_factor as f (persona_id, fallas, fallas_desde) values (:persona_id, 1, :ahora)
+   on conflict (persona_id) do update set
+     fallas = case when f.fallas_desde > excluded.fallas_desde - interval '1 hour'
+       and f.fallas_desde <= excluded.fallas_desde + interval '1 minute' then f.fallas + 1 else 1 end,
+     fallas_desde = case when f.fallas_desde > excluded.fallas_desde - interval '1 hour'
+       and f.fallas_desde <= excluded.fallas_desde + interval '1 minute' then f.fallas_desde else excluded.fallas_desde end
+   returning fallas, (select persona from persona where id = f.persona_id) as persona`,
+)
+
+/**
+ * Counts a failed second factor, and records it: the first {@link LINEAS_POR_HORA} of an hour, and each one that ends
+ * the attempts of a day.
+ * @param quien author; its identity is null in a sign-in, because nothing proves that the person failed
+ * @returns failures of the person within the hour
+ */
+export async function anotarFalla(
+  consultar: Query,
+  { reloj, bitacora }: Pick<Deps, 'reloj' | 'bitacora'>,
+  quien: Quien,
+  { persona_id, con, bloquea = false }: { persona_id: string; con: 'codigo' | 'passkey'; bloquea?: boolean },
+): Promise<number> {
+  const [fila] = await consultar(FALLAR, { persona_id, ahora: reloj() })
+  const { fallas, persona } = fila!
+  if (fallas <= LINEAS_POR_HORA || bloquea)
+    await bitacora.anotar(consultar, quien, {
+      accion: 'fallarSegundoFactor',
+      sobre: ['persona', persona],
+      despues: { con, fallas, ...(bloquea && { bloqueada: true }) },
+    })
+  return fallas
+}

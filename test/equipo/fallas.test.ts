@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { HORA, MINUTO } from '../duraciones.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { dicho } from './autenticador.ts'
+import {
+  entrarCon,
+  galletas,
+  nuevaPersona,
+  type PersonaDePrueba,
+  pedirCodigo,
+  porPagina,
+  SESION,
+  terminarCon,
+} from './persona.ts'
+
+const entorno = usarEntorno()
+
+async function aMedias({ correo }: PersonaDePrueba): Promise<string> {
+  const { codigo, entrada } = await pedirCodigo(entorno, correo)
+  return galletas((await entrarCon(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
+}
+const fallar = async (cookie: string, veces: number) => {
+  for (let i = 0; i < veces; i++) await terminarCon(entorno, cookie, '000000')
+}
+const lineasDe = async ({ persona }: PersonaDePrueba, accion = 'fallarSegundoFactor') =>
+  (
+    await entorno.db.pool.query(
+      'select quien_tipo, quien, despues from bitacora where accion = $1 and sobre = $2 order by id',
+      [accion, persona],
+    )
+  ).rows
+
+describe('a second factor that is wrong', () => {
+  it('leaves a line about the person, by nobody known, and a right one none', async () => {
+    const ana = await nuevaPersona(entorno)
+    const cookie = await aMedias(ana)
+    await fallar(cookie, 1)
+    const linea = { quien_tipo: 'desconocido', quien: null, despues: { con: 'codigo', fallas: 1 } }
+    expect(await lineasDe(ana)).toEqual([linea])
+    expect((await terminarCon(entorno, cookie, ana.app!.codigo())).status).toBe(201)
+    expect(await lineasDe(ana)).toEqual([linea])
+  })
+
+  it('leaves five lines an hour for one person, and one more when the attempts of the day end', async () => {
+    const [ana, eva] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
+    await fallar(await aMedias(ana), 5)
+    await fallar(await aMedias(ana), 5)
+    await fallar(await aMedias(eva), 1)
+    const fallas = (await lineasDe(ana)).map(({ despues }) => despues)
+    expect(fallas.map((una) => una.fallas)).toEqual([1, 2, 3, 4, 5, 10])
+    expect(fallas.at(-1)).toEqual({ con: 'codigo', fallas: 10, bloqueada: true })
+    expect(await lineasDe(eva)).toHaveLength(1)
+  })
+
+  it('is counted anew after an hour, and after the clock was set back', async () => {
+    const ana = await nuevaPersona(entorno)
+    const fallarPresencia = () => ana.pedir('POST', `${SESION}/presencia`, { codigo: '000000' })
+    await fallarPresencia()
+    await fallarPresencia()
+    entorno.adelantar(HORA)
+    await fallarPresencia()
+    entorno.adelantar(-30 * MINUTO)
+    await fallarPresencia()
+    expect((await lineasDe(ana)).map(({ despues }) => despues.fallas).sort()).toEqual([1, 1, 1, 2])
+    entorno.adelantar(-30 * MINUTO)
+  })
+
+  it('ends the session in which five proofs of presence failed', async () => {
+    const ana = await nuevaPersona(entorno)
+    const probar = (codigo: string) => ana.pedir('POST', `${SESION}/presencia`, { codigo })
+    for (let i = 0; i < 4; i++) expect(dicho(await probar('000000'))).toEqual([401, 'codigo_incorrecto'])
+    expect(dicho(await probar('000000'))).toEqual([401, 'sesion_invalida'])
+    await hasta(async () => (await ana.pedir('GET', SESION)).status === 401)
+    const suya = { quien_tipo: 'persona', quien: ana.persona }
+    expect(await lineasDe(ana)).toMatchObject(Array(5).fill(suya))
+    expect(await lineasDe(ana, 'cerrarPorFallas')).toMatchObject([suya])
+  })
+
+  it('by a passkey in a proof of presence leaves a line, too', async () => {
+    const ana = await nuevaPersona(entorno)
+    const firma = { credencial: 'x', datos_cliente: 'x', datos_autenticador: 'x', firma: 'x', usuario: 'x' }
+    const pedido = ['POST', `${SESION}/passkeys/presencia`, firma] as [string, string, unknown]
+    expect(dicho(await porPagina(entorno, ana.cookie, pedido))).toEqual([401, 'passkey_incorrecta'])
+    expect(await lineasDe(ana)).toMatchObject([{ quien: ana.persona, despues: { con: 'passkey', fallas: 1 } }])
+  })
+})
