@@ -48,9 +48,11 @@ async function abrir(navegador: Browser, opciones: BrowserContextOptions): Promi
 /** Signs a new person in to the office, with an app for codes. */
 async function entrarALaOficina(fresco: Fresco, pagina: Page): Promise<void> {
   const alcances = ['ver', 'operar', 'administrar']
-  await comoOperador(fresco, '/invitaciones', { correo: 'ana@ejemplo.com', nombre: 'Ana Pérez', alcances })
+  const ana = { correo: 'ana@ejemplo.com', nombre: 'Ana Pérez', alcances }
+  const { codigo } = await comoOperador<{ codigo: string }>(fresco, '/invitaciones', ana)
   const buzon = await (await fetch(`${fresco.url}/buzon`)).text()
   await pagina.goto(`${fresco.url}/invitacion/${/invitacion\/([\w-]+)/.exec(buzon)![1]}`)
+  await pagina.getByLabel('Código que le dio quien le invitó').fill(codigo)
   await pagina.getByRole('button', { name: 'Aceptar y entrar' }).click()
   await pagina.getByRole('button', { name: 'Usar una app de códigos' }).click()
   const secret = (await pagina.locator('.clave').textContent())!.replaceAll(' ', '')

@@ -116,9 +116,10 @@ export async function otras(fresco: Fresco, pagina: Page): Promise<Hoja> {
     nombre: 'María José Ajú Xicará',
     alcances: ['ver', 'operar', 'administrar'],
   }
-  await comoOperador(fresco, '/invitaciones', invitada)
+  const { codigo } = await comoOperador<{ codigo: string }>(fresco, '/invitaciones', invitada)
   const buzon = await (await fetch(`${url}/buzon`)).text()
   await ver('Invitación', `/invitacion/${/invitacion\/([\w-]+)/.exec(buzon)![1]}`)
+  await pagina.getByLabel('Código que le dio quien le invitó').fill(codigo)
   await pagina.getByRole('button', { name: 'Aceptar y entrar' }).tap()
   await pagina.getByRole('heading', { name: 'Falta su segundo factor' }).waitFor()
   await ver('Falta el segundo factor', '/cuenta')

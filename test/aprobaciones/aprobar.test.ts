@@ -7,6 +7,8 @@ import {
   nuevaPersona,
   type PersonaDePrueba,
   pedirAprobacion,
+  porPagina,
+  SESION,
 } from '../equipo/persona.ts'
 import { hasta } from '../fabricas.ts'
 
@@ -27,6 +29,7 @@ describe('inviting a person who administers', () => {
   it('waits for another person, whose approval invites', async () => {
     const [ana, bea] = await dosQueAdministran()
     const { correo, aprobacion, cuerpo } = await pedirAprobacion(ana)
+    const { codigo } = cuerpo
     expect(cuerpo).toMatchObject({
       tipo: 'invitar_persona',
       estado: 'pendiente',
@@ -47,7 +50,10 @@ describe('inviting a person who administers', () => {
       200,
       { estado: 'aprobada', contenido: null, pide: ana.persona, decide: bea.persona },
     ])
-    expect(await correoPendiente(entorno, 'invitacion', correo)).toMatchObject({ nombre: 'Eva Ruiz' })
+    const { enlace, nombre } = await correoPendiente(entorno, 'invitacion', correo)
+    expect(nombre).toBe('Eva Ruiz')
+    const pedido = { token: enlace.split('/').at(-1), codigo }
+    expect((await porPagina(entorno, '', ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
     expect(await correoPendiente(entorno, 'decision', ana.correo)).toEqual({
       ...{ nombre: 'Ana Pérez', quien: 'Ana Pérez', razon: null, enlace: expect.stringMatching(/\/cuenta$/) },
       que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,

@@ -7,7 +7,8 @@ const entorno = usarEntorno()
 describe('approvals', () => {
   it('are read by persons and keys that administer, and an unknown one is a 404', async () => {
     const [ana, bea] = [await nuevaPersona(entorno), await nuevaPersona(entorno)]
-    const { aprobacion, cuerpo } = await pedirAprobacion(ana)
+    const { aprobacion, cuerpo: pedida } = await pedirAprobacion(ana)
+    const { codigo: _secreto, ...cuerpo } = pedida
     const ruta = `/operaciones/v1/aprobaciones/${aprobacion}`
     for (const { pedir } of [ana, bea]) expect((await pedir('GET', ruta)).cuerpo).toEqual(cuerpo)
     expect((await entorno.operar('GET', `/aprobaciones/${aprobacion}`)).cuerpo).toEqual(cuerpo)

@@ -84,7 +84,7 @@ export function escenasDePersonas(entorno: Entorno) {
       const { enlace } = await correoPendiente(entorno, 'invitacion', correo)
       const token = enlace.split('/').at(-1)
       return ya(
-        () => porPagina(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token }]),
+        () => porPagina(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token, codigo: cuerpo.codigo }]),
         cuerpo.invitacion,
       )
     },

@@ -1,10 +1,111 @@
 import { describe, expect, it } from 'vitest'
 import { HORA, MINUTO } from '../duraciones.ts'
-import { usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaDireccion, nuevaPersona, porPagina, SESION, usarInvitaciones } from './persona.ts'
+import { dicho, prepararRegistro, usarPasskeys } from './autenticador.ts'
+import {
+  agregarApp,
+  correoPendiente,
+  entrarCon,
+  galletas,
+  nuevaDireccion,
+  nuevaPersona,
+  pedirCodigo,
+  porPagina,
+  SESION,
+  usarInvitaciones,
+} from './persona.ts'
+import { sinPrograma } from './sinPrograma.ts'
 
-const entorno = usarEntorno()
+const { entorno } = usarPasskeys()
 const { aceptar, invitar, tokenDe } = usarInvitaciones(entorno)
+
+describe('an invitation to the courier company', () => {
+  it('needs the code that the inviter got, which the mail does not have', async () => {
+    const correo = nuevaDireccion()
+    const { codigo } = (await invitar({ correo })).cuerpo
+    expect(codigo).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
+    expect(JSON.stringify(await correoPendiente(entorno, 'invitacion', correo))).not.toContain(codigo)
+    const token = await tokenDe(correo)
+    const sin = await aceptar(token, { codigo: undefined })
+    expect([sin.status, sin.cuerpo.errores[0].campo]).toEqual([422, '/codigo'])
+    for (const malo of ['AAAA-AAAA', '481516', codigo.slice(0, 8)])
+      expect(dicho(await aceptar(token, { codigo: malo }))).toEqual([401, 'codigo_incorrecto'])
+    expect((await aceptar(token, { codigo: ` ${codigo.replace('-', ' ').toLowerCase()}` })).status).toBe(201)
+  })
+
+  it('ends with the fifth wrong code, also at once, and each one is recorded', async () => {
+    const correo = nuevaDireccion()
+    const { codigo, invitacion } = (await invitar({ correo })).cuerpo
+    const token = await tokenDe(correo)
+    const malos = await Promise.all(Array.from({ length: 7 }, () => aceptar(token, { codigo: 'AAAA-AAAA' })))
+    expect(malos.map(({ status }) => status).sort()).toEqual([401, 401, 401, 401, 401, 403, 403])
+    expect(dicho(await aceptar(token, { codigo }))).toEqual([403, 'enlace_invalido'])
+    const { rows } = await entorno.db.pool.query(
+      `select quien_tipo from bitacora where accion = 'fallarCodigoDeInvitacion' and sobre = $1`,
+      [invitacion],
+    )
+    expect(rows).toEqual(Array(5).fill({ quien_tipo: 'desconocido' }))
+  })
+
+  it('of a version without codes is not valid, and one to a merchant needs none', async () => {
+    const correo = nuevaDireccion()
+    await invitar({ correo })
+    await entorno.db.pool.query('update invitacion set codigo_hash = null where correo = $1', [correo])
+    expect(dicho(await aceptar(await tokenDe(correo)))).toEqual([403, 'enlace_invalido'])
+    const { comercio } = await entorno.nuevoComercio()
+    const tienda = await invitar({ correo, comercio, alcances: ['despacho'] })
+    expect(tienda.cuerpo.codigo).toBeNull()
+    expect((await aceptar(await tokenDe(correo), { codigo: undefined })).status).toBe(201)
+  })
+})
+
+describe('whoever reads the mail of a member without a second factor', () => {
+  const entrar = async (correo: string) => {
+    const { codigo, entrada } = await pedirCodigo(entorno, correo)
+    return galletas((await entrarCon(entorno, entrada, codigo)).cabeceras).split('; ')[0]!
+  }
+
+  it('signs in and adds none, neither app nor passkey, and the page says what helps', async () => {
+    const ana = await nuevaPersona(entorno, { conApp: false })
+    const cookie = await entrar(ana.correo)
+    const registro = await porPagina(entorno, cookie, ['POST', `${SESION}/totp/registro`])
+    expect([registro.status, registro.cuerpo.mensaje]).toEqual([403, expect.stringContaining('le invite otra vez')])
+    const { cookie: conReto, cuerpo } = await prepararRegistro(entorno, {
+      ...ana,
+      cookie,
+      pedir: (...pedido) => porPagina(entorno, cookie, [pedido[0], pedido[1], pedido[2]]),
+    })
+    expect(dicho(await porPagina(entorno, conReto, ['POST', `${SESION}/passkeys`, cuerpo]))).toEqual([
+      403,
+      'segundo_factor_requerido',
+    ])
+    const { texto } = await sinPrograma(entorno, cookie).ir('/cuenta')
+    expect(texto).toContain('le invite otra vez')
+    expect(texto).not.toContain('Usar una app de códigos')
+  })
+
+  it('is shut out by an invitation with its code, which changes no scopes and lets the member add one', async () => {
+    const ana = await nuevaPersona(entorno, { conApp: false, alcances: ['ver', 'operar'] })
+    const otra = await invitar({ correo: ana.correo, alcances: ['ver'] })
+    expect([otra.status, otra.cuerpo.alcances]).toEqual([201, ['ver', 'operar']])
+    const abierta = await aceptar(await tokenDe(ana.correo))
+    expect([abierta.status, abierta.cuerpo]).toMatchObject([
+      201,
+      { persona: ana.persona, membresias: [{ alcances: ['ver', 'operar'] }] },
+    ])
+    await agregarApp(entorno, galletas(abierta.cabeceras).split('; ')[0]!)
+    expect(dicho(await invitar({ correo: ana.correo }))).toEqual([409, 'persona_repetida'])
+  })
+
+  it('is invited again only by whoever has all scopes of the member', async () => {
+    const ana = await nuevaPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
+    const admin = await nuevaPersona(entorno, { alcances: ['ver', 'administrar'] })
+    const cuerpo = { correo: ana.correo, nombre: 'Ana', alcances: ['ver'] }
+    expect(dicho(await admin.pedir('POST', '/operaciones/v1/invitaciones', cuerpo))).toEqual([
+      403,
+      'alcance_insuficiente',
+    ])
+  })
+})
 
 describe('an invitation', () => {
   it('adds a membership to the person who has the address', async () => {

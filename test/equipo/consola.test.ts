@@ -3,7 +3,7 @@ import type { Deps } from '../../server/domain/deps.ts'
 import { invitarALaPrimera } from '../../server/domain/equipo/invitar.ts'
 import { correrAqui } from '../consola.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaDireccion, porPagina } from './persona.ts'
+import { agregarApp, correoPendiente, galletas, nuevaDireccion, porPagina } from './persona.ts'
 
 const entorno = usarEntorno()
 const admin = async (...args: string[]) => {
@@ -29,9 +29,9 @@ describe('the first person', () => {
   it('can be nobody else after the console has invited one', async () => {
     const enlace = (await primera())!
     const correo = nuevaDireccion()
-    expect((await aceptar((await admin('invitar', '--correo', correo, '--nombre', 'Ana')).dicho.enlace)).status).toBe(
-      201,
-    )
+    const { dicho } = await admin('invitar', '--correo', correo, '--nombre', 'Ana')
+    expect(dicho.codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    expect((await aceptar(dicho.enlace, { codigo: dicho.codigo })).status).toBe(201)
     const { status, cuerpo } = await aceptar(enlace, { correo: nuevaDireccion(), nombre: 'Eva' })
     expect([status, cuerpo.codigo]).toEqual([403, 'enlace_invalido'])
     await entorno.db.pool.query('delete from sesion_persona')
@@ -49,10 +49,12 @@ describe('the first person', () => {
     expect([sinCorreo.status, sinCorreo.cuerpo.errores[0].campo]).toEqual([422, '/correo'])
     const sinNombre = await aceptar(enlace, { correo: quien.correo })
     expect([sinNombre.status, sinNombre.cuerpo.errores[0].campo]).toEqual([422, '/nombre'])
-    const { status, cuerpo } = await aceptar(enlace, quien)
+    const { status, cuerpo, cabeceras } = await aceptar(enlace, quien)
     expect([status, cuerpo]).toMatchObject([201, { nombre: 'Ana Pérez', correo: quien.correo }])
     expect(cuerpo.membresias).toMatchObject([{ comercio: null, alcances: ['ver', 'operar', 'caja', 'administrar'] }])
     expect(await primera()).toBeUndefined()
+    const suya = galletas(cabeceras).split('; ')[0]!
+    expect((await agregarApp(entorno, suya)).agregada.status).toBe(201)
   })
 })
 

@@ -19,8 +19,9 @@ afterAll(() => Promise.all(abiertas.map((pagina) => pagina.context().close())))
 
 const invitar = async (mas: object = {}) => {
   const correo = nuevaDireccion()
-  await entorno.operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver', 'operar'], ...mas })
-  return { correo, enlace: (await correoPendiente(entorno, 'invitacion', correo)).enlace as string }
+  const cuerpo = { correo, nombre: 'Ana Pérez', alcances: ['ver', 'operar'], ...mas }
+  const { codigo } = (await entorno.operar('POST', '/invitaciones', cuerpo)).cuerpo
+  return { correo, codigo, enlace: (await correoPendiente(entorno, 'invitacion', correo)).enlace as string }
 }
 const titulo = (pagina: Page, texto: string) => pagina.getByRole('heading', { level: 1, name: texto }).waitFor()
 const boton = (pagina: Page, name: string) => pagina.getByRole('button', { name })
@@ -56,9 +57,13 @@ async function agregarApp(pagina: Page, mirar: (nombre: string) => Promise<void>
 
 describe.runIf(hayNavegador)('in a browser', () => {
   it('a person accepts an invitation, leaves, and enters again by mail, without a program', async () => {
-    const { correo, enlace } = await invitar()
+    const { correo, enlace, codigo: deInvitada } = await invitar()
     const pagina = await abrir(false)
     await pagina.goto(enlace.replace('localhost', '127.0.0.1'))
+    await pagina.getByLabel('Código que le dio quien le invitó').fill('AAAA-AAAA')
+    await boton(pagina, 'Aceptar y entrar').tap()
+    await pagina.getByText('El código no es el de esta invitación').first().waitFor()
+    await pagina.getByLabel('Código que le dio quien le invitó').fill(deInvitada)
     await titulo(pagina, 'Le invitan a Guías')
     await boton(pagina, 'Aceptar y entrar').tap()
     const app = await agregarApp(pagina)
@@ -103,9 +108,10 @@ describe.runIf(hayNavegador)('in a browser', () => {
     }
     await pagina.goto(`${entorno.url}/entrar`)
     await revisar('correo')
-    const { correo, enlace } = await invitar()
+    const { correo, enlace, codigo: deInvitada } = await invitar()
     await pagina.goto(enlace.replace('localhost', '127.0.0.1'))
     await revisar('invitacion')
+    await pagina.getByLabel('Código que le dio quien le invitó').fill(deInvitada)
     await boton(pagina, 'Aceptar y entrar').tap()
     const app = await agregarApp(pagina, mirar)
     await entorno.operar('POST', '/invitaciones', { correo, nombre: 'Ana', comercio, alcances: ['despacho'] })

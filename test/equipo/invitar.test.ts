@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
-import { correoPendiente, nuevaDireccion, nuevaPersona, usarInvitaciones } from './persona.ts'
+import { agregarApp, correoPendiente, galletas, nuevaDireccion, nuevaPersona, usarInvitaciones } from './persona.ts'
 
 const entorno = usarEntorno()
 const { aceptar, invitar, tokenDe } = usarInvitaciones(entorno)
@@ -19,6 +19,7 @@ describe('an invitation', () => {
     const token = await tokenDe(correo)
     const aceptadas = await Promise.all(Array.from({ length: 5 }, () => aceptar(token)))
     expect(aceptadas.map((una) => una.status).sort()).toEqual([201, 403, 403, 403, 403])
+    await agregarApp(entorno, galletas(aceptadas.find(({ status }) => status === 201)!.cabeceras).split('; ')[0]!)
     const repetida = await invitar({ correo })
     expect([repetida.status, repetida.cuerpo.codigo]).toEqual([409, 'persona_repetida'])
   })

@@ -88,7 +88,8 @@ export async function nuevaPersona(
   if (invitada.status !== 201) throw new Error(`an invitation was answered ${invitada.status}`)
   const { enlace } = await correoPendiente(entorno, 'invitacion', correo)
   const token = enlace.split('/').at(-1)
-  const aceptada = await porPagina(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token }])
+  const codigo = invitada.cuerpo.codigo ?? undefined
+  const aceptada = await porPagina(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token, codigo }])
   if (aceptada.status !== 201) throw new Error(`accepting was answered ${aceptada.status}`)
   const { persona, membresia, sesion } = aceptada.cuerpo
   const [primera = '', conocido = ''] = galletas(aceptada.cabeceras).split('; ')
@@ -125,14 +126,28 @@ export const entrarCon = (entorno: Entorno, entrada: string, codigo: unknown, op
   porPagina(entorno, entrada, ['POST', '/operaciones/v1/sesion', { codigo }], opciones)
 
 /** Invites, and accepts with the token of the mail. Called once at the top of a test file. */
-export const usarInvitaciones = (entorno: Entorno) => ({
-  aceptar: (token: string, mas: object = {}) =>
-    porPagina(entorno, '', ['POST', '/operaciones/v1/sesion/invitacion', { token, ...mas }]),
-  invitar: (cuerpo: object) =>
-    entorno.operar('POST', '/invitaciones', { nombre: 'Ana Pérez', alcances: ['ver'], ...cuerpo }),
-  tokenDe: async (correo: string): Promise<string> =>
-    (await correoPendiente(entorno, 'invitacion', correo)).enlace.split('/').at(-1),
-})
+export function usarInvitaciones(entorno: Entorno) {
+  /** Codes that the inviter got, by the token of the mail. */
+  const codigos = new Map<string, string>()
+  const tokenDe = async (correo: string): Promise<string> =>
+    (await correoPendiente(entorno, 'invitacion', correo.toLowerCase())).enlace.split('/').at(-1)
+  return {
+    aceptar: (token: string, mas: object = {}, cookie = '') =>
+      porPagina(entorno, cookie, [
+        'POST',
+        '/operaciones/v1/sesion/invitacion',
+        { token, codigo: codigos.get(token), ...mas },
+      ]),
+    async invitar(cuerpo: object) {
+      const de = { nombre: 'Ana Pérez', alcances: ['ver'], ...cuerpo }
+      const invitada = await entorno.operar('POST', '/invitaciones', de)
+      if (invitada.status === 201 && invitada.cuerpo.codigo !== null)
+        codigos.set(await tokenDe(invitada.cuerpo.correo), invitada.cuerpo.codigo)
+      return invitada
+    },
+    tokenDe,
+  }
+}
 
 /** Adds an app to the person of a session. Returns it with the session's new cookie. */
 export async function agregarApp(entorno: Entorno, cookie: string) {

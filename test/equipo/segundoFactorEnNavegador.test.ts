@@ -57,10 +57,12 @@ async function entrarConCorreo(pagina: Page, correo: string) {
 describe.runIf(hayNavegador)('a person of the courier company, in browsers', () => {
   it('adds a passkey, loses it, comes back with a recovery code, and goes on with an app', COMPLETO, async () => {
     const correo = nuevaDireccion()
-    await entorno.operar('POST', '/invitaciones', { correo, nombre: 'Ana Pérez', alcances: ['ver'] })
+    const cuerpo = { correo, nombre: 'Ana Pérez', alcances: ['ver'] }
+    const { codigo } = (await entorno.operar('POST', '/invitaciones', cuerpo)).cuerpo
     const primero = await nuevoAparato(true)
     await primero.goto((await correoPendiente(entorno, 'invitacion', correo)).enlace)
     await retratar(primero, 'invitacion')
+    await primero.getByLabel('Código que le dio quien le invitó').fill(codigo)
     await boton(primero, 'Aceptar y entrar').tap()
     await titulo(primero, 'Falta su segundo factor')
     await boton(primero, 'Agregar una passkey').waitFor()

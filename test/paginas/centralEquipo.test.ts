@@ -83,8 +83,18 @@ describe('the persons of the courier company', () => {
       expect.stringContaining('id="error-invitar-correo"'),
     ])
     const { respuesta } = await hacer(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ver: 'si' })
-    expect(respuesta.destino).toBe(`${entorno.url}${EQUIPO}?hecho=invitar`)
+    expect([respuesta.status, respuesta.texto]).toEqual([200, expect.stringContaining('y no por correo')])
+    const codigo = secretoDe(respuesta.texto)
+    expect(codigo).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await correoPendiente(entorno, 'invitacion', correo)).enlace).toContain('/invitacion/')
+  })
+
+  it('without a second factor are invited again from their page, and keep their scopes', async () => {
+    const rosa = await nuevaPersona(entorno, { conApp: false, alcances: ['ver', 'caja'] })
+    const { respuesta } = await hacer(ana, paginaDe(rosa), { accion: 'invitarOtraVez' })
+    expect(secretoDe(respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+    expect((await leer(rosa)).membresias[0].alcances).toEqual(['ver', 'caja'])
+    expect((await navegadorDe(ana).ir(paginaDe(luz))).texto).not.toContain('Invitarla otra vez')
   })
 
   it('who administer are invited and changed only with an approval, and the page names who decides', async () => {
@@ -97,7 +107,8 @@ describe('the persons of the courier company', () => {
     expect((await leer(eva)).membresias[0].alcances).toEqual(['ver', 'operar'])
     const correo = nuevaDireccion()
     const invitada = await hacer(ana, EQUIPO, { accion: 'invitar', correo, nombre: 'Eva', ...alcances })
-    expect(invitada.respuesta.destino).toBe(`${entorno.url}${EQUIPO}?espera=invitar`)
+    expect(invitada.respuesta.texto).toContain('No vale hasta que lo apruebe otra persona que administra')
+    expect(secretoDe(invitada.respuesta.texto)).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/)
     expect((await navegadorDe(luz).ir(EQUIPO)).texto).toContain('Hay 2 cosas por aprobar')
     expect((await navegadorDe(luz).ir('/cuenta')).texto).toContain('Por aprobar')
   })

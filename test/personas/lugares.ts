@@ -169,7 +169,7 @@ const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly stri
     sesion_repartidor: ['hash'],
     persona: ['persona', 'correo', 'nombre'],
     membresia: ['membresia', 'ambito', 'alcances'],
-    invitacion: ['huella', 'invitacion', 'correo', 'nombre', 'ambito', 'alcances'],
+    invitacion: ['huella', 'codigo_hash', 'invitacion', 'correo', 'nombre', 'ambito', 'alcances'],
     codigo_de_entrada: ['huella', 'codigo_hash'],
     sesion_persona: ['hash', 'sesion', 'modo', 'dispositivo', 'red'],
     aprobacion: ['aprobacion', 'tipo', 'contenido', 'estado', 'pide', 'decide', 'razon'],

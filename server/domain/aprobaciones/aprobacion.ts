@@ -27,9 +27,12 @@ export const soloDecideUnaTercera = (tipo: TipoDeAprobacion) => tipo === 'restab
 
 /**
  * Stored content of an approval. For a key it also has the digest of the key's secret (base64), and the hours for which
- * the key that it replaces stays valid.
+ * the key that it replaces stays valid. For an invitation it has the code that accepting will need.
  */
-export type ContenidoGuardado = ContenidoDeAprobacion & { secreto?: { hash: string; solapamiento_horas: number } }
+export type ContenidoGuardado = ContenidoDeAprobacion & {
+  secreto?: { hash: string; solapamiento_horas: number }
+  codigo?: string
+}
 
 /** Row of `aprobacion`. The state of an expired approval stays `pendiente`. */
 export type FilaAprobacion = RowOf<
@@ -82,10 +85,10 @@ export function leerContenido(
 }
 
 /**
- * Returns the content without its secret, for answers. Older rows, from before keys needed approvals, lack the member
+ * Returns the content without its secrets, for answers. Older rows, from before keys needed approvals, lack the member
  * `llave`.
  */
-const visible = ({ secreto: _oculto, ...contenido }: ContenidoGuardado): ContenidoDeAprobacion => ({
+const visible = ({ secreto: _oculto, codigo: _oculto2, ...contenido }: ContenidoGuardado): ContenidoDeAprobacion => ({
   ...contenido,
   llave: contenido.llave ?? null,
 })

@@ -132,7 +132,12 @@ const PLANTILLAS: Plantillas = {
         : `Le invitan a manejar los envíos de ${lugar} en el sistema de ${marca}.`,
     ],
     boton: { texto: 'Aceptar la invitación', enlace },
-    despues: [`El enlace vale una vez, ${horas} horas. Si no esperaba esta invitación, no haga nada.`],
+    despues: [
+      ...(lugar === null
+        ? ['Al aceptar se pide un código, que le da quien le invitó, en persona o por teléfono.']
+        : []),
+      `El enlace vale una vez, ${horas} horas. Si no esperaba esta invitación, no haga nada.`,
+    ],
   }),
   aprobacion: ({ nombre, quien, que, enlace, horas }, marca) => ({
     asunto: `Hace falta su aprobación en ${marca}`,

@@ -1,28 +1,47 @@
+import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
 import { inTransaction, type Query, statement } from '../../data/db.ts'
-import { randomBase32 } from '../../platform/codes/codes.ts'
+import { normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
 import { isToken, tokenHash } from '../../platform/codes/token.ts'
-import { problemOfFaults, uniformProblem } from '../../platform/errors.ts'
+import { Problema, problemOfFaults, uniformProblem } from '../../platform/errors.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import { avisarEntrada } from './avisar.ts'
 import { deBitacora } from './cambiarMembresia.ts'
+import { esElCodigo } from './codigo.ts'
 import { limitarEntradas } from './entradas.ts'
 import type { DepsDeEntrada } from './entrar.ts'
-import { exigirCorreo, type FilaInvitacion, type FilaMembresia, type FilaPersona } from './persona.ts'
+import { EMPRESA, exigirCorreo, type FilaInvitacion, type FilaMembresia, type FilaPersona } from './persona.ts'
 import { abrirSesionPara, cookiesDeSesion, presentarSesionDePersona } from './sesion.ts'
 
-/** SQL condition that an invitation can be accepted. The one of the first person ends when there is a person. */
-const VALE = 'huella = :huella and vence_en > :ahora and (correo is not null or not exists (select from persona))'
+/** Maximum attempts with the code of an invitation. */
+const INTENTOS = 5
+
+/**
+ * SQL condition that an invitation can be accepted. The one of the first person ends when there is a person. One to the
+ * courier company needs a code, unless it is the first person's, which the console shows.
+ */
+const VALE = `huella = :huella and vence_en > :ahora and intentos < ${INTENTOS}
+  and (correo is not null or not exists (select from persona))
+  and (correo is null or codigo_hash is not null or ambito <> '${EMPRESA}')`
 
 const LEER = statement<{ huella: Uint8Array; ahora: Date }, FilaInvitacion>(
   'equipo.leerInvitacion',
   `select * from invitacion where ${VALE}`,
 )
 
-const TOMAR = statement<{ huella: Uint8Array; ahora: Date }, { huella: Uint8Array }>(
+/** Counts an attempt, and keeps the row locked, so that parallel attempts come one after another. */
+const INTENTAR = statement<
+  { huella: Uint8Array; ahora: Date },
+  { huella: Uint8Array<ArrayBuffer>; codigo_hash: Uint8Array<ArrayBuffer> | null }
+>(
+  'equipo.intentarInvitacion',
+  `update invitacion set intentos = intentos + 1 where ${VALE} returning huella, codigo_hash`,
+)
+
+const TOMAR = statement<{ huella: Uint8Array }>(
   'equipo.tomarInvitacion',
-  `delete from invitacion where ${VALE} returning huella`,
+  'delete from invitacion where huella = :huella',
 )
 
 /** Returns the person with an address, creating it if necessary. */
@@ -75,9 +94,18 @@ export async function leerInvitacion(
   return fila
 }
 
+/** Returns the 401 for a wrong code of an invitation. */
+const codigoDeInvitadoIncorrecto = () =>
+  new Problema(
+    'codigo_incorrecto',
+    'El código no es el de esta invitación. Pregúnteselo a quien le invitó. Al quinto error el enlace deja de valer.',
+    { cabeceras: PERSON_CHALLENGE },
+  )
+
 /** Data that a person sends to accept an invitation. */
 interface Aceptacion {
   token: string
+  codigo?: string | undefined
   correo?: string | undefined
   nombre?: string | undefined
 }
@@ -86,17 +114,24 @@ interface Aceptacion {
  * Accepts an invitation: creates the person or finds it by its address, adds the membership and opens a session. If the
  * person has not used the browser before, queues a mail about the sign-in. The link stands for the mail alone, so a
  * session with a second factor goes on with its last proof of presence.
- * @throws Problema 403 if the link is not valid; 422 if address or name are missing
+ *
+ * An invitation to the courier company needs a code that its mail does not have. The session may then add the person's
+ * first second factor. A wrong code is recorded.
+ * @throws Problema 401 if the code is wrong; 403 if the link is not valid; 422 if code, address or name are missing
  */
 export async function aceptar(
   deps: DepsDeEntrada & Pick<Deps, 'avisarTrabajo'>,
   { token, ...dicho }: Aceptacion,
   { agente, cookie, ...quien }: Omit<Quien, 'identidad'> & { agente: string; cookie: string },
 ) {
-  const { db, reloj, nuevoId, bitacora, avisarTrabajo } = deps
+  const { db, reloj, nuevoId, secretos, bitacora, avisarTrabajo } = deps
   const invitacion = await leerInvitacion(deps, token)
   if (!invitacion) throw uniformProblem('enlace_invalido')
-  const { ambito, alcances } = invitacion
+  const { ambito, alcances, codigo_hash } = invitacion
+  if (codigo_hash && !dicho.codigo?.trim())
+    throw problemOfFaults('validacion', [
+      { campo: '/codigo', codigo: 'requerido', mensaje: 'falta; se lo da quien le invitó, en persona o por teléfono' },
+    ])
   const correo = invitacion.correo ?? exigirCorreo(dicho.correo ?? '')
   const nombre = (invitacion.nombre ?? dicho.nombre)?.trim()
   if (!nombre)
@@ -105,8 +140,17 @@ export async function aceptar(
     ])
   const de = await deBitacora(db, ambito)
   const abierta = await inTransaction(db.central, async (consultar) => {
-    const [tomada] = await consultar(TOMAR, { huella: tokenHash(token), ahora: reloj() })
+    const [tomada] = await consultar(INTENTAR, { huella: tokenHash(token), ahora: reloj() })
     if (!tomada) throw uniformProblem('enlace_invalido')
+    const { huella } = tomada
+    const escrito = normalizeBase32((dicho.codigo ?? '').replace(/[\s-]/g, ''))
+    if (tomada.codigo_hash && !esElCodigo(secretos, { huella, codigo_hash: tomada.codigo_hash }, escrito)) {
+      const sobre = ['invitacion', invitacion.invitacion] as const
+      const linea = { accion: 'fallarCodigoDeInvitacion', sobre, ...de, campos: ['codigo'] }
+      await bitacora.anotar(consultar, { ...quien, identidad: null }, linea)
+      return undefined
+    }
+    await consultar(TOMAR, { huella })
     const nueva = { ...nuevoId(), persona: `per_${randomBase32(12)}`, correo, nombre }
     const [persona] = await consultar(PERSONA, nueva)
     const suya = { ...nuevoId(), membresia: `mem_${randomBase32(12)}`, persona_id: persona!.id, ambito, alcances }
@@ -121,6 +165,7 @@ export async function aceptar(
       red,
       segundoFactor: presencia_en !== undefined,
       presencia_en,
+      alta: ambito === EMPRESA,
     })
     await bitacora.anotar(
       consultar,
@@ -137,6 +182,7 @@ export async function aceptar(
       await avisarEntrada(consultar, deps, { id, nombre: persona!.nombre, correo }, { cookie, agente })
     return abierta
   })
+  if (!abierta) throw codigoDeInvitadoIncorrecto()
   avisarTrabajo()
   return abierta
 }

@@ -52,7 +52,10 @@ const PEDIR = statement<
 
 type DepsDeCodigo = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'nuevoId' | 'avisarTrabajo'>
 
-/** Returns the digest of a code, bound to the browser that asked for the code. */
+/**
+ * Returns the digest of a code.
+ * @param huella row to which the code is bound: digest of the token of a browser, or of an invitation's link
+ */
 const huellaDeCodigo = (clave: Buffer, huella: Uint8Array, codigo: string) =>
   new Uint8Array(createHmac('sha256', clave).update(huella).update(codigo).digest())
 
@@ -75,7 +78,7 @@ export async function escribirCodigo(
   await db.consultar(PEDIR, {
     correo,
     huella,
-    codigo_hash: huellaDeCodigo(secretos.presente('entradas').clave, huella, codigo),
+    codigo_hash: sellarCodigo(secretos, huella, codigo),
     ahora,
     vence_en,
     mail_id: id,
@@ -85,6 +88,21 @@ export async function escribirCodigo(
   avisarTrabajo()
   return { token, vence_en }
 }
+
+/** Returns the digest under which a code of a row is stored. */
+export const sellarCodigo = (secretos: Deps['secretos'], huella: Uint8Array, codigo: string) =>
+  huellaDeCodigo(secretos.presente('entradas').clave, huella, codigo)
+
+/** Reports whether a code is the one of a row, also if an older master key made its digest. */
+export const esElCodigo = (
+  secretos: Deps['secretos'],
+  { huella, codigo_hash }: Pick<codigo_de_entrada, 'huella' | 'codigo_hash'>,
+  codigo: string,
+): boolean =>
+  secretos
+    .todas('entradas')
+    .map(({ clave }) => timingSafeEqual(huellaDeCodigo(clave, huella, codigo), codigo_hash))
+    .includes(true)
 
 const INTENTAR = statement<{ huella: Uint8Array; ahora: Date }, Pick<codigo_de_entrada, 'persona_id' | 'codigo_hash'>>(
   'equipo.intentarCodigo',
@@ -115,10 +133,7 @@ export async function gastarCodigo(
   const [fila] = await consultar(INTENTAR, { huella, ahora: reloj() })
   if (!fila) return undefined
   const escrito = codigo.replace(/\s/g, '')
-  const bueno = secretos
-    .todas('entradas')
-    .map(({ clave }) => timingSafeEqual(huellaDeCodigo(clave, huella, escrito), fila.codigo_hash))
-    .includes(true)
+  const bueno = esElCodigo(secretos, { huella, ...fila }, escrito)
   if (!bueno || fila.persona_id === null) return undefined
   await consultar(GASTAR, { huella })
   return fila.persona_id

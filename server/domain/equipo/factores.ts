@@ -1,5 +1,5 @@
 import { type Query, statement } from '../../data/db.ts'
-import { uniformProblem } from '../../platform/errors.ts'
+import { Problema, uniformProblem } from '../../platform/errors.ts'
 import { EMPRESA } from './persona.ts'
 
 /** Factors of a person's account besides the mail. */
@@ -50,23 +50,42 @@ const BLOQUEAR = statement<{ persona_id: string }, { id: string }>(
 export const bloquearFactores = async (consultar: Query, persona_id: string): Promise<boolean> =>
   (await consultar(BLOQUEAR, { persona_id })).length > 0
 
-const PUEDE = statement<{ hash: Uint8Array; persona_id: string }, { puede: boolean }>(
+const PUEDE = statement<{ hash: Uint8Array; persona_id: string }, { falta: boolean; alta: boolean; tiene: boolean }>(
   'equipo.puedeAgregarFactor',
-  `select not (${FALTA_SEGUNDO_FACTOR}) or not (
-       exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)
-       or exists (select from passkey k where k.persona_id = s.persona_id)) as puede
+  `select ${FALTA_SEGUNDO_FACTOR} as falta, s.alta,
+     exists (select from segundo_factor f where f.persona_id = s.persona_id and f.secreto is not null)
+       or exists (select from passkey k where k.persona_id = s.persona_id) as tiene
    from sesion_persona s where s.hash = :hash and s.persona_id = :persona_id`,
 )
 
 /**
+ * Tells why a session may not add a factor; undefined if it may. `tiene`: the person has a second factor, and has to
+ * sign in with it. `correo`: the session was opened with the mail alone.
+ */
+export async function impedimento(
+  consultar: Query,
+  hash: Uint8Array,
+  persona_id: string,
+): Promise<'tiene' | 'correo' | undefined> {
+  const [fila] = await consultar(PUEDE, { hash, persona_id })
+  if (fila && !fila.falta) return undefined
+  if (!fila || fila.tiene) return 'tiene'
+  return fila.alta ? undefined : 'correo'
+}
+
+/**
  * Requires that a session may add a factor. A session that lacks its second factor may only add the person's very first
- * one. The caller has locked the person ({@link bloquearFactores}).
+ * one, and only if it was opened with more than the mail. The caller has locked the person ({@link bloquearFactores}).
  * @throws Problema 403
  */
 export async function exigirQuePuedaAgregar(consultar: Query, hash: Uint8Array, persona_id: string): Promise<void> {
-  const [fila] = await consultar(PUEDE, { hash, persona_id })
-  if (!fila?.puede) throw uniformProblem('segundo_factor_requerido')
+  const porQue = await impedimento(consultar, hash, persona_id)
+  if (porQue === 'tiene') throw uniformProblem('segundo_factor_requerido')
+  if (porQue === 'correo') throw new Problema('segundo_factor_requerido', SOLO_CORREO)
 }
+
+const SOLO_CORREO =
+  'Entró solo con su correo, y no basta para agregar el primer segundo factor. Pida a quien administra que le invite otra vez: le da un código, y con él lo agrega.'
 
 /** Reports whether removing one factor would leave a person without the second factor that the person needs. */
 export const esElUltimo = ({ de_empresa, totp, passkeys }: Factores) => de_empresa && passkeys + (totp ? 1 : 0) <= 1

@@ -1,6 +1,6 @@
 import type { Identities } from '../../api/http/identity.ts'
 import { inTransaction, statement } from '../../data/db.ts'
-import type { Aprobacion, Invitacion } from '../../generado/contrato/tipos/index.ts'
+import type { AprobacionDeInvitacion, Invitacion } from '../../generado/contrato/tipos/index.ts'
 import { ALCANCES_DE_OPERACION } from '../../generado/contrato/vocabulario.ts'
 import { Problema } from '../../platform/errors.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
@@ -9,18 +9,28 @@ import type { Deps } from '../deps.ts'
 import { exigirAlcancesPropios } from '../llaves/llave.ts'
 import type { Handler } from '../operation.ts'
 import { pedirAprobacion, REMEDIO_DE_ALCANCES } from './aprobable.ts'
-import { enlaceDeInvitacion, escribirInvitacion, guardarInvitacion, yaEsta } from './invitacion.ts'
+import {
+  enlaceDeInvitacion,
+  escribirInvitacion,
+  guardarInvitacion,
+  nuevoCodigoDeInvitado,
+  yaEsta,
+} from './invitacion.ts'
 import { alcancesDeEmpresa, EMPRESA, exigirAlcancesDe, exigirCorreo } from './persona.ts'
+
+/** Tells who may invite a member again. */
+const REMEDIO_DE_INVITAR = 'Que la invite otra vez quien los tenga todos.'
 
 /** Body of a request that invites a person. */
 type Invitar = Parameters<Handler<'invitarPersona'>>[0]['body']
 
 /** Invitation and the link that its mail contains, or the approval that it first needs. */
-type Invitado = { invitacion: Invitacion; enlace: string } | { aprobacion: Aprobacion }
+type Invitado = { invitacion: Invitacion; enlace: string } | { aprobacion: AprobacionDeInvitacion }
 
 /**
- * Invites a person by mail. If a person gives the scope `administrar` and another person also has it, opens an approval
- * instead.
+ * Invites a person by mail. An invitation to the courier company also has a code, which the mail does not have. A member
+ * without a second factor is invited again, with its present scopes, to add one. If a person gives the scope
+ * `administrar` and another person also has it, opens an approval instead.
  * @throws Problema 404, 409 or 422
  */
 export async function invitar(
@@ -30,22 +40,35 @@ export async function invitar(
 ): Promise<Invitado> {
   const { db, bitacora, avisarTrabajo } = deps
   const correo = exigirCorreo(body.correo)
-  const { nombre, comercio: codigo } = body
+  const { nombre, comercio: deComercio } = body
   const alcances = [...body.alcances]
-  const ambito = codigo ?? EMPRESA
+  const ambito = deComercio ?? EMPRESA
   exigirAlcancesDe(ambito, alcances)
   exigirAlcancesPropios(quien.identidad, alcancesDeEmpresa(alcances), REMEDIO_DE_ALCANCES)
-  const comercio = codigo === undefined ? undefined : await exigirComercio(db, codigo)
-  if (await yaEsta(db.consultar, { correo, ambito }))
+  const comercio = deComercio === undefined ? undefined : await exigirComercio(db, deComercio)
+  const esta = await yaEsta(db.consultar, { correo, ambito })
+  if (esta && !esta.sinFactor)
     throw new Problema('persona_repetida', 'Esa persona ya está. Cambie los permisos de su membresía.')
+  // A caller without these scopes could not give them, so it may not let the member in again.
+  if (esta) exigirAlcancesPropios(quien.identidad, alcancesDeEmpresa(esta.alcances), REMEDIO_DE_INVITAR)
+  const codigo = ambito === EMPRESA ? nuevoCodigoDeInvitado() : null
   const hecha = await inTransaction(db.central, async (consultar): Promise<Invitado> => {
     const accion = 'invitarPersona'
-    if (alcances.includes('administrar')) {
-      const contenido = { correo, nombre, persona: null, membresia: null, llave: null, alcances }
+    if (!esta && alcances.includes('administrar')) {
+      const contenido = {
+        correo,
+        nombre,
+        persona: null,
+        membresia: null,
+        llave: null,
+        alcances,
+        ...(codigo && { codigo }),
+      }
       const aprobacion = await pedirAprobacion(consultar, deps, quien, { accion, tipo: 'invitar_persona', contenido })
-      if (aprobacion) return { aprobacion }
+      if (aprobacion) return { aprobacion: { ...aprobacion, codigo: codigo! } }
     }
-    const invitada = { correo, nombre, ambito, alcances, lugar: comercio?.nombre ?? null }
+    const lugar = comercio?.nombre ?? null
+    const invitada = { correo, nombre, ambito, alcances: esta?.alcances ?? alcances, lugar, codigo }
     const { linea, ...escrita } = await escribirInvitacion(consultar, deps, invitada)
     const de = comercio && { de: { comercio_id: comercio.id, modo: null } }
     await bitacora.anotar(consultar, quien, { accion, ...linea, ...de })

@@ -24,7 +24,7 @@ import {
  * need.
  */
 export type FilaSesionDePersona = RowOf<
-  Omit<sesion_persona, 'dispositivo' | 'membresia_id' | 'segundo_factor'>,
+  Omit<sesion_persona, 'dispositivo' | 'membresia_id' | 'segundo_factor' | 'alta'>,
   { modo: Modo }
 > &
   Pick<persona, 'persona' | 'nombre' | 'correo'> &
@@ -169,7 +169,7 @@ export async function presentarSesionDePersona(
 const ABRIR = statement<
   Pick<
     sesion_persona,
-    'hash' | 'sesion' | 'persona_id' | 'membresia_id' | 'modo' | 'dispositivo' | 'red' | 'segundo_factor'
+    'hash' | 'sesion' | 'persona_id' | 'membresia_id' | 'modo' | 'dispositivo' | 'red' | 'alta' | 'segundo_factor'
   > & {
     anterior: Uint8Array | null
     presencia_en: Date
@@ -179,9 +179,10 @@ const ABRIR = statement<
 >(
   'equipo.abrirSesion',
   `with s as (
-     insert into sesion_persona (hash, sesion, persona_id, membresia_id, modo, dispositivo, red, segundo_factor, presencia_en,
-       creado_en, vence_en)
-     values (:hash, :sesion, :persona_id, :membresia_id, :modo, :dispositivo, :red, :segundo_factor, :presencia_en, :ahora, :vence_en)
+     insert into sesion_persona (hash, sesion, persona_id, membresia_id, modo, dispositivo, red, alta, segundo_factor,
+       presencia_en, creado_en, vence_en)
+     values (:hash, :sesion, :persona_id, :membresia_id, :modo, :dispositivo, :red, :alta, :segundo_factor,
+       :presencia_en, :ahora, :vence_en)
    )
    delete from sesion_persona where hash = :anterior::bytea or hash in (
      select hash from sesion_persona where persona_id = :persona_id order by creado_en desc offset ${SESIONES - 1})`,
@@ -204,13 +205,15 @@ interface Entrada {
   segundoFactor: boolean
   /** Last proof that the person is present; undefined: the sign-in itself. */
   presencia_en?: Date | undefined
+  /** True if the person proved more than the mail, so that the session may add the first second factor. */
+  alta?: boolean
 }
 
 /** Opens a session in the transaction of the sign-in. The cookie's token appears only in this result. */
 export async function abrirSesionPara(
   consultar: Query,
   { reloj, navegador }: Pick<Deps, 'reloj' | 'navegador'>,
-  { persona, membresia, agente, cookie, red, segundoFactor, presencia_en: probada }: Entrada,
+  { persona, membresia, agente, cookie, red, segundoFactor, presencia_en: probada, alta = false }: Entrada,
 ): Promise<{ token: string; vista: VistaDeSesion }> {
   const token = newToken()
   const anterior = navegador.leerSesionDePersona({ headers: { cookie } })
@@ -228,6 +231,7 @@ export async function abrirSesionPara(
     modo,
     dispositivo: dispositivoDe(agente),
     red: wideNetwork(red),
+    alta,
     segundo_factor: segundoFactor,
     anterior: anterior === undefined ? null : tokenHash(anterior),
     presencia_en,

@@ -222,16 +222,18 @@ interface SecretOptions {
   place: 'comercios' | 'equipo'
   /** True if another person must first approve the key. */
   pending?: boolean
+  /** Sentence about the use of the secret. */
+  note?: string | undefined
 }
 
 /** Returns the page that shows a secret, only this once. */
-export function secretPage(office: Office, { title, secret, back, place, pending }: SecretOptions): PageContent {
+export function secretPage(office: Office, { title, secret, back, place, pending, note }: SecretOptions): PageContent {
   return officePage(office, {
     titulo: title,
     place,
     cuerpo: html`<h1 tabindex="-1">${title}</h1>
 ${notice(html`<p>Guárdelo ahora: no se puede volver a mostrar.${pending && ' No vale hasta que lo apruebe otra persona que administra, en «Por aprobar» de su cuenta.'}</p>`)}
-<p><code class="secreto" id="secreto">${secret}</code></p>
+${note !== undefined && html`<p>${note}</p>`}<p><code class="secreto" id="secreto">${secret}</code></p>
 <p data-copia="secreto" hidden>${button({ text: 'Copiar', attributes: html`type="button"` })} <span role="status"></span></p>
 <p><a href="${office.raiz}${back}">Ya lo guardé</a></p>`,
   })

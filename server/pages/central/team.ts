@@ -87,7 +87,7 @@ ${told(raiz, options)}${facts([
     'Permisos',
     html`<ul class="lista">${membership.alcances.map((one) => html`<li>${PERMISOS[one].nombre}: <span class="suave">${PERMISOS[one].permite}</span></li>`)}</ul>`,
   ],
-  ['Segundo factor', segundo_factor ? 'Tiene' : 'No tiene: lo agrega la próxima vez que entre'],
+  ['Segundo factor', segundo_factor ? 'Tiene' : 'No tiene: invítela otra vez para que lo agregue'],
   [
     'Sesiones',
     entrado_en === null

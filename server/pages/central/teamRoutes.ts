@@ -29,6 +29,10 @@ const MAX_ROWS = '100'
 
 const nothing = (office: Office): Sheet => notThere(office, 'equipo')
 
+/** Sentence beside the code of an invitation. */
+const INVITED =
+  'Déselo a quien invitó, en persona o por teléfono, y no por correo: la invitación que le llega no lo tiene, y lo pide.'
+
 /** Request to a page about the team. */
 interface TeamRequest {
   call: CallOperation
@@ -96,8 +100,11 @@ async function answerTeam(
   if (secret !== undefined)
     return { status: 200, ...secretPage(office, { title: 'La llave', secret, back: here, place: 'equipo', pending }) }
   const code = (answer.body as Partial<RepartidorConCodigo> | undefined)?.codigo
-  if (code !== undefined)
-    return { status: 200, ...secretPage(office, { title: 'El código', secret: code, back: here, place: 'equipo' }) }
+  if (code !== undefined) {
+    const note = name.startsWith('invitar') ? INVITED : undefined
+    const shown = { title: 'El código', secret: code, back: here, place: 'equipo', pending, note } as const
+    return { status: 200, ...secretPage(office, shown) }
+  }
   return { status: 303, a: pending ? `${raiz}${here}?espera=${name}` : `${raiz}${after[name] ?? here}?hecho=${name}` }
 }
 

@@ -78,19 +78,19 @@ ${formas.includes('passkey') && html`<p>Con su passkey entra desde el aparato qu
 interface LimitedOptions {
   raiz: string
   sesion: SesionDePersona
-  /** True if the person already has a second factor, and must sign in again with it. */
-  tiene: boolean
+  /** Reason why the session may add none; undefined if it may. */
+  porQue: 'tiene' | 'correo' | undefined
   passkeys: PasskeyOptions | undefined
 }
 
 /** Returns the page of a person without the required second factor: the ways to add one, and the button to sign out. */
-export const limitedPage = ({ raiz, sesion, tiene, passkeys }: LimitedOptions): PageContent => ({
+export const limitedPage = ({ raiz, sesion, porQue, passkeys }: LimitedOptions): PageContent => ({
   titulo: 'Falta su segundo factor',
-  guion: tiene ? undefined : passkeys?.guion,
+  guion: porQue ? undefined : passkeys?.guion,
   cuerpo: html`<h1 tabindex="-1">Falta su segundo factor</h1>
 ${
-  tiene
-    ? html`<p>${sesion.nombre}, su cuenta tiene un segundo factor y esta sesión se abrió sin él. Salga y entre otra vez con él.</p>`
+  porQue
+    ? html`<p>${sesion.nombre}, ${NOT_HERE[porQue]}</p>`
     : html`<p>${sesion.nombre}, para trabajar en la empresa no basta su correo: quien lo lea entraría en su lugar. Agregue un segundo factor, una sola vez.</p>
 ${passkeys && passkeyButton(raiz, passkeys.dominio, 'agregar', { before: WITH_PASSKEY })}
 <h2>Una app de códigos</h2>
@@ -100,6 +100,13 @@ ${firstCodesForm(raiz)}`
 }
 ${accountForm(raiz, 'salir', '', enviar('Salir', 'callado'))}`,
 })
+
+/** Sentence for a session that may not add a second factor. */
+const NOT_HERE = {
+  tiene: 'su cuenta tiene un segundo factor y esta sesión se abrió sin él. Salga y entre otra vez con él.',
+  correo:
+    'para trabajar en la empresa no basta su correo, y para agregar un segundo factor tampoco. Pida a quien administra que le invite otra vez: le llega un enlace, y le da un código en persona o por teléfono.',
+} as const
 
 const WITH_PASSKEY = html`<h2>Una passkey</h2>
 <p>La huella, la cara o el PIN de este aparato. Es lo más rápido.</p>

@@ -8,7 +8,7 @@ import { escribirCodigo, MINUTOS_DE_CODIGO } from '../../domain/equipo/codigo.ts
 import { limitarEntradas } from '../../domain/equipo/entradas.ts'
 import { entrar } from '../../domain/equipo/entrar.ts'
 import { entrarConSegundoFactor } from '../../domain/equipo/entrarConSegundoFactor.ts'
-import { leerFactores } from '../../domain/equipo/factores.ts'
+import { impedimento } from '../../domain/equipo/factores.ts'
 import { leerPasskeys, parteConfiada, presentarPasskey } from '../../domain/equipo/passkey.ts'
 import { comercioDe, exigirCorreo } from '../../domain/equipo/persona.ts'
 import { quitarPasskeyDe } from '../../domain/equipo/quitarPasskey.ts'
@@ -127,6 +127,7 @@ function faultsOf(error: unknown): Faults | undefined {
 const SENTENCES: Readonly<Record<string, string>> = {
   '/correo': 'Escriba una dirección de correo, como ana@ejemplo.com.',
   '/nombre': 'Escriba su nombre.',
+  '/codigo': 'Escriba el código que le dio quien le invitó.',
 }
 
 /** Creates the handlers of `/entrar`. */
@@ -210,10 +211,17 @@ function createInvitation(deps: SignInDeps, { marca }: Front): Page['atender'] {
   return async ({ req, resto: token, raiz, red, leyendo }) => {
     const invitacion = await leerInvitacion(deps, token)
     if (!invitacion) return { status: 410, ...INVALID_INVITATION }
-    const { ambito, alcances, correo } = invitacion
-    const vista = { raiz, token, lugar: await nombreDe(ambito), alcances, pregunta: correo === null }
+    const { ambito, alcances, correo, codigo_hash } = invitacion
+    const vista = {
+      raiz,
+      token,
+      lugar: await nombreDe(ambito),
+      alcances,
+      pregunta: correo === null,
+      pideCodigo: codigo_hash !== null,
+    }
     if (leyendo) return { status: 200, ...invitationPage(vista) }
-    const valores = await readForm(req, ['correo', 'nombre'])
+    const valores = await readForm(req, ['codigo', 'correo', 'nombre'])
     const devolver = limitarEntradas(deps, red)
     try {
       const quien = { agente: agenteDe(req), cookie: req.headers.cookie ?? '', red, idSolicitud: req.solicitud.id }
@@ -222,6 +230,10 @@ function createInvitation(deps: SignInDeps, { marca }: Front): Page['atender'] {
       const cabeceras = { 'Set-Cookie': cookiesDeSesion(deps, abierta.token, abierta.vista) }
       return { status: 303, a: `${raiz}cuenta`, cabeceras }
     } catch (error) {
+      if (error instanceof Problema && error.codigo === 'codigo_incorrecto') {
+        if (!(await leerInvitacion(deps, token))) return { status: 410, ...INVALID_INVITATION }
+        return { status: 401, ...invitationPage({ ...vista, valores, faults: { codigo: error.message } }) }
+      }
       const faults = faultsOf(error)
       if (!faults) throw error
       return { status: 422, ...invitationPage({ ...vista, valores, faults }) }
@@ -258,8 +270,8 @@ function createAccount(deps: SignInDeps, { marca }: Front, passkeys: PasskeyOpti
     }
     const sesion = await presentarSesionDePersona(db, identidad)
     if (identidad.faltaSegundoFactor) {
-      const { totp, passkeys: cuantas } = await leerFactores(db.consultar, identidad.personaId)
-      return { status: 200, ...limitedPage({ raiz, sesion, tiene: totp || cuantas > 0, passkeys }) }
+      const porQue = await impedimento(db.consultar, identidad.sesion, identidad.personaId)
+      return { status: 200, ...limitedPage({ raiz, sesion, porQue, passkeys }) }
     }
     const comercios = sesion.membresias.flatMap(({ comercio }) => comercio ?? [])
     const filas = await db.prisma.comercio.findMany({ where: { comercio: { in: comercios } } })

@@ -132,6 +132,8 @@ interface InvitationOptions {
   alcances: readonly AlcanceDePersona[]
   /** True if the invitation names nobody, so that the page asks for name and address. */
   pregunta: boolean
+  /** True if accepting needs the code that the inviting person tells. */
+  pideCodigo: boolean
   valores?: Readonly<Record<'correo' | 'nombre', string>>
   faults?: Faults
 }
@@ -143,6 +145,7 @@ export const invitationPage = ({
   lugar,
   alcances,
   pregunta,
+  pideCodigo,
   valores = { correo: '', nombre: '' },
   faults = {},
 }: InvitationOptions): PageContent => ({
@@ -153,6 +156,17 @@ ${summary(faults)}<p>Al aceptar queda dentro en este navegador. Las próximas ve
 ${scopeList(alcances)}
 <form method="post" action="${raiz}invitacion/${token}">
 ${
+  pideCodigo &&
+  html`${input({
+    id: 'codigo',
+    label: 'Código que le dio quien le invitó',
+    value: '',
+    faults,
+    attributes: html`type="text" class="codigo" maxlength="40" autocomplete="off" autocapitalize="characters" spellcheck="false"`,
+  })}
+<p class="suave">Son ocho letras y números, como 7K3M-9QX2. No vienen en el correo: pídaselos en persona o por teléfono.</p>
+`
+}${
   pregunta &&
   html`${input({ id: 'nombre', label: 'Su nombre', value: valores.nombre, faults, attributes: html`type="text" maxlength="120" autocomplete="name"` })}
 ${addressField(valores.correo, faults)}`
