@@ -169,6 +169,10 @@ async function abrirEntorno(
     // All of them come from this machine. What limits do is looked at where it is told.
     REQUESTS_PER_NETWORK: '10000',
     REQUESTS_PER_OPERATOR_KEY: '10000',
+    // Tests that move the clock by hours look at something else. `test/equipo/inactividad.test.ts` has the defaults.
+    OFFICE_IDLE_MINUTES: '720',
+    CASHIER_IDLE_MINUTES: '720',
+    SHOP_IDLE_HOURS: '720',
     ...porPooler(url),
     ...suyas,
   }

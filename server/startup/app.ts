@@ -10,7 +10,8 @@ import { limitUnknown } from '../api/http/rateLimit.ts'
 import { identifyRequest } from '../api/http/request.ts'
 import { requireTarget, withNormalTarget } from '../api/http/requestTarget.ts'
 import type { Deps } from '../domain/deps.ts'
-import { crearAvisoDeRed } from '../domain/equipo/otraRed.ts'
+import { crearUsoDeSesion } from '../domain/equipo/inactividad.ts'
+import { type AvisoDeRed, crearAvisoDeRed } from '../domain/equipo/otraRed.ts'
 import { crearAutenticadores } from '../domain/llaves/autenticadores.ts'
 import { Front } from '../pages/front.ts'
 import { createUnknownPage } from '../pages/inicio/unknown.ts'
@@ -42,7 +43,11 @@ export function createApp(
   app.use(requireTarget(operaciones))
   app.use(unknownPage.refused)
   const autenticadores = crearAutenticadores(deps)
-  const alUsarSesion = crearAvisoDeRed(deps)
+  const [avisarDeRed, usarSesion] = [crearAvisoDeRed(deps), crearUsoDeSesion(deps)]
+  const alUsarSesion: AvisoDeRed = (sesion, uso) => {
+    if (!uso.refresco) usarSesion(sesion)
+    avisarDeRed(sesion, uso)
+  }
   const binding = { operaciones, comprobar, handlers, autenticadores, deps: { ...deps, validacion, alUsarSesion } }
   servePages(app, deps, { fachada, buzon, call: createCalls(binding), alUsarSesion })
   bindRoutes(app, { ...binding, testigo })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { returnPath } from '../../server/pages/entrar/presence.ts'
+import { returnPath } from '../../server/pages/entrar/session.ts'
 import { MINUTO } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
 import { agregarPasskey } from './autenticador.ts'
@@ -177,7 +177,7 @@ const AJENOS = [
   '/cuenta?a=b#c',
   '/cuenta\r\nSet-Cookie: a=b',
   '/@malo.example',
-  `/${'a'.repeat(300)}`,
+  `/${'a'.repeat(600)}`,
   '',
 ]
 

@@ -9,12 +9,25 @@ import type { Authenticators, Identities, Identity, SecurityScheme } from './ide
 import { isInRange, networkOf } from './network.ts'
 import { wasCharged } from './networkGate.ts'
 
+/** Use of a session by a request. */
+export interface UseOfSession {
+  red: string
+  idSolicitud: string
+  /** True if the page refreshed itself, so that the person need not be there. */
+  refresco: boolean
+}
+
+/** Header of requests with which a page refreshes itself. Such a request does not prolong the session. */
+export const isRefresh = ({ headers }: Pick<Request, 'headers'>): boolean => headers['x-refresco'] !== undefined
+
 /** Dependencies of the authentication. */
 export interface AuthenticationDeps {
   navegador: Browser
   limites: Limits
-  /** Records the use of a session from another network than that of its sign-in. The request is not refused. */
-  alUsarSesion?: (sesion: Identities['sesionDePersona'], red: string, idSolicitud: string) => void
+  /**
+   * Records the use of a session, and its use from another network than that of the sign-in. The request is not refused.
+   */
+  alUsarSesion?: (sesion: Identities['sesionDePersona'], uso: UseOfSession) => void
   ajustes: {
     /** True if keys and codes for a first try (demonstration credentials) are valid. */
     readonly demostracion: boolean
@@ -102,7 +115,7 @@ const enCookie = (
   otraVez: string,
   cabeceras: Record<string, string>,
 ): Credencial => {
-  const noVale = (que = 'La sesión venció o se cerró') =>
+  const noVale = (que = 'La sesión venció, se cerró o pasó mucho tiempo sin uso') =>
     new Problema('sesion_invalida', `${que}. ${otraVez}`, { cabeceras })
   return {
     leer(req) {
@@ -153,8 +166,8 @@ export function authenticate(
       if (!wasCharged(req)) limites.countFailure(red)
       throw error
     }
-    const ofSession = (sesion: Identities['sesionDePersona'], { solicitud }: Request, instead: boolean): Identity => {
-      alUsarSesion?.(sesion, red, solicitud.id)
+    const ofSession = (sesion: Identities['sesionDePersona'], req: Request, instead: boolean): Identity => {
+      alUsarSesion?.(sesion, { red, idSolicitud: req.solicitud.id, refresco: isRefresh(req) })
       if (sesion.faltaSegundoFactor && !sinSegundoFactor) throw withoutSecondFactor(esquema)
       return instead ? keyOf(sesion, esquema) : sesion
     }

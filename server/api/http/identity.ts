@@ -1,5 +1,11 @@
 import type { Operaciones } from '../../generado/contrato/operaciones.ts'
-import type { Alcance, AlcanceDeOperacion, Cuenta, Modo } from '../../generado/contrato/tipos/index.ts'
+import type {
+  Alcance,
+  AlcanceDeOperacion,
+  AlcanceDePersona,
+  Cuenta,
+  Modo,
+} from '../../generado/contrato/tipos/index.ts'
 import type { NetworkRange } from './network.ts'
 
 /** Members that a caller's identity has in addition if the caller is a person with a session and not a key. */
@@ -54,6 +60,11 @@ export interface Identities {
     red: string | null
     creado_en: Date
     vence_en: Date
+    /** End of the session unless somebody uses it, at most `vence_en`. */
+    inactiva_en: Date
+    /** Column `ambito` of the membership, and its scopes. */
+    ambito: string
+    permisos: readonly AlcanceDePersona[]
     /** Time of the last proof of the person's presence. */
     presencia_en: Date
     /** True if the session still lacks its second factor, so that it may call only few operations. */

@@ -55,17 +55,17 @@ const PERSONA = statement<
 )
 
 /** Adds a membership. If the person already is a member of the merchant or company, the scopes stay as they are. */
-const MEMBRESIA = statement<FilaMembresia, Pick<FilaMembresia, 'id' | 'membresia' | 'ambito'>>(
+const MEMBRESIA = statement<FilaMembresia, Pick<FilaMembresia, 'id' | 'membresia' | 'ambito' | 'alcances'>>(
   'equipo.crearMembresia',
   `insert into membresia (id, membresia, persona_id, ambito, alcances, creado_en)
    values (:id, :membresia, :persona_id, :ambito, :alcances, :creado_en)
-   on conflict (persona_id, ambito) do update set ambito = excluded.ambito returning id, membresia, ambito`,
+   on conflict (persona_id, ambito) do update set ambito = excluded.ambito returning id, membresia, ambito, alcances`,
 )
 
 const CON_FACTOR = statement<{ hash: Uint8Array; persona_id: string; ahora: Date }, { presencia_en: Date }>(
   'equipo.sesionConFactor',
   `select presencia_en from sesion_persona
-   where hash = :hash and persona_id = :persona_id and vence_en > :ahora and segundo_factor`,
+   where hash = :hash and persona_id = :persona_id and least(vence_en, inactiva_en) > :ahora and segundo_factor`,
 )
 
 /**

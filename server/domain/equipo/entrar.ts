@@ -14,10 +14,10 @@ import { abrirSesionPara, cookiesDeSesion, presentarSesionDePersona } from './se
 const QUIEN = statement<
   { id: string },
   Pick<FilaPersona, 'persona' | 'nombre' | 'correo'> &
-    Pick<FilaMembresia, 'membresia' | 'ambito'> & { id: string; membresia_id: string }
+    Pick<FilaMembresia, 'membresia' | 'ambito' | 'alcances'> & { id: string; membresia_id: string }
 >(
   'equipo.quienEntra',
-  `select p.id, p.persona, p.nombre, p.correo, m.id as membresia_id, m.membresia, m.ambito
+  `select p.id, p.persona, p.nombre, p.correo, m.id as membresia_id, m.membresia, m.ambito, m.alcances
    from persona p join membresia m on m.persona_id = p.id where p.id = :id and p.correo is not null
    order by m.creado_en, m.id limit 1`,
 )
@@ -40,7 +40,7 @@ export async function abrirPara(
 ) {
   const [fila] = await consultar(QUIEN, { id })
   if (!fila) return undefined
-  const membresia = { id: fila.membresia_id, membresia: fila.membresia, ambito: fila.ambito }
+  const membresia = { id: fila.membresia_id, membresia: fila.membresia, ambito: fila.ambito, alcances: fila.alcances }
   const entrada = { persona: fila, membresia, agente, cookie, red: quien.red, segundoFactor }
   const abierta = await abrirSesionPara(consultar, deps, entrada)
   const autor = { ...quien, identidad: { persona: fila.persona } }

@@ -74,7 +74,7 @@ export async function impedimento(
 }
 
 /**
- * Requires that a session may add a factor. A session that lacks its second factor may only add the person's very first
+ * Requires that a session may add a factor. A session that lacks its second factor adds only the person’s very first
  * one, and only if it was opened with more than the mail. The caller has locked the person ({@link bloquearFactores}).
  * @throws Problema 403
  */

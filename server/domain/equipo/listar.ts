@@ -44,7 +44,7 @@ const ACCESOS = statement<{ personas: readonly string[]; ahora: Date }, Acceso &
    from persona p
    left join (
      select persona_id, count(*)::int as sesiones, max(creado_en) as entrado_en from sesion_persona
-     where persona_id = any(:personas::uuid[]) and vence_en > :ahora group by persona_id
+     where persona_id = any(:personas::uuid[]) and least(vence_en, inactiva_en) > :ahora group by persona_id
    ) s on s.persona_id = p.id
    where p.id = any(:personas::uuid[])`,
 )

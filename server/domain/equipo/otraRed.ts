@@ -16,7 +16,7 @@ export type AvisoDeRed = NonNullable<AuthenticationDeps['alUsarSesion']>
  */
 export function crearAvisoDeRed({ bitacora, log }: Pick<Deps, 'bitacora' | 'log'>): AvisoDeRed {
   const vistas = new ExpiringSet(VIGENCIA)
-  return (sesion, red, idSolicitud) => {
+  return (sesion, { red, idSolicitud }) => {
     const esta = wideNetwork(red)
     if (sesion.red === null || sesion.red === esta) return
     const clave = `${sesion.codigo} ${esta}`

@@ -10,6 +10,7 @@ import { presentarRitmos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { leerDispositivo, sellarDispositivo } from '../repartidores/dispositivo.ts'
 import { FALTA_SEGUNDO_FACTOR } from './factores.ts'
+import { quedaInactiva } from './inactividad.ts'
 import {
   alcancesDeEmpresa,
   alcancesDeLlave,
@@ -24,11 +25,13 @@ import {
  * need.
  */
 export type FilaSesionDePersona = RowOf<
-  Omit<sesion_persona, 'dispositivo' | 'membresia_id' | 'segundo_factor' | 'alta'>,
+  Omit<sesion_persona, 'dispositivo' | 'membresia_id' | 'segundo_factor' | 'alta' | 'inactiva_en'>,
   { modo: Modo }
 > &
   Pick<persona, 'persona' | 'nombre' | 'correo'> &
   Pick<FilaMembresia, 'membresia' | 'ambito' | 'alcances'> & {
+    /** End of the session unless somebody uses it. */
+    inactiva_en: Date
     falta_segundo_factor: boolean
     comercio_id: string | null
     nombre_comercio: string | null
@@ -53,6 +56,7 @@ const SESIONES = 20
 
 /** SQL that selects sessions. Leaves out sessions whose membership or merchant no longer exists. */
 const DE_SESION = `select s.hash, s.sesion, s.persona_id, s.modo, s.red, s.presencia_en, s.creado_en, s.vence_en,
+     coalesce(s.inactiva_en, s.vence_en) as inactiva_en,
      ${FALTA_SEGUNDO_FACTOR} as falta_segundo_factor, p.persona, p.nombre, p.correo, m.membresia, m.ambito, m.alcances, c.id as comercio_id, c.nombre as nombre_comercio,
      c.pais, c.estricto, c.ritmo_solicitudes, c.ritmo_guias
    from sesion_persona s join persona p on p.id = s.persona_id
@@ -79,10 +83,11 @@ export const buscarSesionesDePersona = (db: Db, huellas: readonly string[]) =>
  */
 export function identidadDePersona(fila: FilaSesionDePersona): Identities['sesionDePersona'] {
   const { persona_id: personaId, persona, nombre, hash, sesion: codigo, membresia, ambito, modo } = fila
-  const { red, creado_en, vence_en, presencia_en, falta_segundo_factor: faltaSegundoFactor } = fila
+  const { red, creado_en, vence_en, inactiva_en, presencia_en, falta_segundo_factor: faltaSegundoFactor } = fila
   const suya = { personaId, persona, nombre, correo: fila.correo!, sesion: hash, codigo, membresia, modo }
   const como = llaveDe(fila, ambito)
-  return { ...suya, red, creado_en, vence_en, presencia_en, faltaSegundoFactor, demostracion: false, como }
+  const uso = { inactiva_en, ambito, permisos: fila.alcances }
+  return { ...suya, ...uso, red, creado_en, vence_en, presencia_en, faltaSegundoFactor, demostracion: false, como }
 }
 
 /** Returns the company's key that corresponds to a session, if it has the scope; undefined otherwise. */
@@ -123,7 +128,18 @@ export async function sesionDeToken(
   token: string,
 ): Promise<Identities['sesionDePersona'] | undefined> {
   const [fila] = await db.consultar(BUSCAR, { hash: tokenHash(token) })
-  return fila && fila.vence_en > reloj() ? identidadDePersona(fila) : undefined
+  return fila && estaAbierta(fila, reloj()) ? identidadDePersona(fila) : undefined
+}
+
+/** Reports whether a session has neither reached its end nor stayed unused for too long. */
+export const estaAbierta = ({ vence_en, inactiva_en }: Record<'vence_en' | 'inactiva_en', Date>, ahora: Date) =>
+  vence_en > ahora && inactiva_en > ahora
+
+/** Reports whether a token's session would still be valid if somebody had used it. */
+export async function terminoSinUso({ db, reloj }: Pick<Deps, 'db' | 'reloj'>, token: string): Promise<boolean> {
+  const [fila] = await db.consultar(BUSCAR, { hash: tokenHash(token) })
+  const ahora = reloj()
+  return fila !== undefined && fila.vence_en > ahora && fila.inactiva_en <= ahora
 }
 
 type VistaDeSesion = Pick<
@@ -138,6 +154,7 @@ type VistaDeSesion = Pick<
   | 'presencia_en'
   | 'creado_en'
   | 'vence_en'
+  | 'inactiva_en'
   | 'faltaSegundoFactor'
 >
 
@@ -159,6 +176,7 @@ export async function presentarSesionDePersona(
     presencia_en: vista.presencia_en.toISOString(),
     creado_en: vista.creado_en.toISOString(),
     vence_en: vista.vence_en.toISOString(),
+    inactiva_en: new Date(Math.min(vista.inactiva_en.getTime(), vista.vence_en.getTime())).toISOString(),
   }
 }
 
@@ -175,14 +193,15 @@ const ABRIR = statement<
     presencia_en: Date
     ahora: Date
     vence_en: Date
+    inactiva_en: Date
   }
 >(
   'equipo.abrirSesion',
   `with s as (
      insert into sesion_persona (hash, sesion, persona_id, membresia_id, modo, dispositivo, red, alta, segundo_factor,
-       presencia_en, creado_en, vence_en)
+       presencia_en, creado_en, vence_en, inactiva_en)
      values (:hash, :sesion, :persona_id, :membresia_id, :modo, :dispositivo, :red, :alta, :segundo_factor,
-       :presencia_en, :ahora, :vence_en)
+       :presencia_en, :ahora, :vence_en, :inactiva_en)
    )
    delete from sesion_persona where hash = :anterior::bytea or hash in (
      select hash from sesion_persona where persona_id = :persona_id order by creado_en desc offset ${SESIONES - 1})`,
@@ -196,7 +215,7 @@ const FALTA = statement<{ hash: Uint8Array }, { falta: boolean }>(
 /** Person who signs in, the membership, and the browser. */
 interface Entrada {
   persona: Pick<persona, 'id' | 'persona' | 'nombre' | 'correo'>
-  membresia: Pick<FilaMembresia, 'id' | 'membresia' | 'ambito'>
+  membresia: Pick<FilaMembresia, 'id' | 'membresia' | 'ambito' | 'alcances'>
   agente: string
   /** `Cookie` header of the browser. */
   cookie: string
@@ -212,7 +231,7 @@ interface Entrada {
 /** Opens a session in the transaction of the sign-in. The cookie's token appears only in this result. */
 export async function abrirSesionPara(
   consultar: Query,
-  { reloj, navegador }: Pick<Deps, 'reloj' | 'navegador'>,
+  { reloj, navegador, ajustes }: Pick<Deps, 'reloj' | 'navegador' | 'ajustes'>,
   { persona, membresia, agente, cookie, red, segundoFactor, presencia_en: probada, alta = false }: Entrada,
 ): Promise<{ token: string; vista: VistaDeSesion }> {
   const token = newToken()
@@ -220,6 +239,7 @@ export async function abrirSesionPara(
   const creado_en = reloj()
   const presencia_en = probada ?? creado_en
   const vence_en = venceSesion(creado_en, membresia.ambito)
+  const inactiva_en = quedaInactiva({ reloj, ajustes }, membresia)
   const codigo = `ses_${randomBase32(12)}`
   const modo = 'live'
   const hash = tokenHash(token)
@@ -237,11 +257,15 @@ export async function abrirSesionPara(
     presencia_en,
     ahora: creado_en,
     vence_en,
+    inactiva_en,
   })
   const [{ falta: faltaSegundoFactor } = { falta: true }] = await consultar(FALTA, { hash })
   const { id: personaId, persona: publico, nombre, correo } = persona
   const quien = { personaId, persona: publico, nombre, correo: correo!, membresia: membresia.membresia }
-  return { token, vista: { ...quien, codigo, modo, presencia_en, creado_en, vence_en, faltaSegundoFactor } }
+  return {
+    token,
+    vista: { ...quien, codigo, modo, presencia_en, creado_en, vence_en, inactiva_en, faltaSegundoFactor },
+  }
 }
 
 const COMPLETAR = statement<{ hash: Uint8Array; nuevo: Uint8Array }>(

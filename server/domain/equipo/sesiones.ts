@@ -6,6 +6,7 @@ import type { Modo, SesionAbierta } from '../../generado/contrato/tipos/index.ts
 import { Problema } from '../../platform/errors.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
+import { quedaInactiva } from './inactividad.ts'
 import { type FilaMembresia, membresiaDesconocida } from './persona.ts'
 import { venceSesion } from './sesion.ts'
 
@@ -13,11 +14,11 @@ type SesionPropia = Identities['sesionDePersona']
 
 const LISTAR = statement<
   { persona_id: string; ahora: Date },
-  Pick<sesion_persona, 'sesion' | 'dispositivo' | 'red' | 'creado_en' | 'vence_en'>
+  Pick<sesion_persona, 'sesion' | 'dispositivo' | 'red' | 'creado_en' | 'vence_en'> & { inactiva_en: Date }
 >(
   'equipo.listarSesiones',
-  `select sesion, dispositivo, red, creado_en, vence_en from sesion_persona
-   where persona_id = :persona_id and vence_en > :ahora order by creado_en desc, sesion`,
+  `select sesion, dispositivo, red, creado_en, vence_en, least(vence_en, inactiva_en) as inactiva_en from sesion_persona
+   where persona_id = :persona_id and least(vence_en, inactiva_en) > :ahora order by creado_en desc, sesion`,
 )
 
 /** Returns the sessions of a person that are valid now, newest first. */
@@ -26,13 +27,14 @@ export async function leerSesiones(
   { personaId, codigo }: Pick<SesionPropia, 'personaId' | 'codigo'>,
 ): Promise<SesionAbierta[]> {
   const filas = await db.consultar(LISTAR, { persona_id: personaId, ahora: reloj() })
-  return filas.map(({ sesion, dispositivo, red, creado_en, vence_en }) => ({
+  return filas.map(({ sesion, dispositivo, red, creado_en, vence_en, inactiva_en }) => ({
     sesion,
     actual: sesion === codigo,
     dispositivo,
     red,
     creado_en: creado_en.toISOString(),
     vence_en: vence_en.toISOString(),
+    inactiva_en: inactiva_en.toISOString(),
   }))
 }
 
@@ -56,14 +58,15 @@ export const cerrarSesionDe = (
     return true
   })
 
-const PROPIA = statement<{ persona_id: string; membresia: string }, Pick<FilaMembresia, 'id' | 'ambito'>>(
+const PROPIA = statement<{ persona_id: string; membresia: string }, Pick<FilaMembresia, 'id' | 'ambito' | 'alcances'>>(
   'equipo.membresiaPropia',
-  'select id, ambito from membresia where persona_id = :persona_id and membresia = :membresia',
+  'select id, ambito, alcances from membresia where persona_id = :persona_id and membresia = :membresia',
 )
 
-const ELEGIR = statement<{ hash: Uint8Array; membresia_id: string; modo: string; vence_en: Date }>(
+const ELEGIR = statement<{ hash: Uint8Array; membresia_id: string; modo: string; vence_en: Date; inactiva_en: Date }>(
   'equipo.elegirMembresia',
-  'update sesion_persona set membresia_id = :membresia_id, modo = :modo, vence_en = :vence_en where hash = :hash',
+  `update sesion_persona set membresia_id = :membresia_id, modo = :modo, vence_en = :vence_en, inactiva_en = :inactiva_en
+   where hash = :hash`,
 )
 
 /**
@@ -72,7 +75,7 @@ const ELEGIR = statement<{ hash: Uint8Array; membresia_id: string; modo: string;
  * @throws Problema 404 if the person has no such membership; 401 if the session would then already be over
  */
 export async function elegir(
-  { db, reloj, bitacora }: Pick<Deps, 'db' | 'reloj' | 'bitacora'>,
+  { db, reloj, ajustes, bitacora }: Pick<Deps, 'db' | 'reloj' | 'ajustes' | 'bitacora'>,
   quien: Quien & { identidad: SesionPropia },
   { membresia, modo = 'live' }: { membresia: string; modo?: Modo | undefined },
 ): Promise<SesionPropia> {
@@ -85,11 +88,12 @@ export async function elegir(
     throw new Problema('sesion_invalida', 'Pasaron más de 12 horas desde que entró. Entre otra vez.', {
       cabeceras: PERSON_CHALLENGE,
     })
+  const inactiva_en = quedaInactiva({ reloj, ajustes }, suya)
   await inTransaction(db.central, async (consultar) => {
-    await consultar(ELEGIR, { hash, membresia_id: suya.id, modo, vence_en })
+    await consultar(ELEGIR, { hash, membresia_id: suya.id, modo, vence_en, inactiva_en })
     const sobre = ['persona', persona] as const
     const antes = { membresia: identidad.membresia, modo: identidad.modo }
     await bitacora.anotar(consultar, quien, { accion: 'elegirMembresia', sobre, antes, despues: { membresia, modo } })
   })
-  return { ...identidad, membresia, modo, vence_en }
+  return { ...identidad, membresia, modo, vence_en, inactiva_en }
 }

@@ -5,7 +5,7 @@ import { type GroupOwner, Groups } from '../../data/queue/groups.ts'
 import { isToken, tokenHashText } from '../../platform/codes/token.ts'
 import { presentarRitmos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { buscarSesionesDePersona, identidadDePersona } from '../equipo/sesion.ts'
+import { buscarSesionesDePersona, estaAbierta, identidadDePersona } from '../equipo/sesion.ts'
 import { buscarSesiones, type FilaSesion } from '../repartidores/repartidor.ts'
 import { buscarLlaves, esLaPresentada, estaVigente, type FilaConDueno, leerLlave } from './llave.ts'
 import { Recordadas } from './recordadas.ts'
@@ -66,13 +66,13 @@ export function crearAutenticadores(
     gracia,
   )
   /** Identities of sessions by their tokens. A session that has ended counts as unknown. */
-  const deSesiones = <Fila, Identidad extends { vence_en: Date }>(
+  const deSesiones = <Fila, Identidad extends { vence_en: Date; inactiva_en?: Date }>(
     buscar: (huellas: readonly string[]) => Promise<ReadonlyMap<string, Fila>>,
     identidadDe: (fila: Fila) => Identidad,
   ) => {
     const leerSesion = juntando(buscar)
     const vigente = (identidad: Identidad | undefined) =>
-      identidad && identidad.vence_en > reloj() ? identidad : undefined
+      identidad && estaAbierta({ inactiva_en: identidad.vence_en, ...identidad }, reloj()) ? identidad : undefined
     const recordadas = new Recordadas(ahoraMs, (token) => {
       if (!isToken(token)) return undefined
       return async () => {

@@ -6,6 +6,7 @@ import { type News, newsAfter, readNews, readSnapshots, type Snapshots, writeSna
 import type { Deps } from '../../domain/deps.ts'
 import {
   buscarSesionesDePersona,
+  estaAbierta,
   identidadDePersona,
   llaveDeEmpresa,
   sesionDeToken,
@@ -174,7 +175,7 @@ class LiveStreams {
     const now = reloj()
     for (const { res, session } of this.#streams) {
       const row = rows.get(session)
-      if (!row || row.vence_en <= now || !mayWatch(identidadDePersona(row))) res.end()
+      if (!row || !estaAbierta(row, now) || !mayWatch(identidadDePersona(row))) res.end()
     }
   }
 }

@@ -10,6 +10,7 @@ import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import { readGenerated } from '../assets.ts'
+import { signInSheet } from '../entrar/session.ts'
 import { FOREIGN_FORM, FORM_REFERRER } from '../form.ts'
 import { ownHead } from '../frame.ts'
 import type { Front } from '../front.ts'
@@ -70,7 +71,7 @@ export function serveOffice(app: Express, fachada: Front, deps: OfficeDeps, call
   const parts = { call, marca: fachada.marca.nombre, pictures }
   async function read(pedido: PageRequest): Promise<Sheet> {
     if (!pedido.leyendo && !navegador.esPropia(pedido.req)) return { status: 403, ...FOREIGN_FORM }
-    const office = await officeOf(call, { ...common, now: reloj() }, pedido)
+    const office = await officeOf(call, { ...common, now: reloj() }, deps, pedido)
     if (!('scopes' in office)) return office
     const [place = ''] = pedido.resto.split('/')
     if (pedido.leyendo && LIVE_PLACES.includes(place)) office.cursor = await live.cursor()
@@ -119,10 +120,12 @@ const nothing = (office: Office): Sheet => notThere(office, 'guias', NO_GUIDE)
 async function officeOf(
   call: CallOperation,
   common: Pick<Office, 'program' | 'clock' | 'now'>,
-  { req, raiz }: PageRequest,
+  deps: OfficeDeps,
+  pedido: PageRequest,
 ): Promise<Office | Sheet> {
+  const { req, raiz } = pedido
   const sesion = await orProblem(call(req, 'obtenerSesionDePersona'))
-  if (sesion instanceof Problema) return { status: 303, a: `${raiz}entrar` }
+  if (sesion instanceof Problema) return signInSheet(deps, pedido)
   const { persona, nombre, membresia, membresias, falta_segundo_factor, presencia_en } = sesion.body
   if (falta_segundo_factor) return { status: 303, a: `${raiz}cuenta` }
   const actual = membresias.find((una) => una.membresia === membresia)

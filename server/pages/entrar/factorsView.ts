@@ -10,7 +10,17 @@ import type { Clock } from '../../platform/time/clock.ts'
 import type { PageContent } from '../frame.ts'
 import { Html, html } from '../html.ts'
 import { button, notice } from '../ui/components.ts'
-import { accountForm, enviar, type Faults, input, type PasskeyOptions, passkeyButton, summary } from './view.ts'
+import { signInQuery } from './session.ts'
+import {
+  accountForm,
+  enviar,
+  type Faults,
+  input,
+  type PasskeyOptions,
+  passkeyButton,
+  returnField,
+  summary,
+} from './view.ts'
 
 const NUMBERS = html`inputmode="numeric"`
 const LETTERS = html`autocapitalize="characters"`
@@ -61,17 +71,22 @@ ${button({ text: send, icon: ArrowRight, kind: 'principal', attributes: html`typ
 /** Returns the page that asks for the second factor after the code of the mail was right. */
 export const secondFactorPage = (
   raiz: string,
-  { formas, faults = {}, passkeys }: { formas: Ways; faults?: Faults; passkeys: PasskeyOptions | undefined },
+  {
+    volver,
+    formas,
+    faults = {},
+    passkeys,
+  }: { volver: string; formas: Ways; faults?: Faults; passkeys: PasskeyOptions | undefined },
 ): PageContent => {
   const own = formas.includes('passkey') ? passkeys : undefined
   return {
     titulo: 'Su segundo factor',
     guion: own?.guion,
     cuerpo: html`<h1 tabindex="-1">Ahora, su segundo factor</h1>
-${summary(faults)}${typedFactor(formas, faults, { action: `${raiz}entrar/segundo-factor`, send: 'Entrar', note: 'Tiene 10 minutos.' })}
-${own && passkeyButton(raiz, own.dominio, 'entrar')}
+${summary(faults)}${typedFactor(formas, faults, { action: `${raiz}entrar/segundo-factor`, hidden: returnField(volver), send: 'Entrar', note: 'Tiene 10 minutos.' })}
+${own && passkeyButton(raiz, own.dominio, 'entrar', { volver })}
 ${formas.includes('passkey') && html`<p>Con su passkey entra desde el aparato que la tiene${own === undefined && html`, en la página de entrada`}.</p>`}
-<p>Si no tiene nada de esto a mano, pida a quien administra las cuentas que restablezca su segundo factor. <a href="${raiz}entrar">Empezar otra vez</a></p>`,
+<p>Si no tiene nada de esto a mano, pida a quien administra las cuentas que restablezca su segundo factor. <a href="${raiz}entrar${signInQuery({ volver })}">Empezar otra vez</a></p>`,
   }
 }
 

@@ -15,23 +15,11 @@ import { html } from '../html.ts'
 import type { Page, Sheet } from '../page.ts'
 import { button } from '../ui/components.ts'
 import { typedFactor } from './factorsView.ts'
-import { type SessionDeps, sessionOf } from './session.ts'
+import { returnPath, type SessionDeps, sessionOf, signInSheet } from './session.ts'
 import { codeField, type Faults, mailboxNotice, type PasskeyOptions, passkeyButton, summary } from './view.ts'
 
 /** Path of the page on which a person proves to be present. */
 const PATH = 'cuenta/presencia'
-
-/**
- * Pattern of the paths of this service to which the page may return. A second `/` or a `\` after the first `/` would
- * lead to another site.
- */
-const RETURN = /^\/[a-z](?:[A-Za-z0-9_/]*[A-Za-z0-9_])?(?:\?[a-z]+=[A-Za-z0-9_]+)?$/
-
-/**
- * Returns the path to which the page returns. For a text that is not a path of this service, it is the account's page.
- */
-export const returnPath = (text: unknown): string =>
-  typeof text === 'string' && text.length <= 200 && RETURN.test(text) ? text : '/cuenta'
 
 /** Redirects to the page that asks for a proof of presence and then returns to a path. */
 export const askForPresence = (raiz: string, volver: string): Sheet => ({
@@ -147,9 +135,10 @@ export function createPresence(deps: PresenceDeps, passkeys: PasskeyOptions | un
     }
   }
 
-  return async ({ req, raiz, resto, leyendo, red }) => {
-    const identidad = await sessionOf(deps, { req, red })
-    if (!identidad) return { status: 303, a: `${raiz}entrar` }
+  return async (pedido) => {
+    const { req, raiz, resto, leyendo, red } = pedido
+    const identidad = await sessionOf(deps, pedido)
+    if (!identidad) return signInSheet(deps, pedido)
     const { codigo, ...formulario } = leyendo
       ? { codigo: '', volver: req.query.volver }
       : await readForm(req, ['codigo', 'volver'])

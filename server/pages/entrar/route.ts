@@ -27,8 +27,8 @@ import { byDigest } from '../response.ts'
 import { approvalsPart, decideByForm } from './approvals.ts'
 import { changeFactors, changesFactors } from './factors.ts'
 import { factorsPart, limitedPage, secondFactorPage } from './factorsView.ts'
-import { askForPresence, createPresence, returnPath, WRONG_FACTOR } from './presence.ts'
-import { type SessionDeps, sessionOf } from './session.ts'
+import { askForPresence, createPresence, WRONG_FACTOR } from './presence.ts'
+import { returnPath, type SessionDeps, sessionOf, signInQuery, signInSheet } from './session.ts'
 import {
   ACCOUNT_FAILED,
   accountPage,
@@ -86,10 +86,10 @@ export function servirEntrada(app: Express, fachada: Front, deps: SignInDeps) {
     atender: (pedido) => answer(deps, pedido, atender),
   })
   const ruta = (pedido: PageRequest) => {
-    const { resto, leyendo, raiz } = pedido
+    const { resto, leyendo } = pedido
     if (resto === 'segundo-factor') return segundoFactor(pedido)
-    if (resto === 'codigo') return leyendo ? verCodigo(raiz) : entrarConCodigo(pedido)
-    return leyendo ? verDireccion(raiz) : mandarCodigo(pedido)
+    if (resto === 'codigo') return leyendo ? verCodigo(pedido) : entrarConCodigo(pedido)
+    return leyendo ? verDireccion(pedido) : mandarCodigo(pedido)
   }
   servePage(app, '/entrar', pagina(ruta), (resto) => !['', 'codigo', 'segundo-factor'].includes(resto))
   servePage(app, '/invitacion', pagina(invitacion))
@@ -134,23 +134,31 @@ const SENTENCES: Readonly<Record<string, string>> = {
 function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
   const { navegador, ajustes } = deps
   const buzon = ajustes.buzon && ajustes.sinCorreo
-  const verDireccion = async (raiz: string): Promise<Sheet> => ({ status: 200, ...addressPage(raiz, { passkeys }) })
-  const verCodigo = async (raiz: string): Promise<Sheet> => ({ status: 200, ...codePage(raiz, { buzon }) })
+  const verDireccion = async ({ req, raiz }: PageRequest): Promise<Sheet> => {
+    const idle = req.query.por === 'inactividad'
+    return { status: 200, ...addressPage(raiz, { volver: returnPath(req.query.volver), idle, passkeys }) }
+  }
+  const verCodigo = async ({ req, raiz }: PageRequest): Promise<Sheet> => ({
+    status: 200,
+    ...codePage(raiz, { volver: returnPath(req.query.volver), buzon }),
+  })
   const mandarCodigo = async ({ req, raiz, red }: PageRequest): Promise<Sheet> => {
-    const { correo } = await readForm(req, ['correo'])
+    const { correo, ...form } = await readForm(req, ['correo', 'volver'])
+    const volver = returnPath(form.volver)
     limitarEntradas(deps, red)
     try {
       const { token } = await escribirCodigo(deps, exigirCorreo(correo))
       const cabeceras = { 'Set-Cookie': navegador.ponerEntrada(token, MINUTOS_DE_CODIGO * 60) }
-      return { status: 303, a: `${raiz}entrar/codigo`, cabeceras }
+      return { status: 303, a: `${raiz}entrar/codigo${signInQuery({ volver })}`, cabeceras }
     } catch (error) {
       const faults = faultsOf(error)
       if (!faults) throw error
-      return { status: 422, ...addressPage(raiz, { correo, faults, passkeys }) }
+      return { status: 422, ...addressPage(raiz, { correo, volver, faults, passkeys }) }
     }
   }
   const entrarConCodigo = async ({ req, raiz, red }: PageRequest): Promise<Sheet> => {
-    const { codigo } = await readForm(req, ['codigo'])
+    const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
+    const volver = returnPath(form.volver)
     const devolver = limitarEntradas(deps, red)
     const quien = { agente: agenteDe(req), red, idSolicitud: req.solicitud.id }
     try {
@@ -159,13 +167,14 @@ function createSignIn(deps: SignInDeps, passkeys: PasskeyOptions | undefined) {
       const sinCodigo = navegador.ponerEntrada('', 0)
       if ('aMedias' in entrado) {
         const cookie = navegador.ponerEntradaAMedias(entrado.aMedias.token, MINUTOS_A_MEDIAS * 60)
-        return { status: 303, a: `${raiz}entrar/segundo-factor`, cabeceras: { 'Set-Cookie': [cookie, sinCodigo] } }
+        const a = `${raiz}entrar/segundo-factor${signInQuery({ volver })}`
+        return { status: 303, a, cabeceras: { 'Set-Cookie': [cookie, sinCodigo] } }
       }
       const cookies = [...cookiesDeSesion(deps, entrado.token, entrado.vista), sinCodigo]
-      return { status: 303, a: `${raiz}cuenta`, cabeceras: { 'Set-Cookie': cookies } }
+      return { status: 303, a: raiz + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'codigo_incorrecto') throw error
-      return { status: 401, ...codePage(raiz, { buzon, faults: { codigo: error.message } }) }
+      return { status: 401, ...codePage(raiz, { volver, buzon, faults: { codigo: error.message } }) }
     }
   }
   return { verDireccion, verCodigo, mandarCodigo, entrarConCodigo }
@@ -181,21 +190,23 @@ function createSecondFactor(deps: SignInDeps, passkeys: PasskeyOptions | undefin
     const pedido = await leerEntradaAMedias(deps, cookie)
     if (!pedido) return { status: 303, a: `${raiz}entrar` }
     const { formas } = pedido
-    if (leyendo) return { status: 200, ...secondFactorPage(raiz, { formas, passkeys }) }
-    const { codigo } = await readForm(req, ['codigo'])
+    if (leyendo)
+      return { status: 200, ...secondFactorPage(raiz, { volver: returnPath(req.query.volver), formas, passkeys }) }
+    const { codigo, ...form } = await readForm(req, ['codigo', 'volver'])
+    const volver = returnPath(form.volver)
     const devolver = limitarEntradas(deps, red)
     const quien = { agente: agenteDe(req), red, idSolicitud: req.solicitud.id }
     try {
       const { token, vista } = await entrarConSegundoFactor(deps, { cookie, codigo }, quien)
       devolver()
       const cookies = [...cookiesDeSesion(deps, token, vista), navegador.ponerEntradaAMedias('', 0)]
-      return { status: 303, a: `${raiz}cuenta`, cabeceras: { 'Set-Cookie': cookies } }
+      return { status: 303, a: raiz + volver.slice(1), cabeceras: { 'Set-Cookie': cookies } }
     } catch (error) {
       if (!(error instanceof Problema) || error.codigo !== 'segundo_factor_incorrecto') throw error
       if (!(await leerEntradaAMedias(deps, cookie)))
         return { status: 401, ...attemptOver(raiz), cabeceras: { 'Set-Cookie': navegador.ponerEntradaAMedias('', 0) } }
       const faults = { codigo: WRONG_FACTOR }
-      return { status: 401, ...secondFactorPage(raiz, { formas, faults, passkeys }) }
+      return { status: 401, ...secondFactorPage(raiz, { volver, formas, faults, passkeys }) }
     }
   }
 }
@@ -244,9 +255,10 @@ function createInvitation(deps: SignInDeps, { marca }: Front): Page['atender'] {
 /** Creates the handler of `/cuenta`. Redirects to `/entrar` without a session. */
 function createAccount(deps: SignInDeps, { marca }: Front, passkeys: PasskeyOptions | undefined): Page['atender'] {
   const { db, navegador, ajustes, reloj } = deps
-  return async ({ req, raiz, red, leyendo }) => {
-    const identidad = await sessionOf(deps, { req, red })
-    if (!identidad) return { status: 303, a: `${raiz}entrar` }
+  return async (pedido) => {
+    const { req, raiz, red, leyendo } = pedido
+    const identidad = await sessionOf(deps, pedido)
+    if (!identidad) return signInSheet(deps, pedido)
     const quien = { identidad, red, idSolicitud: req.solicitud.id }
     if (!leyendo) {
       const formulario = await readForm(req, ['accion', 'cual', 'razon', 'codigo'])

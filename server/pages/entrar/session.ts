@@ -1,8 +1,9 @@
+import { isRefresh } from '../../api/http/authenticate.ts'
 import type { Identities } from '../../api/http/identity.ts'
 import type { Deps } from '../../domain/deps.ts'
 import type { AvisoDeRed } from '../../domain/equipo/otraRed.ts'
-import { sesionDeToken } from '../../domain/equipo/sesion.ts'
-import type { PageRequest } from '../page.ts'
+import { sesionDeToken, terminoSinUso } from '../../domain/equipo/sesion.ts'
+import type { PageRequest, Sheet } from '../page.ts'
 
 /** Dependencies of a page that reads the session of its reader. */
 export type SessionDeps = Pick<Deps, 'db' | 'reloj' | 'navegador'> & { alUsarSesion: AvisoDeRed }
@@ -17,6 +18,47 @@ export async function sessionOf(
 ): Promise<Identities['sesionDePersona'] | undefined> {
   const token = deps.navegador.leerSesionDePersona(req)
   const sesion = token === undefined ? undefined : await sesionDeToken(deps, token)
-  if (sesion) deps.alUsarSesion(sesion, red, req.solicitud.id)
+  if (sesion) deps.alUsarSesion(sesion, { red, idSolicitud: req.solicitud.id, refresco: isRefresh(req) })
   return sesion
 }
+
+/**
+ * Redirects a reader without a valid session to `/entrar`, which leads back to the page after the sign-in. The page
+ * tells the reader if the session ended because nobody used it.
+ */
+export async function signInSheet(
+  deps: Pick<Deps, 'db' | 'reloj' | 'navegador'>,
+  { req, raiz, leyendo }: Pick<PageRequest, 'req' | 'raiz' | 'leyendo'>,
+): Promise<Sheet> {
+  const token = deps.navegador.leerSesionDePersona(req)
+  const idle = token !== undefined && (await terminoSinUso(deps, token))
+  const volver = returnPath(leyendo ? req.originalUrl : pathOf(req.headers.referer))
+  return { status: 303, a: `${raiz}entrar${signInQuery({ volver, idle })}` }
+}
+
+/** Returns path and query of a URL; undefined if there is none. */
+const pathOf = (url = ''): string | undefined => {
+  const parsed = URL.parse(url)
+  return parsed ? parsed.pathname + parsed.search : undefined
+}
+
+/** Returns the query of a sign-in page; empty if it leads to the account afterwards. */
+export function signInQuery({ volver, idle = false }: { volver: string; idle?: boolean }): string {
+  const query = new URLSearchParams({ ...(volver !== ACCOUNT && { volver }), ...(idle && { por: 'inactividad' }) })
+  return query.size === 0 ? '' : `?${query}`
+}
+
+const ACCOUNT = '/cuenta'
+
+/**
+ * Pattern of the paths of this service to which a page may return. A second `/` or a `\` after the first `/` would lead
+ * to another site.
+ */
+const RETURN = /^\/[a-z](?:[A-Za-z0-9_/-]*[A-Za-z0-9_])?(?:\?[A-Za-z0-9_=&%.,+:~-]+)?$/
+
+/**
+ * Returns the path to which a page returns. For a text that is not a path of this service, it is the account's page.
+ */
+export const returnPath = (text: unknown): string =>
+  typeof text === 'string' && text.length <= MAX_RETURN && RETURN.test(text) ? text : ACCOUNT
+const MAX_RETURN = 500

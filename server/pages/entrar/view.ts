@@ -11,6 +11,7 @@ import { createClock } from '../../platform/time/clock.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { button, facts, faultSummary, field, notice } from '../ui/components.ts'
+import { signInQuery } from './session.ts'
 
 /** Faults of a form, by the id of the field. */
 export type Faults = Readonly<Record<string, string>>
@@ -84,20 +85,33 @@ ${before}${button({ text: PASSKEY_TEXTS[does], attributes: html`type="button"` }
 <p role="status"></p>
 </div>`
 
+/** Draws the hidden field with the path to which a sign-in leads. */
+export const returnField = (volver: string): Html => html`<input type="hidden" name="volver" value="${volver}">`
+
+interface AddressOptions {
+  correo?: string
+  /** Path to which the sign-in leads. */
+  volver: string
+  /** True if the reader's session ended because nobody used it. */
+  idle?: boolean
+  faults?: Faults
+  passkeys: PasskeyOptions | undefined
+}
+
 /** Returns the page that asks for the mail address to which a code is sent. */
 export const addressPage = (
   raiz: string,
-  { correo = '', faults = {}, passkeys }: { correo?: string; faults?: Faults; passkeys: PasskeyOptions | undefined },
+  { correo = '', volver, idle = false, faults = {}, passkeys }: AddressOptions,
 ): PageContent => ({
   titulo: 'Entrar',
   guion: passkeys?.guion,
   cuerpo: html`<h1 tabindex="-1">Entrar</h1>
-${summary(faults)}<p>Le mandamos un código a su correo. No hace falta ninguna contraseña.</p>
-<form method="post" action="${raiz}entrar">
+${idle && notice(html`<p>Su sesión terminó porque pasó un rato sin que nadie la usara. Entre otra vez y sigue donde estaba.</p>`, 'espera')}${summary(faults)}<p>Le mandamos un código a su correo. No hace falta ninguna contraseña.</p>
+<form method="post" action="${raiz}entrar">${returnField(volver)}
 ${addressField(correo, faults)}
 ${button({ text: 'Mandar el código', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-${passkeys && passkeyButton(raiz, passkeys.dominio, 'entrar')}`,
+${passkeys && passkeyButton(raiz, passkeys.dominio, 'entrar', { volver })}`,
 })
 
 /** Returns the notice that mails are shown in the local mailbox. */
@@ -108,16 +122,19 @@ export const mailboxNotice = (raiz: string) =>
  * Returns the page that asks for the code. It looks the same whether or not the address belongs to a person.
  * @param buzon true if mails are shown in the local mailbox
  */
-export const codePage = (raiz: string, { buzon, faults = {} }: { buzon: boolean; faults?: Faults }): PageContent => ({
+export const codePage = (
+  raiz: string,
+  { volver, buzon, faults = {} }: { volver: string; buzon: boolean; faults?: Faults },
+): PageContent => ({
   titulo: 'Escriba el código',
   cuerpo: html`<h1 tabindex="-1">Escriba el código</h1>
 ${summary(faults)}<p>Si esa dirección es de una persona que trabaja aquí, en un minuto le llega un código. Vale 10 minutos, una vez, en este navegador.</p>
 ${buzon && mailboxNotice(raiz)}
-<form method="post" action="${raiz}entrar/codigo">
+<form method="post" action="${raiz}entrar/codigo">${returnField(volver)}
 ${codeField(faults)}
 ${button({ text: 'Entrar', icon: ArrowRight, kind: 'principal', attributes: html`type="submit"` })}
 </form>
-<p><a href="${raiz}entrar">Pedir otro código</a></p>`,
+<p><a href="${raiz}entrar${signInQuery({ volver })}">Pedir otro código</a></p>`,
 })
 
 /** Draws the names of scopes, each with a sentence that explains it. */
@@ -222,9 +239,17 @@ export function accountPage({
   const accion = (nombre: string, cual: string, boton: Html) => accountForm(raiz, nombre, cual, boton)
   const fila = ({ membresia, comercio, alcances }: Membresia) =>
     html`<li class="tarjeta"><p><b>${nombreDe(comercio)}</b></p>${scopeList(alcances)}${accion('elegir', membresia, enviar('Seguir aquí'))}</li>\n`
-  const abierta = ({ sesion: codigo, actual: suya, dispositivo, red, creado_en, vence_en }: SesionAbierta) =>
+  const abierta = ({
+    sesion: codigo,
+    actual: suya,
+    dispositivo,
+    red,
+    creado_en,
+    vence_en,
+    inactiva_en,
+  }: SesionAbierta) =>
     html`<li class="tarjeta"><p><b>${dispositivo}</b>${suya && html` · este navegador`}</p>
-<p class="suave">Entró el ${reloj.larga(creado_en)}${red && html` desde la red ${red}`}. Termina el ${reloj.larga(vence_en)}.</p>${
+<p class="suave">Entró el ${reloj.larga(creado_en)}${red && html` desde la red ${red}`}. Termina el ${reloj.larga(vence_en)}${inactiva_en !== vence_en && html`, o el ${reloj.larga(inactiva_en)} si nadie la usa`}.</p>${
       !suya && accion('cerrar', codigo, enviar('Cerrar esta sesión', 'peligro'))
     }</li>\n`
   const passkey = ({ passkey: codigo, dispositivo, creado_en, usado_en }: Passkey) =>

@@ -405,6 +405,25 @@ export const VARIABLES = {
       'the server that takes mails to persons: `smtp://user:password@host:587` (with STARTTLS, except on loopback) or `smtps://…:465`; unset: the embedded default shows them in the mailbox, elsewhere they wait',
     grupos: [{ con: 'SMTP_URL', tabla: CORREO }],
   }),
+  inactividadDeEmpresa: variable({
+    nombre: 'OFFICE_IDLE_MINUTES',
+    lector: lectores.number(5, 720, 'minutos'),
+    porDefecto: 30,
+    significado:
+      "minutes after which the unused session of a courier company's person ends; it ends after 12 hours anyway",
+  }),
+  inactividadDeCaja: variable({
+    nombre: 'CASHIER_IDLE_MINUTES',
+    lector: lectores.number(5, 720, 'minutos'),
+    porDefecto: 15,
+    significado: 'the same for a person with scope `caja`; at most `OFFICE_IDLE_MINUTES` counts',
+  }),
+  inactividadDeComercio: variable({
+    nombre: 'SHOP_IDLE_HOURS',
+    lector: lectores.number(1, 720, 'horas'),
+    porDefecto: 168,
+    significado: "hours after which the unused session of a merchant's person ends; it ends after 30 days anyway",
+  }),
   horasDeSolicitud: variable({
     nombre: 'LOCATION_REQUEST_HOURS',
     lector: lectores.number(1, 720, 'horas'),

@@ -31,6 +31,7 @@ export function keepLive(place: HTMLElement): void {
     stream.addEventListener('error', () => {
       if (stream?.readyState !== EventSource.CLOSED) return
       close()
+      change()
       setTimeout(open, REFUSED)
     })
   }
@@ -47,10 +48,12 @@ export function keepLive(place: HTMLElement): void {
     waiting = false
     read = performance.now()
     try {
-      const answer = await fetch(location.href, { headers: { Accept: 'text/html' } })
+      const answer = await fetch(location.href, { headers: { Accept: 'text/html', 'X-Refresco': '1' } })
       // Either the service is busy, or this network sends too many requests.
       if (answer.status === 429 || answer.status === 503) return change()
-      if (!answer.ok || answer.redirected) return
+      // The session has ended. The sign-in replaces what the screen shows, because others may pass by.
+      if (answer.redirected) return location.replace(answer.url)
+      if (!answer.ok) return
       const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById(place.id)
       if (fresh) morph(place, fresh)
     } catch {
