@@ -108,15 +108,16 @@ export const PERSON_CHALLENGE = { 'WWW-Authenticate': 'Cookie realm="personas"' 
 /**
  * Creates the scheme for a session in a cookie.
  * @param leerToken reads the cookie of a request
+ * @param vencida Spanish sentence for a session that is no longer valid
  * @param otraVez Spanish text that tells how to sign in again
  */
 const enCookie = (
   leerToken: (req: Request) => string | undefined,
+  vencida: string,
   otraVez: string,
   cabeceras: Record<string, string>,
 ): Credencial => {
-  const noVale = (que = 'La sesión venció, se cerró o pasó mucho tiempo sin uso') =>
-    new Problema('sesion_invalida', `${que}. ${otraVez}`, { cabeceras })
+  const noVale = (que = vencida) => new Problema('sesion_invalida', `${que}. ${otraVez}`, { cabeceras })
   return {
     leer(req) {
       const token = leerToken(req)
@@ -129,9 +130,19 @@ const enCookie = (
 }
 
 const deRepartidor = (navegador: Browser) =>
-  enCookie((req) => navegador.leerSesion(req), 'Entre otra vez con su código.', SESSION_CHALLENGE)
+  enCookie(
+    (req) => navegador.leerSesion(req),
+    'La sesión venció o se cerró',
+    'Entre otra vez con su código.',
+    SESSION_CHALLENGE,
+  )
 const dePersona = (navegador: Browser) =>
-  enCookie((req) => navegador.leerSesionDePersona(req), 'Entre otra vez.', PERSON_CHALLENGE)
+  enCookie(
+    (req) => navegador.leerSesionDePersona(req),
+    'La sesión venció, se cerró o terminó sin uso',
+    'Entre otra vez.',
+    PERSON_CHALLENGE,
+  )
 
 /**
  * Creates the middleware that admits only credentials of the operation's security scheme, before a byte of the body is
