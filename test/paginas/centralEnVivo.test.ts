@@ -177,14 +177,26 @@ describe('GET /central/en-vivo', () => {
 
 describe.skipIf(!hayNavegador)('an open page of the office', () => {
   /** Opens a page in a browser in which that person is signed in. */
-  async function abrir(ruta: string) {
+  async function abrir(ruta: string, quien = ana) {
     const contexto = await abrirContexto({})
-    const [name = '', value = ''] = ana.cookie.split('=')
+    const [name = '', value = ''] = quien.cookie.split('=')
     await contexto.addCookies([{ name, value, url: entorno.url }])
     const pagina = await contexto.newPage()
     await pagina.goto(entorno.url + ruta)
     return { contexto, pagina }
   }
+
+  it('gives way to the sign-in once its session ended unused, which leads back to it', async () => {
+    const quien = await nuevaPersona(entorno)
+    const { pagina, contexto } = await abrir('/central/guias', quien)
+    await entorno.db.pool.query('update sesion_persona set inactiva_en = $2 where sesion = $1', [
+      quien.sesion,
+      entorno.reloj(),
+    ])
+    await pagina.getByText('pasó un rato sin que nadie la usara').waitFor()
+    expect(await pagina.locator('[name=volver]').getAttribute('value')).toBe('/central/guias')
+    await contexto.close()
+  })
 
   it('shows a change without being loaded again, and keeps the focus, typed text and open forms', async () => {
     const { guia } = await comercio.api.guias.crear(unaGuia())
