@@ -1,5 +1,5 @@
 import type { GuiaIndividual } from '@guias/sdk'
-import { leerHoja } from '@guias/sdk/hoja'
+import { guiaDeFila, leerHoja } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
@@ -31,7 +31,7 @@ describe('a telephone as people write it', () => {
     const { api } = await entorno.nuevoComercio()
     const recogida = (telefono: string) => ({ nombre: 'Bodega', lat: 14.6, lng: -90.5, telefono })
     const { filas } = await leerHoja(new Blob([['telefono', ...COPIADOS].join('\n')]))
-    const deArchivo = (await Array.fromAsync(filas)).map(({ guia }) => guia.telefono)
+    const deArchivo = (await Array.fromAsync(filas)).map((fila) => guiaDeFila(fila).telefono)
     expect(deArchivo).toHaveLength(COPIADOS.length)
     const guias = [...COPIADOS, ...deArchivo].map((telefono) => unaGuia({ telefono, recogida: recogida(telefono) }))
     const { resultados } = await api.guias.crearLote({ guias })

@@ -95,7 +95,11 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
     NOMBRES_DE_DNS['cambia.ejemplo.com'] = ['127.0.0.1']
     const { guia } = await comercio.api.guias.crear(unaGuia())
     const entrega = await trasIntentos(comercio.api, webhook, entregaDe(webhook, guia), 1)
-    expect(entrega).toMatchObject({ estado: 'pendiente', ultimo_estado_http: null, ultimo_error: 'destino_no_permitido' })
+    expect(entrega).toMatchObject({
+      estado: 'pendiente',
+      ultimo_estado_http: null,
+      ultimo_error: 'destino_no_permitido',
+    })
     expect(entrega.historial).toMatchObject([
       { ip: null, estado_http: null, respuesta: null, error: 'destino_no_permitido' },
     ])

@@ -65,7 +65,9 @@ describe('an endpoint that moved', () => {
     await hasta(async () => viejo.recibidos[0])
     await api.webhooks.cambiar(webhook, { url: nuevo.url })
     retenedor.soltar(410)
-    await hasta(async () => ((await api.webhooks.entregas(webhook)).datos[0]!.ultimo_estado_http === 410 ? true : undefined))
+    await hasta(async () =>
+      (await api.webhooks.entregas(webhook)).datos[0]!.ultimo_estado_http === 410 ? true : undefined,
+    )
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', motivo: null, fallas: null })
     await api.guias.crear(unaGuia())
     await hasta(async () => nuevo.recibidos[0])
