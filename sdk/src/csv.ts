@@ -105,7 +105,7 @@ export async function* rowsByPiece(
     }
   }
   const start = () => {
-    const found = recognize(head.replace(/^\uFEFF/, ''))
+    const found = recognize(withoutMark(head))
     ;({ afterCr } = found)
     onSeparator(found.separator)
     special = new RegExp(`["\\r\\n${found.separator}]`, 'g')
@@ -118,7 +118,7 @@ export async function* rowsByPiece(
       else {
         // The separator is known only when the first line with text is complete.
         head += piece
-        if (FIRST_LINE.test(head) || head.length > MAX_HEAD) yield* collect(start())
+        if (FIRST_LINE.test(withoutMark(head)) || head.length > MAX_HEAD) yield* collect(start())
       }
     }
   }
@@ -137,6 +137,8 @@ function* collect(rows: Iterable<string[]>): Generator<string[][]> {
     yield list
   }
 }
+
+const withoutMark = (text: string) => text.replace(/^\uFEFF/, '')
 
 /** Matches up to the first line ending outside quotes, after a text. */
 const FIRST_LINE = /^[\r\n]*(?:[^"\r\n]|"[^"]*")+[\r\n]/

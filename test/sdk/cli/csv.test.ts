@@ -40,6 +40,13 @@ describe('CSV', () => {
       expect(await leer(...trozos)).toEqual([['\ufeffa']])
   })
 
+  it('knows the separator after a mark and blank lines, in whatever pieces they come', async () => {
+    const texto = '\ufeff\n\r\na;b\n'
+    const filas = [[''], [''], ['a', 'b']]
+    expect(await leer(texto)).toEqual(filas)
+    expect(await leer(...texto)).toEqual(filas)
+  })
+
   it.each([',', ';', '\t', '|'])('reads columns between %j, also as the line of Excel names it', async (separator) => {
     const row = ['a', 'b', 'c']
     const line = `${row.join(separator)}\n`
