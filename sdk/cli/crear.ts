@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual } from '@guias/sdk'
 import { guiaDeCampos } from '@guias/sdk/hoja'
-import { avisarAdvertencias } from './advertencias.ts'
+import { avisarAdvertencias, isOfEndedGuide } from './advertencias.ts'
 import { fijarTelefono, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
@@ -44,7 +44,7 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
       .guias.crear({ ...fijarTelefono(guia as GuiaIndividual, pais), ...estricto }, { signal: contexto.signal })
       .conRespuesta()
     // The SDK has already printed the warnings of a guide that ended.
-    const advertencias = datos.advertencias.filter(({ codigo }) => !/^ya_/.test(codigo))
+    const advertencias = datos.advertencias.filter((una) => !isOfEndedGuide(una))
     if (contexto.json) decir(JSON.stringify(datos))
     else {
       const lugar = datos.ubicacion ? `, ubicación ${datos.ubicacion.estado}` : ''

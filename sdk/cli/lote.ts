@@ -9,7 +9,7 @@ import {
   type ResultadoDeMuchas,
 } from '@guias/sdk'
 import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
-import { decirAdvertencia } from './advertencias.ts'
+import { decirAdvertencia, isOfEndedGuide } from './advertencias.ts'
 import { abrirLote, FALLAS, FILA, type Fila, type Origen, tamanoDe, VALORES } from './archivoDeLote.ts'
 import { fijarTelefono, OPCIONES_DE_RECOGIDA, opcionDe, opcionDePais } from './campos.ts'
 import { decirFalla, nombrarCampo } from './errores.ts'
@@ -224,7 +224,7 @@ class Resultados {
     const external_ref = String(resultado.entrada.external_ref ?? '')
     if (resultado.ok) {
       const { guia, estado, repetida, advertencias } = resultado
-      const ended = advertencias.find(({ codigo }) => /^ya_/.test(codigo))
+      const ended = advertencias.find(isOfEndedGuide)
       const dichas = advertencias
         .filter((una) => una !== ended)
         .map((una) => ({ clase: `${una.codigo} ${una.campo}`, texto: decirAdvertencia(una) }))

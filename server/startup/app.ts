@@ -43,7 +43,8 @@ export function createApp(
   app.use(requireTarget(operaciones))
   app.use(unknownPage.refused)
   const autenticadores = crearAutenticadores(deps)
-  const [avisarDeRed, usarSesion] = [crearAvisoDeRed(deps), crearUsoDeSesion(deps)]
+  const avisarDeRed = crearAvisoDeRed(deps)
+  const usarSesion = crearUsoDeSesion(deps)
   const alUsarSesion: AvisoDeRed = (sesion, uso) => {
     if (!uso.refresco) usarSesion(sesion)
     avisarDeRed(sesion, uso)

@@ -2,15 +2,12 @@ import { expect, it } from 'vitest'
 import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
 import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
 import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
-import { createLog } from '../../server/platform/log.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
-import { ajustesCon } from '../fabricas.ts'
+import { erasingDeps } from '../personas/erasingDeps.ts'
 
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
 const COMERCIOS = 4
-/** Longer than every retention. */
-const ANIOS = 3_650 * 86_400_000
 
 it('jobs that erase the same guides at once erase all of them on every machine, without a deadlock', async () => {
   for (let n = 0; n < COMERCIOS; n++) {
@@ -18,12 +15,7 @@ it('jobs that erase the same guides at once erase all of them on every machine, 
     await entregada(entorno, comercio)
     await entregada(entorno, comercio)
   }
-  const deps = {
-    db: entorno.db.como('guias_trabajos'),
-    reloj: () => new Date(entorno.reloj().getTime() + ANIOS),
-    log: createLog('silent'),
-    ajustes: ajustesCon(),
-  }
+  const deps = erasingDeps(entorno)
   const contar = async () => {
     const { rows } = await entorno.db.pool.query<{ lugares: number; personas: number; pruebas: number }>(
       `select (select count(*)::int from guia where lat is not null or ubicacion_lat is not null) as lugares,

@@ -2,14 +2,11 @@ import { expect, it } from 'vitest'
 import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
 import { borrarPruebas } from '../../server/domain/pruebasEntrega/borrar.ts'
 import { olvidarUbicaciones } from '../../server/domain/ubicacion/olvidar.ts'
-import { createLog } from '../../server/platform/log.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { usarEntorno } from '../entorno.ts'
-import { ajustesCon } from '../fabricas.ts'
+import { erasingDeps } from './erasingDeps.ts'
 
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-/** Longer than every retention, in milliseconds. */
-const TEN_YEARS = 3_650 * 86_400_000
 
 // Jobs that wait for each other's guides, or lock other rows of a guide first, meet deadlocks.
 it.each([
@@ -22,12 +19,7 @@ it.each([
     const comercio = await entorno.nuevoComercio()
     const { guia } = await entregada(entorno, comercio)
     await entregada(entorno, comercio)
-    const deps = {
-      db: entorno.db.como('guias_trabajos'),
-      reloj: () => new Date(entorno.reloj().getTime() + TEN_YEARS),
-      log: createLog('silent'),
-      ajustes: ajustesCon(),
-    }
+    const deps = erasingDeps(entorno)
     const count = async () => (await entorno.db.pool.query(left)).rowCount
     const client = await entorno.db.pool.connect()
     try {

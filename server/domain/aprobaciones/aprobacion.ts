@@ -88,7 +88,7 @@ export function leerContenido(
  * Returns the content without its secrets, for answers. Older rows, from before keys needed approvals, lack the member
  * `llave`.
  */
-const visible = ({ secreto: _oculto, codigo: _oculto2, ...contenido }: ContenidoGuardado): ContenidoDeAprobacion => ({
+const visible = ({ secreto: _secreto, codigo: _codigo, ...contenido }: ContenidoGuardado): ContenidoDeAprobacion => ({
   ...contenido,
   llave: contenido.llave ?? null,
 })

@@ -19,8 +19,8 @@ import {
 /**
  * Closes an approval, once. The person who decides must have the scope `administrar` at that moment. If the approval is
  * granted, the person who asked must still have it, too. The person that the approval is about (`sobre`) may decide
- * only if no third person has the scope, and never if `tercera` is true. Locks on the memberships make decisions and removals of persons wait for each
- * other.
+ * only if no third person has the scope, and never if `tercera` is true. Locks on the memberships make decisions and
+ * removals of persons wait for each other.
  */
 const CERRAR = statement<
   Pick<FilaAprobacion, 'id' | 'estado' | 'razon'> & {

@@ -92,6 +92,11 @@ export const explicarInverosimil = (guia: Advertida, deEnlace: boolean): Falla[]
 
 type Dicho = Pick<Advertencia, 'mensaje' | 'sugerencia'>
 
+const sayEnded = (state: string): Dicho => ({
+  mensaje: `la guía de esta referencia ya existía y está ${state}: para otro envío use otra external_ref`,
+  sugerencia: null,
+})
+
 const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
   telefono_dudoso: () => ({
     mensaje:
@@ -121,14 +126,8 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
     mensaje: 'la guía ya existía con otros metadatos y conserva los suyos, que no cambian después de crearla',
     sugerencia: null,
   }),
-  ya_cancelada: () => ({
-    mensaje: 'la guía de esta referencia ya existía y está cancelada: para otro envío use otra external_ref',
-    sugerencia: null,
-  }),
-  ya_devuelta: () => ({
-    mensaje: 'la guía de esta referencia ya existía y está devuelta: para otro envío use otra external_ref',
-    sugerencia: null,
-  }),
+  ya_cancelada: () => sayEnded('cancelada'),
+  ya_devuelta: () => sayEnded('devuelta'),
   destino_desconocido: decirDesconocido,
   telefono_fijo: () => ({
     mensaje:
