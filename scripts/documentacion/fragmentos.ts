@@ -172,7 +172,7 @@ const FRAGMENTOS: Record<string, (contrato: Objeto) => string> = {
 const usados = new Set<string>()
 
 /**
- * Returns the contract with all fragments replaced in its descriptions.
+ * Returns the contract with all fragments replaced in its descriptions and in the guide.
  * @throws if a fragment is unknown
  */
 export function conFragmentos(contrato: Objeto): Objeto {
@@ -184,7 +184,7 @@ export function conFragmentos(contrato: Objeto): Objeto {
       return fragmento(contrato)
     })
   const recorrer = (valor: Json, clave = ''): Json => {
-    if (typeof valor === 'string') return clave === 'description' ? escribir(valor) : valor
+    if (typeof valor === 'string') return clave === 'description' || clave === 'x-guia' ? escribir(valor) : valor
     if (Array.isArray(valor)) return valor.map((uno) => recorrer(uno))
     if (valor === null || typeof valor !== 'object') return valor
     return Object.fromEntries(Object.entries(valor).map(([k, v]) => [k, recorrer(v, k)]))

@@ -1,6 +1,7 @@
 /**
  * Reads the guide: its introduction is the contract's description, and its chapters are files in
- * `openapi/comercios/guia/`, in alphabetical order.
+ * `openapi/comercios/guia/`, in alphabetical order. The bundle keeps the chapters in `info.x-guia`; the served contract
+ * has only the introduction, because generators write the description at the top of each file.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Objeto } from './contrato.ts'
@@ -25,13 +26,17 @@ export const leerCapitulos = () =>
     .sort()
     .map((archivo) => ({ archivo, texto: conEjemplos(readFileSync(new URL(archivo, CARPETA), 'utf8').trim()) }))
 
-/** Returns the contract with the whole guide as its description, and a group for the operations in the menu. */
+/** Returns the contract with the chapters of the guide, and a group for the operations in the menu. */
 export function conGuia(contrato: Objeto): Objeto {
-  const info = contrato.info as Objeto
-  const introduccion = String(info.description).trim()
-  const description = [introduccion, ...leerCapitulos().map(({ texto }) => texto)].join('\n\n')
+  const guia = leerCapitulos()
+    .map(({ texto }) => texto)
+    .join('\n\n')
   const tags = (contrato.tags as Objeto[]).map(({ name }) => name ?? '')
-  return { ...contrato, info: { ...info, description }, 'x-tagGroups': [{ name: 'Operaciones', tags }] }
+  return {
+    ...contrato,
+    info: { ...(contrato.info as Objeto), 'x-guia': guia },
+    'x-tagGroups': [{ name: 'Operaciones', tags }],
+  }
 }
 
 /** Chapter of the guide, or one of its parts, as read from the bundled contract. */
@@ -74,8 +79,9 @@ function partir(texto: string, marca: string): { titulo: string; texto: string }
 
 /** Reads the guide from a bundled contract, with all fragments replaced. */
 export function leerGuiaDelContrato(contrato: Objeto): { introduccion: string; capitulos: Capitulo[] } {
-  const [primera, ...siguientes] = partir(String((contrato.info as Objeto).description), '#')
-  const capitulos = siguientes.map(({ titulo, texto }) => {
+  const info = contrato.info as Objeto
+  const [, ...chapters] = partir(String(info['x-guia']), '#')
+  const capitulos = chapters.map(({ titulo, texto }) => {
     const nombre = enDireccion(titulo)
     const lugar = `section/${nombre}`
     const [propio, ...partes] = partir(texto, '##')
@@ -87,7 +93,7 @@ export function leerGuiaDelContrato(contrato: Objeto): { introduccion: string; c
       partes: partes.map((parte) => ({ ...parte, lugar: `${lugar}/${enDireccion(parte.titulo)}` })),
     }
   })
-  return { introduccion: primera!.texto, capitulos }
+  return { introduccion: String(info.description).trim(), capitulos }
 }
 
 /** Returns a text without Markdown marks, table lines and code blocks. */

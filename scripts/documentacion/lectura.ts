@@ -24,8 +24,8 @@ function conHerramientas(contrato: Objeto) {
   }
 }
 
-/** Returns the guide with a link to the Markdown of each chapter. */
-function guiaConEnlaces(contrato: Objeto): string {
+/** Returns the introduction and the guide, with a link to the Markdown of each chapter. */
+function guideOf(contrato: Objeto): string {
   const { introduccion, capitulos } = leerGuiaDelContrato(contrato)
   return [
     introduccion,
@@ -42,9 +42,11 @@ function guiaConEnlaces(contrato: Objeto): string {
 export function paraLeer(contrato: Objeto): Objeto {
   const copia = structuredClone(contrato)
   conHerramientas(copia)
+  // The page contains the guide itself.
+  delete copia.externalDocs
   return {
     ...copia,
-    info: { ...(copia.info as Objeto), description: guiaConEnlaces(copia) },
+    info: { ...(copia.info as Objeto), description: guideOf(copia) },
     servers: [{ url: DIRECCION, description: 'Este servicio' }],
     'x-tagGroups': [...(copia['x-tagGroups'] as Json[]), { name: 'Referencia', tags: [OBJETOS] }],
   }

@@ -63,8 +63,8 @@ export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Co
   const entrada = new URL('entrada.json', carpeta)
   const pagina = new URL('base.html', carpeta)
   const info = contrato.info as Objeto
-  const description = await conDiagramas(String(info.description))
-  await writeFile(entrada, JSON.stringify(paraLeer({ ...contrato, info: { ...info, description } })))
+  const guia = await conDiagramas(String(info['x-guia']))
+  await writeFile(entrada, JSON.stringify(paraLeer({ ...contrato, info: { ...info, 'x-guia': guia } })))
   const [desde, hacia] = [entrada, pagina].map((url) => fileURLToPath(url)) as [string, string]
   const plantilla = ['--template', 'server/pages/docs/plantilla.hbs']
   // The HTML rendered here and the program in the browser must have the same Spanish texts.

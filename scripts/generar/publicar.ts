@@ -38,17 +38,22 @@ export const paraPublicar = (contrato: Objeto) =>
     Object.fromEntries(Object.entries(objeto).filter(([clave]) => !INTERNAS.has(clave))),
   ) as Objeto
 
+/** Returns a text whose links to the service hold in every viewer. */
+const withAbsoluteLinks = (text: string) => text.replace(/\]\(\//g, `](${DIRECCION}/`)
+
 /**
- * Returns the published contract as the service serves it. Its server is the example address, in whose place the service
- * puts its own. A repetition's 200 beside a creation's 201 becomes `2XX`, because mock servers answer the lowest status
+ * Returns the published contract as the service serves it: without the guide, which `externalDocs` names. Its server
+ * and the addresses in its texts begin with the example address, in whose place the service puts its own. A repetition's 200 beside a creation's 201 becomes `2XX`, because mock servers answer the lowest status
  * that they find.
  */
 export const paraServir = (contrato: Objeto) =>
   copiar({ ...contrato, servers: [{ url: DIRECCION, description: 'La dirección del servicio' }] }, (objeto) => {
-    const { 200: repetida, ...respuestas } = (objeto.responses ?? {}) as Record<string, Objeto>
-    if (!repetida || !respuestas[201]) return objeto
+    const { 'x-guia': _, ...rest } = objeto
+    if (typeof rest.description === 'string') rest.description = withAbsoluteLinks(rest.description)
+    const { 200: repetida, ...respuestas } = (rest.responses ?? {}) as Record<string, Objeto>
+    if (!repetida || !respuestas[201]) return rest
     const description = `Con el estado 200: ${repetida.description}`
-    return { ...objeto, responses: { ...respuestas, '2XX': { ...repetida, description } } }
+    return { ...rest, responses: { ...respuestas, '2XX': { ...repetida, description } } }
   }) as Objeto
 
 /**

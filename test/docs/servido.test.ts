@@ -39,6 +39,17 @@ describe('the contract as it is served', () => {
     expect(await traer('/openapi.yaml')).toContain(`  - url: ${entorno.url}\n`)
   })
 
+  it('has a short description, and links that lead to the guide from any viewer', async () => {
+    const { info, externalDocs } = servido as Record<string, Objeto>
+    expect(String(info!.description).length).toBeLessThan(1000)
+    expect(info).not.toHaveProperty('x-guia')
+    expect(externalDocs!.url).toBe(`${entorno.url}/docs`)
+    const text = JSON.stringify(servido)
+    expect(text.includes(`](${entorno.url}/docs/consola)`)).toBe(true)
+    expect(text.match(/\]\([#/][^)]*\)/g)).toBeNull()
+    expect(await traer('/docs')).toContain('id="section/recibir-webhooks"')
+  })
+
   it('has no fault for swagger-parser', async () => {
     await expect(SwaggerParser.validate(join(carpeta, 'openapi.json'))).resolves.toBeTruthy()
     const malo = { ...servido, servers: [{ url: '{a}', variables: { a: { default: 'x', descripcion: 'y' } } }] }
