@@ -28,6 +28,12 @@ describe('POST /operaciones/v1/comercios', () => {
     expect((await entorno.operar('GET', '/comercios?limite=1')).cuerpo.datos).toEqual([cuerpo])
   })
 
+  it('takes a setting that is null for absent', async () => {
+    const settings = { pais: null, estricto: null, intentos: null }
+    const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda El Pino', ...settings })
+    expect([status, cuerpo.pais, cuerpo.estricto, cuerpo.intentos.maximos]).toEqual([201, null, false, 3])
+  })
+
   it('takes its country and whether it is strict', async () => {
     const ajustes = { nombre: 'Tienda El Amate', pais: 'SV', estricto: true }
     const { status, cuerpo } = await entorno.operar('POST', '/comercios', ajustes)

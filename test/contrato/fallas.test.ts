@@ -66,7 +66,7 @@ describe('explaining what somebody else chose the number of', () => {
     const explicar = () => ({ dichas: [{ campo: '', codigo: 'tipo_invalido', mensaje: 'no' }], omitidas: 0 })
     const deps = {
       escritura: { crear: async () => [] },
-      validacion: { validador: () => ({ vale: () => false, explicar }), advertirDesconocidos: () => [] },
+      validacion: { validador: () => ({ admit: () => undefined, explicar }), advertirDesconocidos: () => [] },
       ajustes: { urlPublica: 'https://guias.ejemplo.com' },
     }
     const identidad = { comercioId: 'x', modo: 'test', pais: null }

@@ -75,9 +75,6 @@ describe('metadata of a guide', () => {
       '/metadatos/largo': texto,
       '/metadatos/numero': texto,
     })
-    expect(await fallasDe({ nula: null })).toEqual({
-      '/metadatos/nula': 'no puede ser null; si no tiene valor, omita el campo',
-    })
   })
 
   it('cannot be corrected', async () => {

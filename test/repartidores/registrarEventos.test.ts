@@ -36,6 +36,13 @@ describe('POST /repartidor/v1/eventos', () => {
     }
   })
 
+  it('takes an optional member that is null for absent, in one event and in many', async () => {
+    const [one, other] = await nuevas(2)
+    const absent = { tipo: null, motivo: null, descripcion: null, fotos: null, forzar: null, lat: null, lng: null }
+    expect(await resultadosDe([recoger(one!, absent)])).toMatchObject([{ ok: true }])
+    expect(await movil.registrar(other!, recoger(other!, absent).evento)).toMatchObject({ status: 201 })
+  })
+
   it('gives each event that fails the error of the single operation, and registers the others', async () => {
     const [buena, otra, conIntento] = await nuevas(3)
     const [sinLugar] = await nuevas(1, sinDestino)
@@ -177,7 +184,10 @@ describe('the database fails while events are registered', () => {
       limites: { requireKnown() {}, countUnknown() {} },
       log: { error: () => anotadas++ },
       turnosDeBusqueda: (_de: string, hacer: () => unknown) => hacer(),
-      validacion: { validador: () => ({ vale: () => true }), advertirDesconocidos: () => [] },
+      validacion: {
+        validador: () => ({ admit: (value: unknown) => ({ value, nulls: [] }) }),
+        advertirDesconocidos: () => [],
+      },
       reloj: () => new Date(),
       db: new Proxy({}, { get: () => romper }),
     }

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats'
 import type { ContractParameter, OpenApiDocument } from './contract.ts'
 import { explainErrors, type Faults, NO_FAULTS } from './faults.ts'
 import { FORMATS } from './formats.ts'
+import { createNullRemover, type WithoutNulls } from './nulls.ts'
 import { addTelephoneKeyword, type PhoneContext } from './telephones.ts'
 
 /**
@@ -31,6 +32,8 @@ export class Explainer {
   readonly #documento: () => OpenApiDocument
   /** Created at the first fault, because loading the contract takes a fortieth of a second. */
   #deCuerpos: Ajv2020 | undefined
+  /** Created at the first refused body, like {@link #deCuerpos}. */
+  #removeNulls: ReturnType<typeof createNullRemover> | undefined
   /** Names of all members in the contract, created at the first fault. */
   #miembros: Set<string> | undefined
   readonly #deParametros = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
@@ -50,6 +53,15 @@ export class Explainer {
     const validar = this.#compilado(ref)
     const corto = this.#acortar(valor)
     return validar.call(remitente, corto) ? NO_FAULTS : explainErrors(validar.errors as ErrorObject[], maximo, corto)
+  }
+
+  /**
+   * Returns a value without the nulls that count as absent, by the schema at that place in the contract.
+   * @param ref JSON pointer to the schema
+   */
+  withoutNulls(ref: string, value: unknown): WithoutNulls {
+    this.#removeNulls ??= createNullRemover(this.#documento())
+    return this.#removeNulls(ref, value)
   }
 
   /** Reports whether the schema of a parameter accepts a value, given as text. */

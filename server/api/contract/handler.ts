@@ -23,6 +23,8 @@ export interface HandlerInput<O extends OperationId> {
     : Datos<O> extends { body: infer B }
       ? B
       : Campo<Datos<O>, 'body'> | undefined
+  /** Places of the body's members that were null and count as absent, as JSON Pointers; undefined without any. */
+  nulls?: readonly string[] | undefined
   identidad: Identidad<O>
   /** `Cookie` header of the request; empty without cookies. */
   cookie: string

@@ -216,6 +216,7 @@ export const inputOf = (req: Request, res: Response): Record<keyof HandlerInput<
   query: req.query,
   headers: req.headers,
   body: req.body,
+  nulls: req.solicitud.nulls,
   identidad: req.solicitud.identidad ?? null,
   cookie: req.headers.cookie ?? '',
   agente: req.headers['user-agent'] ?? '',

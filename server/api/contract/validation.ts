@@ -6,6 +6,7 @@ import { MAX_FAULTS, MAX_WARNINGS, problemOfFaults } from '../../platform/errors
 import type { OpenApiDocument, Operation, OperationId } from './contract.ts'
 import type { Explainer } from './explainer.ts'
 import { explainParameter, type Faults, unknownMemberFault } from './faults.ts'
+import type { WithoutNulls } from './nulls.ts'
 import { isWellWritten, type ParameterRejection, ParameterValidators } from './parameters.ts'
 import { bodyRef, forInput, schemaRef } from './schemas.ts'
 import type { PhoneContext } from './telephones.ts'
@@ -43,7 +44,8 @@ export interface Validation {
 
 /** Validator of one component schema. */
 export interface BodyValidator {
-  vale(valor: unknown, remitente: PhoneContext): boolean
+  /** Returns the value, without the nulls that count as absent; undefined if the value is invalid. */
+  admit(value: unknown, sender: PhoneContext): WithoutNulls | undefined
   /** Returns the faults of an invalid value, at most `maximo`. */
   explicar(valor: unknown, maximo: number, remitente: PhoneContext): Faults
 }
@@ -66,6 +68,21 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
   }
   const parametros = new ParameterValidators(operaciones)
 
+  /**
+   * Returns a value that its compiled validator accepts as it is, or without the nulls that count as absent; undefined
+   * if the validator refuses both.
+   */
+  const admit = (isValid: ValidateFunction, ref: string, value: unknown, sender: PhoneContext | undefined) => {
+    if (isValid.call(sender, value)) return { value, nulls: NO_NULLS }
+    const stripped = yaCargado().withoutNulls(ref, value)
+    return stripped.nulls.length > 0 && isValid.call(sender, stripped.value) ? stripped : undefined
+  }
+  /** Returns the faults of a value that {@link admit} refused. Its absent nulls are not among them. */
+  const explain = (ref: string, value: unknown, maximum: number, sender: PhoneContext | undefined) => {
+    const explainer = yaCargado()
+    return explainer.faults(ref, explainer.withoutNulls(ref, value).value, maximum, sender)
+  }
+
   const revisarParametro = (operacion: Operation, nombre: string, valor: unknown): Falla[] => {
     const parametro = operacion.parametros.find(({ name }) => name === nombre)
     const valido =
@@ -81,13 +98,17 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
     },
     validar(operacion) {
       const compilado = CUERPOS[operacion.id]
-      const juez = compilado ? [crearJuez(operacion, compilado)] : []
+      const juez = compilado ? [createJudge(operacion, compilado, nullsCount(operacion) ? admit : admitAsIs)] : []
       // Without declared parameters, the validator of the body is enough. `exigirConsulta` has already refused unknown
       // names.
       return compilado && operacion.parametros.length === 0 ? juez : [parametros.judge(operacion), ...juez]
     },
     explicarCuerpo: (operacion, cuerpo, remitente) =>
-      cuerpo === undefined ? SIN_CUERPO : yaCargado().faults(bodyRef(operacion), cuerpo, MAX_FAULTS, remitente),
+      cuerpo === undefined
+        ? SIN_CUERPO
+        : nullsCount(operacion)
+          ? explain(bodyRef(operacion), cuerpo, MAX_FAULTS, remitente)
+          : yaCargado().faults(bodyRef(operacion), cuerpo, MAX_FAULTS, remitente),
     explicarParametros(operacion, rechazo, valores) {
       const declarados = operacion.parametros.map(({ name }) => name)
       const ajenos = Object.keys(valores).filter((nombre) => !declarados.includes(nombre))
@@ -105,10 +126,11 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
       return { dichas: halladas, omitidas: (rechazo.errors ?? []).length - halladas.length }
     },
     validador(esquema) {
-      const vale = ESQUEMAS[esquema]
+      const isValid = ESQUEMAS[esquema]
+      const ref = schemaRef(esquema)
       return {
-        vale: (valor, remitente) => vale.call(remitente, valor) === true,
-        explicar: (valor, maximo, remitente) => yaCargado().faults(schemaRef(esquema), valor, maximo, remitente),
+        admit: (value, sender) => admit(isValid, ref, value, sender),
+        explicar: (valor, maximo, remitente) => explain(ref, valor, maximo, remitente),
       }
     },
     advertirDesconocidos(esquema, valor) {
@@ -131,17 +153,39 @@ const SIN_CUERPO: Faults = {
   omitidas: 0,
 }
 
+const NO_NULLS: readonly string[] = []
+
+/** Reports whether a null counts as absent in an operation's body. In a correction it clears the member instead. */
+const nullsCount = ({ metodo }: Operation) => metodo !== 'patch'
+
+type Admit = (
+  isValid: ValidateFunction,
+  ref: string,
+  value: unknown,
+  sender: PhoneContext | undefined,
+) => WithoutNulls | undefined
+
+const admitAsIs: Admit = (isValid, _ref, value, sender) =>
+  isValid.call(sender, value) ? { value, nulls: NO_NULLS } : undefined
+
 /**
  * Creates the middleware that validates a body by its schema, which was compiled when the server was generated. The
  * schema's defaults are filled in. A refusal is explained in the same way as express-openapi-validator's refusals.
  */
-const crearJuez =
-  ({ cuerpoObligatorio }: Operation, vale: ValidateFunction): RequestHandler =>
-  (req, _res, next) => {
-    const admitido = req.body === undefined ? !cuerpoObligatorio : vale.call(phoneContextOf(req), req.body)
-    if (admitido) next()
-    else next(Object.assign(new Error('the body is invalid'), { status: 400, errors: [{ path: '/body' }] }))
+const createJudge = (operacion: Operation, isValid: ValidateFunction, admit: Admit): RequestHandler => {
+  const ref = bodyRef(operacion)
+  const refused = () => Object.assign(new Error('the body is invalid'), { status: 400, errors: [{ path: '/body' }] })
+  return (req, _res, next) => {
+    if (req.body === undefined) return next(operacion.cuerpoObligatorio ? refused() : undefined)
+    const admitted = admit(isValid, ref, req.body, phoneContextOf(req))
+    if (!admitted) return next(refused())
+    if (admitted.nulls.length > 0) {
+      req.body = admitted.value
+      req.solicitud.nulls = admitted.nulls
+    }
+    next()
   }
+}
 
 /** Returns the caller of a request; undefined before authentication, as in the self-check. */
 export const phoneContextOf = ({ solicitud }: Request): PhoneContext | undefined =>

@@ -22,6 +22,8 @@ export interface RequestState {
   identidad?: Identity
   /** Public id of the key that was refused: llave_… */
   llave?: string | undefined
+  /** Places of the body's members that were null and count as absent, as JSON Pointers; undefined without any. */
+  nulls?: readonly string[]
   /** Code of the guide that the path or the answer names. */
   guia?: string | undefined
   /** Admission by the rate limits; undefined until `limitRate` admits the request. */

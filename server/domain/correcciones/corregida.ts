@@ -151,8 +151,10 @@ function punterosDe(columna: Corregible, leida: FilaGuia, valores: Corregida['va
   return miembros.filter((miembro) => antes[miembro] !== despues[miembro]).map((miembro) => `/recogida/${miembro}`)
 }
 
-/** Codes of warnings about how the place was given (link or coordinates). They stay as long as the place does. */
-const DE_COMO_SE_DIO: readonly string[] = ['enlace_sin_coordenadas', 'lugar_descrito', 'lugar_por_revisar']
+/** Codes of warnings about how place and reference were given. A correction does not change those. */
+const DE_COMO_SE_DIO: readonly string[] = [
+  ...['enlace_sin_coordenadas', 'lugar_descrito', 'lugar_por_revisar', 'referencia_nula', 'lugar_nulo'],
+]
 
 /** Columns whose correction may mean that the confirmed location is no longer the right one. */
 const DE_OTRO_LUGAR = ['direccion', 'departamento', 'municipio'] as const

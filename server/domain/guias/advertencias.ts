@@ -72,6 +72,20 @@ const sospecharDe = ({ departamento }: Destino, { ubicacion_lat: lat, ubicacion_
 export const presentarAdvertencias = (guia: Advertida): Advertencia[] =>
   guia.advertencias.map(({ codigo, campo }) => ({ codigo, campo, ...QUE_DECIR[codigo](guia, campo) }))
 
+/** Codes of warnings about a null whose absence has a consequence. */
+const OF_NULLS = ['referencia_nula', 'lugar_nulo'] as const satisfies readonly Codigo[]
+
+const isOfNull = (codigo: string) => (OF_NULLS as readonly string[]).includes(codigo)
+
+/** Reports whether a warning of a new guide is a fault instead if the request has `estricto`. */
+export const isRefusedIfStrict = (codigo: string): boolean => esInverosimil(codigo) || isOfNull(codigo)
+
+/** Returns the faults of a new guide whose nulls have a consequence, for requests with `estricto`. */
+export const explainNulls = (guia: Advertida): Falla[] =>
+  presentarAdvertencias(guia)
+    .filter(({ codigo }) => isOfNull(codigo))
+    .map(({ campo, mensaje }) => ({ campo: campo!, codigo: 'requerido', mensaje }))
+
 /**
  * Returns the faults of a guide with an implausible location, for requests with `estricto`; empty if the location is
  * plausible. Each fault contains the warning's message and, if known, the location that was probably meant.
@@ -128,6 +142,15 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
   }),
   ya_cancelada: () => sayEnded('cancelada'),
   ya_devuelta: () => sayEnded('devuelta'),
+  referencia_nula: () => ({
+    mensaje:
+      'external_ref vino nula y cuenta como ausente: repetir esta creación hará otra guía; dé a cada pedido su referencia',
+    sugerencia: null,
+  }),
+  lugar_nulo: (_guia, campo) => ({
+    mensaje: `${campo.slice(1)} vino sin valor (null) y cuenta como ausente: el lugar se le pregunta al destinatario; si lo conoce, dé lat y lng, o maps_url`,
+    sugerencia: null,
+  }),
   destino_desconocido: decirDesconocido,
   telefono_fijo: () => ({
     mensaje:

@@ -2,8 +2,8 @@ import type { Handler } from '../operation.ts'
 import { presentar } from './guia.ts'
 import { createCandidates, toCandidate } from './strict.ts'
 
-export const crearGuia: Handler<'crearGuia'> = async ({ body, identidad }, { escritura, ajustes }) => {
-  const [veredicto] = await createCandidates(escritura, identidad, [toCandidate(body, identidad)])
+export const crearGuia: Handler<'crearGuia'> = async ({ body, nulls, identidad }, { escritura, ajustes }) => {
+  const [veredicto] = await createCandidates(escritura, identidad, [toCandidate(body, identidad, nulls)])
   if ('problema' in veredicto!) throw veredicto.problema
   const { fila, repetida } = veredicto!
   const guia = presentar(ajustes, fila)

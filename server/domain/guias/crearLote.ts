@@ -16,13 +16,14 @@ export const crearLote: Handler<'crearLote'> = async (
   { body, identidad, idSolicitud },
   { escritura, validacion, ajustes: { urlPublica } },
 ) => {
-  const { vale, explicar } = validacion.validador('GuiaIndividual')
+  const { admit, explicar } = validacion.validador('GuiaIndividual')
   // Only the envelope was validated (`x-sobre`). An entry, or the batch's pickup, may still be any JSON value.
   const enviadas: readonly unknown[] = body.guias
   const elementos = enviadas.map((elemento) => completar(elemento, body))
-  const candidatas = elementos.map((elemento) =>
-    vale(elemento, identidad) ? toCandidate(elemento as GuiaIndividual, identidad) : undefined,
-  )
+  const candidatas = elementos.map((elemento) => {
+    const admitted = admit(elemento, identidad)
+    return admitted && toCandidate(admitted.value as GuiaIndividual, identidad, admitted.nulls)
+  })
   const validas = candidatas.filter((una) => una !== undefined)
   const veredictos = await createCandidates(escritura, identidad, validas)
   const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
@@ -67,7 +68,7 @@ function contar(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {
   return { ok: fallidas === 0, creadas: resultados.length - repetidas - fallidas, repetidas, fallidas }
 }
 
-/** Values of a batch that apply to entries without their own. A null `recogida` counts as absent. */
+/** Values of a batch that apply to entries without their own. Null counts as absent. */
 interface PorOmision {
   recogida?: unknown
   estricto?: unknown
@@ -83,7 +84,7 @@ const esGuia = (elemento: unknown): elemento is PorOmision =>
 function completar(elemento: unknown, lote: PorOmision): unknown {
   if (!esGuia(elemento)) return elemento
   const recogida = elemento.recogida ?? lote.recogida ?? undefined
-  const estricto = elemento.estricto === undefined ? lote.estricto : elemento.estricto
+  const estricto = elemento.estricto ?? lote.estricto ?? undefined
   if (recogida === elemento.recogida && estricto === elemento.estricto) return elemento
   return { ...elemento, recogida, estricto }
 }
@@ -97,7 +98,7 @@ const DEL_LOTE = [
   {
     ruta: /^\/estricto$/,
     donde: 'en el estricto del lote',
-    esSuya: ({ estricto }: PorOmision) => estricto !== undefined,
+    esSuya: ({ estricto }: PorOmision) => (estricto ?? null) !== null,
   },
 ]
 

@@ -12,9 +12,14 @@ const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coorde
 /**
  * Converts a valid request into the columns to store: telephone in E.164, every member of the pickup, location from
  * coordinates or link. The texts are in NFC since they were read.
+ * @param nulls places of the request's members that were null, as JSON Pointers
  * @throws Error if the telephone was not validated
  */
-export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>): DatosDeGuia {
+export function normalizar(
+  cuerpo: GuiaIndividual,
+  cuenta: Pick<Cuenta, 'pais'>,
+  nulls?: readonly string[],
+): DatosDeGuia {
   const telefono = readTelephone(cuerpo.telefono, cuerpo.pais ?? cuenta.pais)
   if ('error' in telefono) throw new Error('telefono was not validated')
   const ubicacion = ubicar(cuerpo)
@@ -41,8 +46,21 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
         ? [ENLACE_SIN_COORDENADAS]
         : []),
       ...destino.advertencias,
+      ...(nulls ? warningsOfNulls(nulls, ubicacion) : []),
     ],
   }
+}
+
+/** Returns the warnings about members that were null and whose absence has a consequence. */
+function warningsOfNulls(
+  nulls: readonly string[],
+  { ubicacion_estado }: Pick<FilaGuia, 'ubicacion_estado'>,
+): AdvertenciaGuardada[] {
+  const ofPlace = ['/lat', '/lng', '/maps_url'].find((member) => nulls.includes(member))
+  return [
+    ...(nulls.includes('/external_ref') ? [{ codigo: 'referencia_nula', campo: '/external_ref' } as const] : []),
+    ...(ofPlace && ubicacion_estado !== 'confirmada' ? [{ codigo: 'lugar_nulo', campo: ofPlace } as const] : []),
+  ]
 }
 
 /** Returns the warnings about a recipient's telephone. */

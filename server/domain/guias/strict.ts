@@ -1,31 +1,33 @@
 import type { Identities } from '../../api/http/identity.ts'
 import type { GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
-import { explicarInverosimil } from './advertencias.ts'
+import { explainNulls, explicarInverosimil, isRefusedIfStrict } from './advertencias.ts'
 import type { DatosDeGuia } from './campos.ts'
 import { normalizar } from './datos.ts'
-import { esInverosimil } from './lugares.ts'
 import type { GuideWriter, VeredictoDeGuia } from './writing.ts'
 
 type Cuenta = Identities['llaveDeComercio']
 
 /**
- * Guide to create, which satisfies the contract. If `estricto` is true, an implausible location still rejects it;
- * otherwise the location only causes a warning.
+ * Guide to create, which satisfies the contract. If `estricto` is true, an implausible location, or a null in place of
+ * the location or the reference, still rejects it; otherwise they only cause warnings.
  */
 export interface Candidate {
   datos: DatosDeGuia
   estricto: boolean
 }
 
-/** Converts a valid request into a candidate. The request's `estricto` takes precedence over the merchant's setting. */
-export const toCandidate = (guia: GuiaIndividual, cuenta: Cuenta): Candidate => ({
-  datos: normalizar(guia, cuenta),
+/**
+ * Converts a valid request into a candidate. The request's `estricto` takes precedence over the merchant's setting.
+ * @param nulls places of the request's members that were null, as JSON Pointers
+ */
+export const toCandidate = (guia: GuiaIndividual, cuenta: Cuenta, nulls?: readonly string[]): Candidate => ({
+  datos: normalizar(guia, cuenta, nulls),
   estricto: guia.estricto ?? cuenta.estricto,
 })
 
 /**
- * Creates guides, except those rejected for an implausible location. Returns the results in the order of `candidatas`.
+ * Creates guides, except those that `estricto` rejects. Returns the results in the order of `candidatas`.
  */
 export async function createCandidates(
   escritura: GuideWriter,
@@ -43,7 +45,7 @@ export async function createCandidates(
 }
 
 const esRechazable = ({ datos: { advertencias }, estricto }: Candidate) =>
-  estricto && advertencias.some(({ codigo }) => esInverosimil(codigo))
+  estricto && advertencias.some(({ codigo }) => isRefusedIfStrict(codigo))
 
 const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
 
@@ -58,7 +60,6 @@ async function rechazar(
 ): Promise<ReadonlyMap<DatosDeGuia, Problema>> {
   const repetidas = await leerRepetidas(comercioId, modo, rechazables)
   const nuevas = rechazables.filter((datos) => !repetidas.has(datos))
-  return new Map(
-    nuevas.map((datos) => [datos, problemOfFaults('validacion', explicarInverosimil(datos, datos.lat === null))]),
-  )
+  const faultsOf = (datos: DatosDeGuia) => [...explicarInverosimil(datos, datos.lat === null), ...explainNulls(datos)]
+  return new Map(nuevas.map((datos) => [datos, problemOfFaults('validacion', faultsOf(datos))]))
 }

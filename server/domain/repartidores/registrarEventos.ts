@@ -22,7 +22,7 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
 ) => {
   const { ajustes, limites, log, turnosDeBusqueda, validacion } = deps
   const { repartidor } = identidad
-  const { vale, explicar } = validacion.validador('EventoDeUnaGuia')
+  const { admit, explicar } = validacion.validador('EventoDeUnaGuia')
   // Only the envelope was validated (`x-sobre`). An entry may still be any JSON value.
   const enviados: readonly unknown[] = body.eventos
   const faltasPorEvento = Math.floor(MAX_BATCH_FAULTS / enviados.length)
@@ -37,12 +37,13 @@ export const registrarEventosDeReparto: Handler<'registrarEventosDeReparto'> = a
    * @throws Problema 422
    */
   const revisar = (enviado: unknown): EventoDeUnaGuia => {
-    if (!vale(enviado, SIN_PAIS)) {
+    const admitted = admit(enviado, SIN_PAIS)
+    if (!admitted) {
       const { dichas, omitidas } = explicar(enviado, faltasPorEvento, SIN_PAIS)
       const suyas = dichas.map((falla) => ({ ...falla, campo: falla.campo.replace(/^\/evento(?=\/)/, '') }))
       throw problemOfFaults('validacion', suyas, omitidas)
     }
-    const una = enviado as EventoDeUnaGuia
+    const una = admitted.value as EventoDeUnaGuia
     const codigo = normalizeGuideCode(una.guia)
     if (codigo !== undefined && vistas.size === vistas.add(codigo).size) {
       const mensaje = 'ya va en este envío; envíe después lo demás de esta guía'

@@ -39,6 +39,7 @@ const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
     'lugar_descrito',
     'lugar_por_revisar',
     'destino_desconocido',
+    'lugar_nulo',
   ] as const),
   ...([
     'coordenadas_en_cero',
