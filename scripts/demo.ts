@@ -261,12 +261,12 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
   const espera = await hasta(() => caido.avisos.size === 2, 20)
   // The service settles a delivery shortly after the merchant's server has received it.
   const entregas = await leerHasta(
-    () => Array.fromAsync(api.webhooks.entregas(webhook)),
+    () => Array.fromAsync(api.webhooks.avisos(webhook)),
     (unas) => unas.every(({ estado }) => estado !== 'pendiente'),
   )
   comprobar(
     `llegaron solos ${espera} s después, al segundo intento`,
-    entregas.length === 2 && entregas.every((e) => e.estado === 'entregada' && e.intentos === 2),
+    entregas.length === 2 && entregas.every((e) => e.estado === 'entregado' && e.intentos === 2),
   )
 
   const nuevo = await abrirReceptor()
@@ -274,11 +274,11 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
   nuevo.secreto = tardio.secreto
   const faltan = await api.webhooks.ensayarRecuperacion(tardio.webhook, { desde: desde.toISOString() })
   const { recuperacion } = await api.webhooks.recuperar(tardio.webhook, { desde: desde.toISOString() })
-  const segundos = await hasta(() => nuevo.avisos.size >= faltan.entregas, 10)
-  const { estado, entregas: puestas } = await api.webhooks.obtenerRecuperacion(tardio.webhook, recuperacion)
+  const segundos = await hasta(() => nuevo.avisos.size >= faltan.avisos, 10)
+  const { estado, avisos: puestas } = await api.webhooks.obtenerRecuperacion(tardio.webhook, recuperacion)
   comprobar(
-    `un servidor nuevo pidió todo lo anterior: ensayo ${faltan.entregas}, recibidos ${nuevo.avisos.size} en ${segundos} s (${estado})`,
-    faltan.entregas === eventos + 2 && nuevo.avisos.size === faltan.entregas && puestas === faltan.entregas,
+    `un servidor nuevo pidió todo lo anterior: ensayo ${faltan.avisos}, recibidos ${nuevo.avisos.size} en ${segundos} s (${estado})`,
+    faltan.avisos === eventos + 2 && nuevo.avisos.size === faltan.avisos && puestas === faltan.avisos,
   )
 }
 
@@ -292,16 +292,16 @@ async function tropezar(tropiezos: Tropiezos) {
   await ajustarIntentos(tropiezos)
   const { decidida, entregada } = await escogerOtroDia(tropiezos)
   comprobar(
-    `${decidida.guia}: tras un intento fallido, el destinatario escogió el ${decidida.resolucion?.fecha}; ${entregada.estado}`,
-    decidida.resolucion?.por === 'destinatario' &&
-      decidida.resolucion.fecha === decidida.resolucion.fecha_desde &&
-      entregada.resolucion?.estado === 'aplicada' &&
+    `${decidida.guia}: tras un intento fallido, el destinatario escogió el ${decidida.decision?.fecha}; ${entregada.estado}`,
+    decidida.decision?.por === 'destinatario' &&
+      decidida.decision.fecha === decidida.decision.fecha_desde &&
+      entregada.decision?.estado === 'aplicada' &&
       entregada.estado === 'entregado',
   )
-  const { guia: vuelve, estado, intentos, motivo, resolucion } = await agotarIntentos(tropiezos)
+  const { guia: vuelve, estado, intentos, motivo, decision } = await agotarIntentos(tropiezos)
   comprobar(
     `${vuelve}: tras ${intentos} intentos vuelve por la política (${motivo})`,
-    estado === 'en_devolucion' && motivo === 'intentos_agotados' && resolucion?.por === 'politica',
+    estado === 'en_devolucion' && motivo === 'intentos_agotados' && decision?.por === 'politica',
   )
 }
 

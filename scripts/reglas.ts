@@ -32,7 +32,7 @@ const MODULOS: Record<string, RegExp> = {
 const PUERTAS =
   /^server\/(?:data\/(?:connections|db|order|citus\/(?:cluster|laying)|embedded\/(?:role|continuous\/walStream))|startup\/(?:startWorkers|migrations))\.ts$/
 /** Files whose statements' text depends on the presence of filters, but never on their values. */
-const LISTAS = /^server\/domain\/(?:guias\/guia|webhooks\/listarEntregas)\.ts$/
+const LISTAS = /^server\/domain\/(?:guias\/guia|webhooks\/listarAvisos)\.ts$/
 
 const fallas: string[] = []
 interface Patron {

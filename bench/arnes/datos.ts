@@ -315,7 +315,7 @@ const tomar = (cuantas: number) => {
  * Inserts `cuantas` pending deliveries, one for each new guide, over the endpoints in turn. The receiver sees a
  * different id for each. They appear with one commit, already analyzed, so that a worker finds all of them at once.
  */
-export async function sembrarEntregasDeWebhook(
+export async function sembrarAvisosDeWebhook(
   url: string,
   destinos: readonly DestinoDeEntregas[],
   cuantas: number,

@@ -191,7 +191,7 @@ const entregas = contraReferencia(0.6, async ({ url }, comercio, guias) => {
   const webhook = await sembrarEntregasHechas(url, comercio, Math.min(guias, 20_000))
   return {
     medida: `página de ${PAGINA} de las entregas de un webhook, 32 conexiones`,
-    rutas: [`/api/v1/webhooks/${webhook}/entregas?limite=${PAGINA}`],
+    rutas: [`/api/v1/webhooks/${webhook}/avisos?limite=${PAGINA}`],
   }
 })
 

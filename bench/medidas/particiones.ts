@@ -48,7 +48,7 @@ async function abrir(base: Base, enPartes: boolean): Promise<Lado> {
   await base.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
   const rutas = {
     ...(await rutasDe(base, GUIAS)),
-    'página de 50 entregas de un webhook': [`/api/v1/webhooks/${webhook}/entregas?limite=50`],
+    'página de 50 entregas de un webhook': [`/api/v1/webhooks/${webhook}/avisos?limite=50`],
   }
   return { base, comercio, rutas, programa: await base.servicio() }
 }

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { abrirEnchufe, type Enchufe } from '../arnes/carga.ts'
-import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarEntregasDeWebhook } from '../arnes/datos.ts'
+import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarAvisosDeWebhook } from '../arnes/datos.ts'
 import { type DestinoDeEntregas, type Encargo, relojMonotono } from '../arnes/encargo.ts'
 import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
 import type { ResultadoDeMedida } from '../arnes/informe.ts'
@@ -107,7 +107,7 @@ export async function destinosEnMarcha(
 export const deWorker = (base: Base, destinos: readonly DestinoDeEntregas[], { pid }: Programa): Lado => ({
   nombre: 'servicio',
   pid,
-  poner: (cuantas) => sembrarEntregasDeWebhook(base.url, destinos, cuantas),
+  poner: (cuantas) => sembrarAvisosDeWebhook(base.url, destinos, cuantas),
   acabar: () => vaciar(base, SIN_ENVIAR),
 })
 
@@ -447,7 +447,7 @@ async function vecino(banco: Banco): Promise<ResultadoDeMedida> {
       await base.db.pool.query('analyze')
       await receptor.reiniciar()
       if (lado === 'con') {
-        await sembrarEntregasDeWebhook(base.url, [enfermo!], cuantas)
+        await sembrarAvisosDeWebhook(base.url, [enfermo!], cuantas)
         for (const limite = performance.now() + 10_000; (await mudo.resumen()).colgadas === 0; await dormir(20))
           if (performance.now() > limite) throw new Error('nada llegó al receptor que no responde')
       }

@@ -60,7 +60,7 @@ const leerAjustes = ({
   ...(estricto === undefined ? {} : { estricto: leerSiONo(estricto) }),
   ...(ritmos === undefined ? {} : { ritmos: leerRitmos(ritmos) }),
   ...(evidencia === undefined ? {} : { evidencia: leerPolitica(evidencia) }),
-  ...(intentos === undefined ? {} : { intentos: leerIntentos(intentos) }),
+  ...(intentos === undefined ? {} : { politica_de_intentos: leerIntentos(intentos) }),
 })
 
 const leerSiONo = (texto: string) => ({ sí: true, si: true, no: false })[texto] ?? (texto as unknown as boolean)

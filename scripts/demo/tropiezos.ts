@@ -29,12 +29,17 @@ export async function corregirTelefono({ api, crear }: Tropiezos): Promise<{ gui
 
 /** Changes the merchant's settings: recipients may decide, and parcels return automatically after two attempts. */
 export async function ajustarIntentos({ api, url, llaveDeOperaciones }: Tropiezos): Promise<void> {
-  const { comercio, intentos } = await api.cuenta.obtener()
+  const { comercio, politica_de_intentos } = await api.cuenta.obtener()
   const respuesta = await fetch(`${url}/operaciones/v1/comercios/${comercio}`, {
     method: 'PATCH',
     headers: { Authorization: `Bearer ${llaveDeOperaciones}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({
-      intentos: { ...intentos, maximos: MAXIMOS, al_vencer: 'devolver', destinatario_decide: true },
+      politica_de_intentos: {
+        ...politica_de_intentos,
+        maximos: MAXIMOS,
+        al_vencer: 'devolver',
+        destinatario_decide: true,
+      },
     }),
   })
   if (!respuesta.ok) throw new Error(`intentos: ${await respuesta.text()}`)
@@ -51,8 +56,8 @@ export async function escogerOtroDia(tropiezos: Tropiezos): Promise<{ decidida: 
   const buzon = async () => (await fetch(`${url}/buzon`)).text()
   const enlaceDe = (pagina: string) => /href="(d\/[^"]+)"/.exec(pagina)?.[1]
   const enlace = enlaceDe(await leerHasta(buzon, (pagina) => enlaceDe(pagina) !== undefined))
-  const { resolucion } = await api.guias.obtener(guia)
-  const body = new URLSearchParams({ eleccion: 'otro_dia', fecha: resolucion?.fecha_desde ?? '' })
+  const { decision } = await api.guias.obtener(guia)
+  const body = new URLSearchParams({ eleccion: 'otro_dia', fecha: decision?.fecha_desde ?? '' })
   await fetch(`${url}/${enlace}`, { method: 'POST', redirect: 'manual', body })
   const decidida = await api.guias.obtener(guia)
   await operar(guia, 'en_ruta')

@@ -38,11 +38,11 @@ const NECESIDADES: Readonly<Record<string, Necesidad>> = {
   eliminarWebhook: 'webhook',
   rotarSecreto: 'webhook',
   probarWebhook: 'webhook',
-  recuperarEntregasDeWebhook: 'webhook',
+  recuperarAvisosDeWebhook: 'webhook',
   obtenerRecuperacion: 'recuperacion',
-  listarEntregasDeWebhook: 'webhook',
-  obtenerEntregaDeWebhook: 'entrega',
-  reenviarEntregaDeWebhook: 'entrega',
+  listarAvisosDeWebhook: 'webhook',
+  obtenerAvisoDeWebhook: 'aviso',
+  reenviarAvisoDeWebhook: 'aviso',
 }
 
 /** Variables of the collection, by the example value in the contract that each replaces. */

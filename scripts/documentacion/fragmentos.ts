@@ -85,7 +85,7 @@ function tablaDeEventos(contrato: Objeto): string {
 }
 
 const reintentosDe = (contrato: Objeto) =>
-  esquemasDe(contrato).EstadoDeEntregaDeWebhook?.['x-reintentos'] as unknown as {
+  esquemasDe(contrato).EstadoDeAvisoDeWebhook?.['x-reintentos'] as unknown as {
     esperas_s: number[]
     variacion: number
     retry_after_maximo_s: number

@@ -18,7 +18,7 @@ export type Necesidad =
   | 'entregada'
   | 'sitio'
   | 'webhook'
-  | 'entrega'
+  | 'aviso'
   | 'recuperacion'
 
 /**
@@ -81,7 +81,7 @@ const sirve = {
   sinLugar: (guia) => guia.estado === 'aceptado' && guia.ubicacion.estado === 'solicitada',
   vencida: (guia) => guia.estado === 'aceptado' && guia.ubicacion.estado === 'vencida',
   enRuta: (guia) => guia.estado === 'en_ruta',
-  fallida: (guia) => guia.estado === 'intento_fallido' && guia.resolucion && guia.resolucion.estado === 'pendiente',
+  fallida: (guia) => guia.estado === 'intento_fallido' && guia.decision && guia.decision.estado === 'pendiente',
   entregada: (guia) => guia.estado === 'entregado',
 }
 async function prepararGuia() {
@@ -108,7 +108,7 @@ async function prepararWebhook() {
   let webhook = actual.webhook
   if (!webhook) webhook = (await enviar('POST', '/webhooks', { url: pm.variables.replaceIn('{{RECEPTOR}}') + '/' + unico })).webhook
   else if (actual.estado !== 'activo') await enviar('PATCH', '/webhooks/' + webhook, { estado: 'activo' })
-  if (necesita === 'entrega') poner('entrega', (await enviar('POST', '/webhooks/' + webhook + '/probar', {})).entrega)
+  if (necesita === 'aviso') poner('aviso', (await enviar('POST', '/webhooks/' + webhook + '/probar', {})).aviso)
   if (necesita === 'recuperacion') {
     const desde = new Date(Date.now() - 3600000).toISOString()
     const hecha = await enviar('POST', '/webhooks/' + webhook + '/recuperar', { desde })
@@ -132,6 +132,6 @@ if (necesita && llave.startsWith('guia_test_'))
  */
 export const DESPUES = `
 const hecho = pm.response.code < 300 && pm.response.text() ? pm.response.json() : {}
-for (const clase of ['guia', 'webhook', 'entrega', 'recuperacion'])
+for (const clase of ['guia', 'webhook', 'aviso', 'recuperacion'])
   if (typeof hecho[clase] === 'string') pm.collectionVariables.set(clase, hecho[clase])
 `

@@ -31,6 +31,6 @@ export function vocabulario(contrato: Objeto): string {
     congelar('ALCANCES', de('Alcance', 'enum')),
     congelar('ALCANCES_DE_OPERACION', de('AlcanceDeOperacion', 'enum')),
     congelar('PROBLEMAS', problemas),
-    congelar('REINTENTOS', de('EstadoDeEntregaDeWebhook', 'x-reintentos')),
+    congelar('REINTENTOS', de('EstadoDeAvisoDeWebhook', 'x-reintentos')),
   ].join('\n')
 }

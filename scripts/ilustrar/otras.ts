@@ -11,7 +11,7 @@ export async function decision(fresco: Fresco, pagina: Page): Promise<Hoja> {
   const hoja = new Hoja()
   const api = new Guias({ llave: demo.llave, baseUrl: url })
   const { comercio } = await api.cuenta.obtener()
-  await comoOperador(fresco, `/comercios/${comercio}`, { intentos: { destinatario_decide: true } }, 'PATCH')
+  await comoOperador(fresco, `/comercios/${comercio}`, { politica_de_intentos: { destinatario_decide: true } }, 'PATCH')
   let telefonos = 0
   const nueva = async () => {
     const vistos = await enlacesDelBuzon(url)

@@ -42,7 +42,7 @@ async function medir({ direccion, util }: Pagina): Promise<{ bytes: number; segu
 /** Makes a guide whose delivery fails, and returns the link with which its recipient decides. */
 async function pedirDecision(fresco: Fresco, api: Guias, vistos: readonly string[]): Promise<string> {
   const { comercio } = await api.cuenta.obtener()
-  await comoOperador(fresco, `/comercios/${comercio}`, { intentos: { destinatario_decide: true } }, 'PATCH')
+  await comoOperador(fresco, `/comercios/${comercio}`, { politica_de_intentos: { destinatario_decide: true } }, 'PATCH')
   const lugar = { lat: 14.63077, lng: -90.60711, recogida: { lat: 14.583611, lng: -90.548611 } }
   const destino = { telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco' }
   const { guia } = await api.guias.crear({ ...destino, ...lugar })

@@ -10,11 +10,11 @@ conserva su external_ref. En una terminal pregunta antes; fuera de ella hace
 falta --si. Cancelar una ya cancelada no cambia nada.`,
   opciones: {
     si: { dice: 'cancela sin preguntar' },
-    descripcion: { valor: '<texto>', dice: 'por qué; queda en el historial' },
+    razon: { valor: '<texto>', dice: 'por qué; queda en el historial' },
     ...OPCION_DE_CODIGOS,
   },
   posicionales: [0, Number.POSITIVE_INFINITY],
-  ejemplos: ["cancelar 7K3M9QX2A1B4 --descripcion 'El cliente desistió'"],
+  ejemplos: ["cancelar 7K3M9QX2A1B4 --razon 'El cliente desistió'"],
   async ejecutar(contexto) {
     const { signal } = contexto
     const codigos = await leerCodigos(contexto)
@@ -25,9 +25,9 @@ falta --si. Cancelar una ya cancelada no cambia nada.`,
       avisar('No se canceló nada.')
       return SALIDA.interrumpida
     }
-    const descripcion = contexto.texto('descripcion')
+    const razon = contexto.texto('razon')
     const fallidas = await conCada(codigos, contexto, async (codigo) => {
-      const guia = await guias.cancelar(codigo, descripcion === undefined ? undefined : { descripcion }, { signal })
+      const guia = await guias.cancelar(codigo, razon === undefined ? undefined : { razon }, { signal })
       decir(contexto.json ? JSON.stringify(guia) : `${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}`)
     })
     if (fallidas > 0 && !contexto.json) avisar(`${codigos.length - fallidas} canceladas, ${fallidas} no.`)

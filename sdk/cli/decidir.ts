@@ -14,7 +14,7 @@ const decirGuia = ({ json }: Pick<Contexto, 'json'>, guia: Guia) =>
   decir(
     json
       ? JSON.stringify(guia)
-      : `${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}, ${limpio(guia.resolucion?.accion ?? '')} ${limpio(guia.resolucion?.fecha ?? guia.resolucion?.estado ?? '')}`.trimEnd(),
+      : `${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}, ${limpio(guia.decision?.accion ?? '')} ${limpio(guia.decision?.fecha ?? guia.decision?.estado ?? '')}`.trimEnd(),
   )
 
 export const reintentar: Orden = {

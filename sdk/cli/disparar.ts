@@ -91,7 +91,7 @@ Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
       : ubicacion === undefined
         ? await llevar(api, guia, estado, contexto)
         : await ubicar(api, guia, ubicacion)
-    const decision = decide ? `, ${limpio(llega.resolucion?.accion ?? llega.resolucion?.estado ?? '')}` : ''
+    const decision = decide ? `, ${limpio(llega.decision?.accion ?? llega.decision?.estado ?? '')}` : ''
     if (contexto.json) decir(JSON.stringify(llega))
     else
       decir(

@@ -1,4 +1,4 @@
-import type { EstadoDeResolucion, FiltrosDeGuias, Guia } from '@guias/sdk'
+import type { EstadoDeDecision, FiltrosDeGuias, Guia } from '@guias/sdk'
 import { escribirMetadatos, leerMetadatos } from '@guias/sdk/hoja'
 import { ESTADOS, UBICACIONES } from './disparar.ts'
 import { ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
@@ -26,7 +26,7 @@ const LISTA: Lista<Guia> = {
       'lat',
       'lng',
       'intentos',
-      'resolucion',
+      'decision',
       'advertencias',
       'creado_en',
       'actualizado_en',
@@ -35,19 +35,19 @@ const LISTA: Lista<Guia> = {
       'url_rastreo',
     ],
   ],
-  campos: ({ ubicacion, resolucion, advertencias, metadatos, recogida: _, ...guia }) => ({
+  campos: ({ ubicacion, decision, advertencias, metadatos, recogida: _, ...guia }) => ({
     ...guia,
     metadatos: escribirMetadatos(metadatos),
     ubicacion: ubicacion.estado,
     lat: ubicacion.lat,
     lng: ubicacion.lng,
-    resolucion: resolucion?.estado ?? null,
+    decision: decision?.estado ?? null,
     advertencias: advertencias.map(({ codigo }) => codigo).join(' '),
   }),
   vacia: 'No hay guías que mostrar.',
 }
 
-const RESOLUCIONES: readonly EstadoDeResolucion[] = ['pendiente', 'tomada', 'aplicada', 'superada']
+const RESOLUCIONES: readonly EstadoDeDecision[] = ['pendiente', 'tomada', 'aplicada', 'superada']
 
 /**
  * Reads the metadata filter of the list. ¶
@@ -79,7 +79,7 @@ hora de cada una es la de su destino.`,
       valores: UBICACIONES,
       varias: true,
     },
-    resolucion: {
+    decision: {
       valor: '<estado>',
       dice: 'solo con la última decisión en ese estado; varios, separados por comas',
       valores: RESOLUCIONES,
@@ -96,7 +96,7 @@ hora de cada una es la de su destino.`,
   ejemplos: [
     'listar --estado en_ruta,intento_fallido',
     'listar --creado-desde 0000-12-02 --todas --csv > guias.csv',
-    'listar --resolucion pendiente',
+    'listar --decision pendiente',
     'listar --metadatos canal=web --ubicacion vencida',
     'listar --todas --json | jq -r .guia',
   ],
@@ -112,7 +112,7 @@ hora de cada una es la de su destino.`,
       external_ref: texto('external-ref'),
       telefono: texto('telefono'),
       ubicacion: textos('ubicacion'),
-      resolucion: textos('resolucion'),
+      decision: textos('decision'),
       metadatos: leer('metadatos', exigirMetadatos),
       creado_desde: fecha('creado-desde'),
       creado_hasta: fecha('creado-hasta'),

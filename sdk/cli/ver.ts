@@ -77,9 +77,9 @@ function mostrar(guia: Guia) {
     decir(`  ${pintar('amarillo', 'Revise'.padEnd(12))}  ${decirAdvertencia(advertencia)}`)
 }
 
-function decirDecision({ resolucion, zona_horaria }: Guia): string | null {
-  if (!resolucion) return null
-  const { estado, accion, fecha, franja, por, opciones, vence_en } = resolucion
+function decirDecision({ decision, zona_horaria }: Guia): string | null {
+  if (!decision) return null
+  const { estado, accion, fecha, franja, por, opciones, vence_en } = decision
   if (accion) return juntar(por ? `${estado} por ${por}` : estado, accion, fecha, decirFranja(franja))
   const hasta = estado === 'pendiente' && vence_en ? `hasta ${hora(vence_en, zona_horaria, 'corta')}` : null
   return juntar(estado, estado === 'pendiente' ? opciones.join(' o ') : null, hasta)

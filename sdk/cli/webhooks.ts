@@ -1,6 +1,6 @@
 import type { Webhook, WebhookConSecreto, WebhookParaCambiar } from '@guias/sdk'
 import { escribirEntero, exigirLibres } from './archivos.ts'
-import { entregas, probar, recuperar, reenviar } from './entregasDeWebhook.ts'
+import { avisos, probar, recuperar, reenviar } from './avisosDeWebhook.ts'
 import { type Contexto, ErrorDeUso, type Grupo, numero, type Opciones, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { avisar, confirmar, decir, hora, limpio, pintar } from './terminal.ts'
@@ -196,9 +196,9 @@ lleva las dos firmas: cambie el secreto en su servidor con calma.`,
 }
 
 const eliminar: Orden = {
-  resumen: 'elimina un webhook, con sus entregas y sus secretos',
+  resumen: 'elimina un webhook, con sus avisos y sus secretos',
   uso: ['webhooks eliminar <webhook> [opciones]'],
-  explica: `Deja de enviarle y borra sus entregas y sus secretos; no se puede deshacer. En
+  explica: `Deja de enviarle y borra sus avisos y sus secretos; no se puede deshacer. En
 una terminal pregunta antes; fuera de ella hace falta --si. Para dejar de enviar
 por un tiempo: guias webhooks pausar.`,
   opciones: { si: { dice: 'elimina sin preguntar' } },
@@ -234,6 +234,6 @@ export const webhooks: Grupo = {
       'Vuelve a enviar, también a uno deshabilitado, y envía lo que se guardó en la pausa.',
     ),
     'rotar-secreto': rotarSecreto,
-    ...{ entregas, reenviar, recuperar, eliminar },
+    ...{ avisos, reenviar, recuperar, eliminar },
   },
 }

@@ -1,7 +1,7 @@
 /** Decide qué hacer con cada aviso guardado. Cambie los `return` por lo suyo. */
-import type { AvisoDeWebhook, TodoAtendido } from '@guias/sdk'
+import type { CuerpoDeAviso, TodoAtendido } from '@guias/sdk'
 
-export function atender(aviso: AvisoDeWebhook): string {
+export function atender(aviso: CuerpoDeAviso): string {
   switch (aviso.tipo) {
     case 'guia.aceptado':
     case 'guia.recolectado':
@@ -13,8 +13,8 @@ export function atender(aviso: AvisoDeWebhook): string {
       return `${aviso.datos.guia.external_ref}: cerrar el pedido`
     case 'guia.intento_fallido':
       return `${aviso.datos.guia.external_ref}: llamar al cliente (${aviso.datos.evento.motivo})`
-    case 'guia.resolucion_pendiente':
-      return `${aviso.datos.guia.external_ref}: decidir antes del ${aviso.datos.evento.resolucion.vence_en}`
+    case 'guia.decision_pendiente':
+      return `${aviso.datos.guia.external_ref}: decidir antes del ${aviso.datos.evento.decision.vence_en}`
     case 'guia.en_devolucion':
     case 'guia.devuelto':
     case 'guia.extraviado':
@@ -26,7 +26,7 @@ export function atender(aviso: AvisoDeWebhook): string {
     case 'guia.nota':
     case 'guia.corregida':
     case 'guia.rectificada':
-    case 'guia.resolucion_tomada':
+    case 'guia.decision_tomada':
     case 'guia.escaneo_tardio':
     case 'ubicacion.solicitada':
     case 'ubicacion.confirmada':

@@ -29,7 +29,7 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   'guia.devuelto': 'Paquete devuelto al comercio',
   'guia.extraviado': 'Paquete extraviado',
   'guia.cancelado': 'Guía cancelada por el comercio',
-  'guia.resolucion_pendiente': 'Se espera una decisión sobre el paquete',
+  'guia.decision_pendiente': 'Se espera una decisión sobre el paquete',
   'ubicacion.solicitada': 'Se pidió al destinatario confirmar su ubicación',
   'ubicacion.confirmada': 'Ubicación de entrega confirmada',
   'ubicacion.vencida': 'Venció el plazo para confirmar la ubicación',
@@ -114,7 +114,7 @@ export class Guias {
     this.#pasar(guia, estado, { motivo, numero_intento: guia.intentos, requiere_accion })
     const vence = new Date(this.#ahora().getTime() + PLAZO_DE_DECISION)
     const pendiente = { estado: 'pendiente', opciones: ['reintentar', 'devolver'], vence_en: vence.toISOString() }
-    const resolucion = {
+    const decision = {
       ...pendiente,
       fecha_desde: dia(this.#ahora()),
       accion: null,
@@ -122,8 +122,8 @@ export class Guias {
       franja: null,
       por: null,
     }
-    guia.resolucion = resolucion as Guia['resolucion']
-    return this.#anotar(guia, 'guia.resolucion_pendiente', { resolucion })
+    guia.decision = decision as Guia['decision']
+    return this.#anotar(guia, 'guia.decision_pendiente', { decision })
   }
 
   /** Answers as the recipient would. */
@@ -178,7 +178,7 @@ export class Guias {
   #pasar(guia: Guia, estado: string, mas: object): Guia {
     const estado_anterior = guia.estado
     guia.estado = estado as Estado
-    if (guia.resolucion?.estado === 'pendiente') guia.resolucion = { ...guia.resolucion, estado: 'superada' }
+    if (guia.decision?.estado === 'pendiente') guia.decision = { ...guia.decision, estado: 'superada' }
     return this.#anotar(guia, `guia.${estado}`, { estado_anterior, ...mas })
   }
 
@@ -206,7 +206,7 @@ export class Guias {
         secuencia,
       },
       ...{ descripcion: DESCRIPCIONES[tipo] ?? tipo, ...vacios, ocurrido_en: ahora, registrado_en: ahora },
-      ...{ forzado: null, tardio: false, repartidor: null, campos: null, resolucion: null, ...mas },
+      ...{ forzado: null, tardio: false, repartidor: null, campos: null, decision: null, ...mas },
     }
     this.eventos.push({ evento: evento as unknown as Evento, guia: structuredClone(guia) })
     return guia
@@ -268,7 +268,7 @@ function nueva(guia: string, datos: GuiaParaCrear, telefono: string, ahora: stri
     ...{ guia, estado: 'aceptado', modo: 'test', external_ref, telefono, destinatario, departamento, municipio },
     ...{ direccion, indicaciones, contenido, lat, lng, maps_url },
     ...{ recogida: { nombre: null, lat: null, lng: null, ...vacia, ...recogida }, metadatos, ubicacion, intentos: 0 },
-    ...{ resolucion: null, advertencias: [], secuencia: 1, creado_en: ahora, actualizado_en: ahora },
+    ...{ decision: null, advertencias: [], secuencia: 1, creado_en: ahora, actualizado_en: ahora },
     ...{ datos_borrados_en: null, zona_horaria: 'America/Guatemala', url_rastreo: `http://guias.pruebas/r/${guia}` },
   } as unknown as Guia
 }

@@ -2,13 +2,13 @@
 // Members have only declarations. A field initialiser that the constructor overwrites would cost 50 bytes in a bundle.
 
 import type {
-  AccionDeResolucion,
+  AccionDeDecision,
   CodigoDeGuia,
   CodigoDeProblema,
+  Decision,
   Estado,
   Falla,
   Problema,
-  Resolucion,
 } from './generado/types.gen.js'
 
 /**
@@ -177,9 +177,9 @@ export class ErrorConflicto extends ErrorApi {
   /** Estados en los que la guía admite la corrección. Lista vacía si el conflicto no es `no_corregible`. */
   declare readonly admitida_en: Estado[]
   /** La decisión que vale. Solo viene en `decision_tomada`; si no, es nula. */
-  declare readonly resolucion: Resolucion | null
+  declare readonly decision: Decision | null
   /** Qué se puede decidir. Lista vacía si nada o si el conflicto no es `decision_no_admitida`. */
-  declare readonly opciones: AccionDeResolucion[]
+  declare readonly opciones: AccionDeDecision[]
   /** Secuencia que tiene la guía. Solo viene en `carrera_perdida` si la solicitud envió otra; si no, es nula. */
   declare readonly secuencia: number | null
 
@@ -189,7 +189,7 @@ export class ErrorConflicto extends ErrorApi {
     this.estado = problema.estado ?? null
     this.transiciones = problema.transiciones ?? []
     this.admitida_en = problema.admitida_en ?? []
-    this.resolucion = problema.resolucion ?? null
+    this.decision = problema.decision ?? null
     this.opciones = problema.opciones ?? []
     this.secuencia = problema.secuencia ?? null
   }

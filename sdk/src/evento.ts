@@ -32,9 +32,9 @@ type DelTipo =
   | 'numero_intento'
   | 'requiere_accion'
   | 'forzado'
-  | 'resolucion'
+  | 'decision'
 
-type DeResolucion = 'guia.resolucion_pendiente' | 'guia.resolucion_tomada'
+type DeDecision = 'guia.decision_pendiente' | 'guia.decision_tomada'
 
 interface EventoDe<T extends TipoDeEventoRecibido> extends Omit<EventoDelContrato, DelTipo> {
   /** Tipo del evento: dice qué pasó y qué traen los demás miembros. */
@@ -53,15 +53,15 @@ interface EventoDe<T extends TipoDeEventoRecibido> extends Omit<EventoDelContrat
   requiere_accion: Si<T, 'guia.intento_fallido', boolean>
   /** Razón por la que el operador pasó por alto una regla, en `guia.en_ruta`; nula si no lo hizo. */
   forzado: Si<T, 'guia.en_ruta', Forzado | null>
-  /** La decisión como quedó, en `guia.resolucion_pendiente` y `guia.resolucion_tomada`. */
-  resolucion: Si<T, DeResolucion, NonNullable<EventoDelContrato['resolucion']>>
+  /** La decisión como quedó, en `guia.decision_pendiente` y `guia.decision_tomada`. */
+  decision: Si<T, DeDecision, NonNullable<EventoDelContrato['decision']>>
 }
 
 /**
  * Evento de una guía. `tipo` dice qué trae:
  *
  * ```ts
- * if (evento.tipo === 'guia.resolucion_pendiente') await decidir(evento.guia, evento.resolucion.opciones)
+ * if (evento.tipo === 'guia.decision_pendiente') await decidir(evento.guia, evento.decision.opciones)
  * ```
  *
  * `Evento<'guia.entregado'>` es el evento de ese tipo.

@@ -3,10 +3,10 @@
  * the types come from the contract.
  */
 import type {
+  AvisoDeWebhook,
   Cuenta,
   EnlaceDeEtiquetas,
   EnsayoDeRecuperacion,
-  EntregaDeWebhook,
   Guia,
   LoteCreado,
   ManifiestoDePrueba,
@@ -67,14 +67,14 @@ export const esWebhook = (datos: unknown): datos is Webhook => conTextos(datos, 
 export const esWebhookConSecreto = (datos: unknown): datos is WebhookConSecreto =>
   conTextos(datos, 'webhook', 'url', 'secreto')
 
-export const esEntregaDeWebhook = <T extends EntregaDeWebhook>(datos: unknown): datos is T =>
-  conTextos(datos, 'entrega', 'evento')
+export const esAvisoDeWebhook = <T extends AvisoDeWebhook>(datos: unknown): datos is T =>
+  conTextos(datos, 'aviso', 'evento')
 
 export const esRecuperacion = (datos: unknown): datos is Recuperacion =>
   conTextos(datos, 'recuperacion', 'webhook', 'desde')
 
 export const esEnsayo = (datos: unknown): datos is EnsayoDeRecuperacion =>
-  esObjeto(datos) && typeof datos.entregas === 'number' && typeof datos.exacto === 'boolean'
+  esObjeto(datos) && typeof datos.avisos === 'number' && typeof datos.exacto === 'boolean'
 
 /** Accepts a guide, or status 304 (undefined): the guide has not changed. */
 export const esGuiaOIgual = <T extends Guia>(datos: unknown, status: number): datos is T | undefined =>

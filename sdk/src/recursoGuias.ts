@@ -203,7 +203,7 @@ export class RecursoGuias {
    * Lista sus guías, de la más reciente a la más antigua. Con `await` da la primera página; con `for await`, todas las
    * guías.
    *
-   * Con `ubicacion`, `metadatos`, `actualizado_desde`, una decisión cerrada, o dos de `estado`, `telefono` y `resolucion`,
+   * Con `ubicacion`, `metadatos`, `actualizado_desde`, una decisión cerrada, o dos de `estado`, `telefono` y `decision`,
    * cada página mira 2000 guías como mucho: puede venir vacía y traer un `cursor_siguiente`. `for await` sigue hasta la
    * última.
    *
@@ -359,7 +359,7 @@ export class RecursoGuias {
   /**
    * Decide que el paquete de un intento fallido se lleve otra vez, y corrige en la misma solicitud los datos que cambien.
    * Sin `fecha`, el primer día que se puede. Lleva una `idempotencia` propia, así que se reintenta si la red falla.
-   * @throws {ErrorConflicto} `decision_tomada`, con la `resolucion` que vale, o `decision_no_admitida`
+   * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `decision_no_admitida`
    */
   reintentar(guia: string, reintento: ReintentoDeGuia = {}, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return this.#pedir('POST /guias/{guia}/reintentar', { path: { guia }, body: reintento }, opciones, esGuia)
@@ -368,7 +368,7 @@ export class RecursoGuias {
   /**
    * Decide que el paquete vuelva. Si viaja, la devolución sigue a su próxima lectura. Lleva una `idempotencia` propia, así
    * que se reintenta si la red falla.
-   * @throws {ErrorConflicto} `decision_tomada`, con la `resolucion` que vale, o `transicion_invalida`
+   * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `transicion_invalida`
    */
   devolver(guia: string, devolucion: DevolucionDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return this.#pedir('POST /guias/{guia}/devolver', { path: { guia }, body: devolucion }, opciones, esGuia)

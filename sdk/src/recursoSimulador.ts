@@ -66,7 +66,7 @@ export class RecursoSimulador {
    * await api.simulador.decidir(otra, { eleccion: 'ninguna' })
    * ```
    *
-   * @throws {ErrorConflicto} `decision_tomada`, con la `resolucion` que vale, o `decision_no_admitida`
+   * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `decision_no_admitida`
    */
   decidir(guia: CodigoDeGuia, decision: DecisionSimulada, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return this.#pedir('POST /simulador/guias/{guia}/decidir', { path: { guia }, body: decision }, opciones, esGuia)

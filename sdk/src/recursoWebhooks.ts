@@ -1,15 +1,15 @@
 import type { Cliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
-import { esEnsayo, esEntregaDeWebhook, esNada, esRecuperacion, esWebhook, esWebhookConSecreto } from './formas.js'
+import { esAvisoDeWebhook, esEnsayo, esNada, esRecuperacion, esWebhook, esWebhookConSecreto } from './formas.js'
 import type {
-  CodigoDeEntregaDeWebhook,
+  AvisoDeWebhook,
+  AvisoDeWebhookConIntentos,
+  CodigoDeAvisoDeWebhook,
   CodigoDeWebhook,
   EnsayoDeRecuperacion,
-  EntregaDeWebhook,
-  EntregaDeWebhookConIntentos,
-  ListarEntregasDeWebhookData,
+  ListarAvisosDeWebhookData,
   ListarWebhooksData,
-  PaginaDeEntregasDeWebhook,
+  PaginaDeAvisosDeWebhook,
   PaginaDeWebhooks,
   Recuperacion,
   RecuperacionParaCrear as RecuperacionDelContrato,
@@ -26,8 +26,8 @@ import { Solicitud } from './solicitud.js'
 /** Filtros de la lista de webhooks: el cursor y el tamaño de la página. */
 export type FiltrosDeWebhooks = NonNullable<ListarWebhooksData['query']>
 
-/** Filtros de las entregas de un webhook, con el cursor y el tamaño de la página. */
-export type FiltrosDeEntregasDeWebhook = NonNullable<ListarEntregasDeWebhookData['query']>
+/** Filtros de los avisos de un webhook, con el cursor y el tamaño de la página. */
+export type FiltrosDeAvisosDeWebhook = NonNullable<ListarAvisosDeWebhookData['query']>
 
 /** Datos de una recuperación: desde cuándo se vuelven a enviar los eventos a un webhook, y cuáles. */
 // Sending and counting are two methods, because with `ensayo` among the data, the type of the answer would depend on a
@@ -95,7 +95,7 @@ export class RecursoWebhooks {
     return this.#pedir('PATCH /webhooks/{webhook}', { path: { webhook }, body: cambios }, opciones, esWebhook)
   }
 
-  /** Elimina un webhook: deja de enviarle, y borra sus entregas y sus secretos. La eliminación no se puede deshacer. */
+  /** Elimina un webhook: deja de enviarle, y borra sus avisos y sus secretos. La eliminación no se puede deshacer. */
   eliminar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
     return this.#pedir('DELETE /webhooks/{webhook}', { path: { webhook } }, opciones, esNada)
   }
@@ -120,15 +120,15 @@ export class RecursoWebhooks {
 
   /**
    * Envía al webhook un `webhook.prueba` firmado, una sola vez, también si el webhook está pausado o deshabilitado.
-   * Devuelve la entrega antes de que el aviso salga. Pida la entrega después, con `obtenerEntrega`, para ver qué
+   * Devuelve el aviso antes de que salga. Pídalo después, con `obtenerAviso`, para ver qué
    * contestó su servidor.
    */
-  probar(webhook: CodigoDeWebhook, opciones?: OpcionesConClave): Solicitud<EntregaDeWebhook> {
+  probar(webhook: CodigoDeWebhook, opciones?: OpcionesConClave): Solicitud<AvisoDeWebhook> {
     return this.#pedir(
       'POST /webhooks/{webhook}/probar',
       { path: { webhook }, body: claveDe(opciones) },
       opciones,
-      esEntregaDeWebhook,
+      esAvisoDeWebhook,
     )
   }
 
@@ -179,36 +179,36 @@ export class RecursoWebhooks {
   }
 
   /**
-   * Lista las entregas de un webhook, enviadas o por enviar, de la más reciente a la más antigua. Con `await` da una
-   * página; con `for await`, todas. Las entregas terminadas se guardan 90 días.
+   * Lista los avisos de un webhook, enviados o por enviar, del más reciente al más antiguo. Con `await` da una
+   * página; con `for await`, todos. Los avisos terminados se guardan 90 días.
    *
    * ```ts
-   * const entregas = api.webhooks.entregas(webhook, { estado: 'fallida' })
-   * for await (const { entrega, ultimo_error } of entregas) console.log(entrega, ultimo_error)
+   * const avisos = api.webhooks.avisos(webhook, { estado: 'fallido' })
+   * for await (const { aviso, ultimo_error } of avisos) console.log(aviso, ultimo_error)
    * ```
    */
-  entregas(
+  avisos(
     webhook: CodigoDeWebhook,
-    filtros: FiltrosDeEntregasDeWebhook = {},
+    filtros: FiltrosDeAvisosDeWebhook = {},
     opciones?: OpcionesDeSolicitud,
-  ): Listado<EntregaDeWebhook, PaginaDeEntregasDeWebhook> {
-    return this.#listar('GET /webhooks/{webhook}/entregas', { path: { webhook }, query: filtros }, opciones)
+  ): Listado<AvisoDeWebhook, PaginaDeAvisosDeWebhook> {
+    return this.#listar('GET /webhooks/{webhook}/avisos', { path: { webhook }, query: filtros }, opciones)
   }
 
   /**
-   * Da una entrega de un webhook, con el cuerpo que se firma y con cada intento: qué contestó su servidor y cuánto
+   * Da un aviso de un webhook, con el cuerpo que se firma y con cada intento: qué contestó su servidor y cuánto
    * tardó cada fase.
    */
-  obtenerEntrega(
+  obtenerAviso(
     webhook: CodigoDeWebhook,
-    entrega: CodigoDeEntregaDeWebhook,
+    aviso: CodigoDeAvisoDeWebhook,
     opciones?: OpcionesDeSolicitud,
-  ): Solicitud<EntregaDeWebhookConIntentos> {
+  ): Solicitud<AvisoDeWebhookConIntentos> {
     return this.#pedir(
-      'GET /webhooks/{webhook}/entregas/{entrega}',
-      { path: { webhook, entrega } },
+      'GET /webhooks/{webhook}/avisos/{aviso}',
+      { path: { webhook, aviso } },
       opciones,
-      esEntregaDeWebhook,
+      esAvisoDeWebhook,
     )
   }
 
@@ -218,14 +218,14 @@ export class RecursoWebhooks {
    */
   reenviar(
     webhook: CodigoDeWebhook,
-    entrega: CodigoDeEntregaDeWebhook,
+    aviso: CodigoDeAvisoDeWebhook,
     opciones?: OpcionesConClave,
-  ): Solicitud<EntregaDeWebhook> {
+  ): Solicitud<AvisoDeWebhook> {
     return this.#pedir(
-      'POST /webhooks/{webhook}/entregas/{entrega}/reenviar',
-      { path: { webhook, entrega }, body: claveDe(opciones) },
+      'POST /webhooks/{webhook}/avisos/{aviso}/reenviar',
+      { path: { webhook, aviso }, body: claveDe(opciones) },
       opciones,
-      esEntregaDeWebhook,
+      esAvisoDeWebhook,
     )
   }
 }

@@ -58,7 +58,7 @@ export interface AvisoDesconocido {
  *
  * Si el tipo no importa: `if ('guia' in aviso.datos) await actualizar(aviso.datos.guia)`.
  */
-export type AvisoDeWebhook = AvisoDeGuia | AvisoDePrueba | AvisoDeDeshabilitado | AvisoDesconocido
+export type CuerpoDeAviso = AvisoDeGuia | AvisoDePrueba | AvisoDeDeshabilitado | AvisoDesconocido
 
 /** Tipos de aviso que esta versión del paquete conoce. */
 export type TipoDeAviso = Conocido<TipoDeEvento> | AvisoDePrueba['tipo'] | AvisoDeDeshabilitado['tipo']
@@ -140,7 +140,7 @@ export async function verificarWebhook(
   cabeceras: CabecerasRecibidas,
   secreto: string | readonly string[],
   opciones: OpcionesDeVerificacion = {},
-): Promise<AvisoDeWebhook> {
+): Promise<CuerpoDeAviso> {
   const bytes = leerCuerpo(cuerpo)
   const claves = leerSecretos(secreto)
   const leer = lectorDeCabeceras(cabeceras)
@@ -306,11 +306,11 @@ function iguales(una: string, otra: string): boolean {
  *
  * @throws ErrorFirma if the signed bytes are not a notice
  */
-function leerAviso(bytes: Uint8Array<ArrayBuffer>): AvisoDeWebhook {
+function leerAviso(bytes: Uint8Array<ArrayBuffer>): CuerpoDeAviso {
   let causa: unknown
   try {
     const aviso: unknown = JSON.parse(deUtf8(bytes))
-    if (esAviso<AvisoDeWebhook>(aviso)) return aviso
+    if (esAviso<CuerpoDeAviso>(aviso)) return aviso
   } catch (error) {
     causa = error
   }

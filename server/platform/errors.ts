@@ -13,7 +13,7 @@ export const MAX_WARNINGS = 50
 interface Detalles
   extends Pick<
     CuerpoDeProblema,
-    'guia' | 'estado' | 'transiciones' | 'admitida_en' | 'resolucion' | 'opciones' | 'secuencia'
+    'guia' | 'estado' | 'transiciones' | 'admitida_en' | 'decision' | 'opciones' | 'secuencia'
   > {
   errores?: readonly Falla[]
   errores_omitidos?: number
@@ -49,7 +49,7 @@ export class Problema extends Error {
       estado,
       transiciones,
       admitida_en,
-      resolucion,
+      decision,
       opciones,
       secuencia,
     } = this.detalles
@@ -67,7 +67,7 @@ export class Problema extends Error {
       ...(estado ? { estado } : {}),
       ...(transiciones ? { transiciones } : {}),
       ...(admitida_en ? { admitida_en } : {}),
-      ...(resolucion ? { resolucion } : {}),
+      ...(decision ? { decision } : {}),
       ...(opciones ? { opciones } : {}),
       ...(secuencia ? { secuencia } : {}),
     }

@@ -122,18 +122,18 @@ import { cambiarWebhook } from '../domain/webhooks/cambiar.ts'
 import { crearWebhook } from '../domain/webhooks/crear.ts'
 import { eliminarWebhook } from '../domain/webhooks/eliminar.ts'
 import { listarWebhooks } from '../domain/webhooks/listar.ts'
+import { listarAvisosDeWebhook } from '../domain/webhooks/listarAvisos.ts'
+import { listarAvisosDeComercio } from '../domain/webhooks/listarAvisosDeComercio.ts'
 import { listarWebhooksConFallas } from '../domain/webhooks/listarConFallas.ts'
 import { listarWebhooksDeComercio } from '../domain/webhooks/listarDeComercio.ts'
-import { listarEntregasDeWebhook } from '../domain/webhooks/listarEntregas.ts'
-import { listarEntregasDeComercio } from '../domain/webhooks/listarEntregasDeComercio.ts'
 import { obtenerWebhook } from '../domain/webhooks/obtener.ts'
-import { obtenerEntregaDeWebhook } from '../domain/webhooks/obtenerEntrega.ts'
-import { obtenerEntregaDeComercio } from '../domain/webhooks/obtenerEntregaDeComercio.ts'
+import { obtenerAvisoDeWebhook } from '../domain/webhooks/obtenerAviso.ts'
+import { obtenerAvisoDeComercio } from '../domain/webhooks/obtenerAvisoDeComercio.ts'
 import { obtenerRecuperacion } from '../domain/webhooks/obtenerRecuperacion.ts'
 import { probarWebhook } from '../domain/webhooks/probar.ts'
-import { recuperarEntregasDeWebhook } from '../domain/webhooks/recuperar.ts'
-import { reenviarEntregaDeWebhook } from '../domain/webhooks/reenviarEntrega.ts'
-import { reenviarEntregaDeComercio } from '../domain/webhooks/reenviarEntregaDeComercio.ts'
+import { recuperarAvisosDeWebhook } from '../domain/webhooks/recuperar.ts'
+import { reenviarAvisoDeWebhook } from '../domain/webhooks/reenviarAviso.ts'
+import { reenviarAvisoDeComercio } from '../domain/webhooks/reenviarAvisoDeComercio.ts'
 import { rotarSecreto } from '../domain/webhooks/rotarSecreto.ts'
 
 /**
@@ -158,11 +158,11 @@ export const handlers = {
   confirmarUbicacionPorOperador,
   consultarGuia,
   encontrarGuias,
-  listarEntregasDeComercio,
+  listarAvisosDeComercio,
   listarWebhooksDeComercio,
   listarWebhooksConFallas,
-  obtenerEntregaDeComercio,
-  reenviarEntregaDeComercio,
+  obtenerAvisoDeComercio,
+  reenviarAvisoDeComercio,
   crearNota,
   listarNotas,
   asignarGuias,
@@ -195,7 +195,7 @@ export const handlers = {
   listarOperadores,
   revocarOperador,
   listarDepartamentos,
-  listarEntregasDeWebhook,
+  listarAvisosDeWebhook,
   listarEventos,
   listarEventosDeGuia,
   listarGuias,
@@ -206,7 +206,7 @@ export const handlers = {
   listarMunicipios,
   listarRepartidores,
   listarWebhooks,
-  obtenerEntregaDeWebhook,
+  obtenerAvisoDeWebhook,
   obtenerEtiqueta,
   obtenerGuia,
   obtenerGuiaDeReparto,
@@ -216,8 +216,8 @@ export const handlers = {
   obtenerWebhook,
   probarWebhook,
   recibirDeWhatsapp,
-  recuperarEntregasDeWebhook,
-  reenviarEntregaDeWebhook,
+  recuperarAvisosDeWebhook,
+  reenviarAvisoDeWebhook,
   reenviarSolicitud,
   registrarEntrega,
   obtenerPruebaDeEntregaPorOperador,

@@ -52,7 +52,13 @@ describe('GET /api/v1/bitacora', () => {
     const comercio = await entorno.nuevoComercio()
     await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
       evidencia: { fotos_minimas: 2, firma: 'no', documento: 'no' },
-      intentos: { maximos: 4, dias_entre: 2, dias_para_decidir: 3, al_vencer: 'esperar', destinatario_decide: true },
+      politica_de_intentos: {
+        maximos: 4,
+        dias_entre: 2,
+        dias_para_decidir: 3,
+        al_vencer: 'esperar',
+        destinatario_decide: true,
+      },
     })
     const [linea] = (await comercio.api.cuenta.bitacora()).datos
     expect([linea!.antes, linea!.despues]).toEqual([

@@ -50,9 +50,9 @@ const nuevoRepartidor = async () => (await operar('POST', '/repartidores', { nom
 const nuevoOperador = async (): Promise<string> =>
   (await operar('POST', '/operadores', { nombre: 'x' })()).cuerpo.operador
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
-const unaEntrega = async () => {
+const anAviso = async () => {
   const webhook = await nuevoWebhook()
-  return { webhook, entrega: `ent_${webhook.slice(3)}_${await nuevaGuia()}_1` }
+  return { webhook, aviso: `avi_${webhook.slice(3)}_${await nuevaGuia()}_1` }
 }
 const unaPrueba = async () => {
   const { guia } = await entregada(entorno, comercio)
@@ -84,18 +84,18 @@ const ESCENAS: Record<OperationId, Escena> = {
   listarWebhooksDeComercio: async () =>
     ya(operar('GET', `/comercios/${comercio.comercio}/webhooks?modo=test`), sobreComercio()),
   listarWebhooksConFallas: async () => ya(operar('GET', '/webhooks')),
-  listarEntregasDeComercio: async () => {
+  listarAvisosDeComercio: async () => {
     const webhook = await nuevoWebhook()
-    return ya(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/entregas`), webhook)
+    return ya(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos`), webhook)
   },
-  obtenerEntregaDeComercio: async () => {
-    const { webhook, entrega } = await unaEntrega()
-    return ya(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/entregas/${entrega}`), entrega)
+  obtenerAvisoDeComercio: async () => {
+    const { webhook, aviso } = await anAviso()
+    return ya(operar('GET', `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}`), aviso)
   },
-  reenviarEntregaDeComercio: async () => {
-    const { webhook, entrega } = await unaEntrega()
-    const ruta = `/comercios/${comercio.comercio}/webhooks/${webhook}/entregas/${entrega}/reenviar`
-    return ya(operar('POST', ruta), entrega)
+  reenviarAvisoDeComercio: async () => {
+    const { webhook, aviso } = await anAviso()
+    const ruta = `/comercios/${comercio.comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`
+    return ya(operar('POST', ruta), aviso)
   },
   crearNota: async () => {
     const guia = await nuevaGuia()
@@ -217,7 +217,7 @@ const ESCENAS: Record<OperationId, Escena> = {
   listarBitacora: async () => ya(suya('GET', '/bitacora')),
   listarClavesPublicas: async () => ya(publica('GET', '/.well-known/jwks.json')),
   listarDepartamentos: async () => ya(suya('GET', '/catalogo/departamentos')),
-  listarEntregasDeWebhook: async () => ya(suya('GET', `/webhooks/${await nuevoWebhook()}/entregas`)),
+  listarAvisosDeWebhook: async () => ya(suya('GET', `/webhooks/${await nuevoWebhook()}/avisos`)),
   listarEventos: async () => ya(suya('GET', '/eventos')),
   listarEventosDeGuia: async () => ya(suya('GET', `/guias/${await nuevaGuia()}/eventos`)),
   listarGuias: async () => ya(suya('GET', '/guias')),
@@ -225,9 +225,9 @@ const ESCENAS: Record<OperationId, Escena> = {
   listarMunicipios: async () => ya(suya('GET', '/catalogo/municipios?departamento=GT-SA')),
   listarWebhooks: async () => ya(suya('GET', '/webhooks')),
   obtenerCuenta: async () => ya(suya('GET', '/cuenta')),
-  obtenerEntregaDeWebhook: async () => {
-    const { webhook, entrega } = await unaEntrega()
-    return ya(suya('GET', `/webhooks/${webhook}/entregas/${entrega}`))
+  obtenerAvisoDeWebhook: async () => {
+    const { webhook, aviso } = await anAviso()
+    return ya(suya('GET', `/webhooks/${webhook}/avisos/${aviso}`))
   },
   obtenerEtiqueta: async () => ya(suya('GET', `/guias/${await nuevaGuia()}/etiqueta`)),
   obtenerGuia: async () => ya(suya('GET', `/guias/${await nuevaGuia()}`)),
@@ -242,13 +242,13 @@ const ESCENAS: Record<OperationId, Escena> = {
     const webhook = await nuevoWebhook()
     return ya(suya('POST', `/webhooks/${webhook}/probar`), webhook)
   },
-  recuperarEntregasDeWebhook: async () => {
+  recuperarAvisosDeWebhook: async () => {
     const webhook = await nuevoWebhook()
     return ya(suya('POST', `/webhooks/${webhook}/recuperar`, { desde: AYER }), webhook)
   },
-  reenviarEntregaDeWebhook: async () => {
-    const { webhook, entrega } = await unaEntrega()
-    return ya(suya('POST', `/webhooks/${webhook}/entregas/${entrega}/reenviar`), entrega)
+  reenviarAvisoDeWebhook: async () => {
+    const { webhook, aviso } = await anAviso()
+    return ya(suya('POST', `/webhooks/${webhook}/avisos/${aviso}/reenviar`), aviso)
   },
   reenviarSolicitud: async () => {
     const guia = await sinLugar()

@@ -15,7 +15,7 @@ describe('POST /operaciones/v1/comercios', () => {
         estricto: false,
         ritmos: { solicitudes: 50, guias: 100 },
         evidencia: { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' },
-        intentos: {
+        politica_de_intentos: {
           maximos: 3,
           dias_entre: 1,
           dias_para_decidir: 5,
@@ -29,9 +29,9 @@ describe('POST /operaciones/v1/comercios', () => {
   })
 
   it('takes a setting that is null for absent', async () => {
-    const settings = { pais: null, estricto: null, intentos: null }
+    const settings = { pais: null, estricto: null, politica_de_intentos: null }
     const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda El Pino', ...settings })
-    expect([status, cuerpo.pais, cuerpo.estricto, cuerpo.intentos.maximos]).toEqual([201, null, false, 3])
+    expect([status, cuerpo.pais, cuerpo.estricto, cuerpo.politica_de_intentos.maximos]).toEqual([201, null, false, 3])
   })
 
   it('takes its country and whether it is strict', async () => {

@@ -13,7 +13,7 @@ describe('GET /api/v1/cuenta', () => {
         estricto: false,
         ritmos: { solicitudes: 100_000, guias: 100_000 },
         evidencia: { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' },
-        intentos: {
+        politica_de_intentos: {
           maximos: 3,
           dias_entre: 1,
           dias_para_decidir: 5,

@@ -18,7 +18,7 @@ const suyas = operacionesDe(comercios).filter(({ definicion }) =>
 
 const claveDe = ({ metodo, ruta }: { metodo: string; ruta: string }) =>
   `${metodo.toUpperCase()} ${ruta.replace(/^\/api\/v1/, '')}` as Operacion
-const CODIGOS = { guia: 'A', webhook: 'B', entrega: 'C', recuperacion: 'D' }
+const CODIGOS = { guia: 'A', webhook: 'B', aviso: 'C', recuperacion: 'D' }
 
 describe('the operations of the SDK', () => {
   it('have the method, path, types and x-repetible of the contract', () => {

@@ -151,8 +151,8 @@ describe('the quick judge of parameters', () => {
       limite: 25,
     })
     expect(decide('obtenerGuia', '')).toEqual({})
-    expect(decide('listarEntregasDeWebhook', '?estado=fallida&creado_desde=2026-11-20T15%3A04%3A05Z')).toEqual({
-      ...{ estado: 'fallida', creado_desde: '2026-11-20T15:04:05Z', limite: 25 },
+    expect(decide('listarAvisosDeWebhook', '?estado=fallido&creado_desde=2026-11-20T15%3A04%3A05Z')).toEqual({
+      ...{ estado: 'fallido', creado_desde: '2026-11-20T15:04:05Z', limite: 25 },
     })
     for (const consulta of [
       '?limite=101',

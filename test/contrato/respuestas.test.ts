@@ -10,7 +10,7 @@ type Nodo = Record<string, unknown>
  * with `guia` and with `error` it is two schemas.
  */
 const EXENTOS = [
-  ...['errores_omitidos', 'guia', 'estado', 'transiciones', 'admitida_en', 'resolucion', 'opciones', 'secuencia'].map(
+  ...['errores_omitidos', 'guia', 'estado', 'transiciones', 'admitida_en', 'decision', 'opciones', 'secuencia'].map(
     (miembro) => `DatosDeProblema.${miembro}`,
   ),
   'Falla.sugerencia',

@@ -108,7 +108,7 @@ const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unkn
   simularAvance: { estado: 'recolectado' },
   simularDecision: { eleccion: 'ninguna' },
   cambiarWebhook: { estado: 'activo' },
-  recuperarEntregasDeWebhook: { desde: AYER },
+  recuperarAvisosDeWebhook: { desde: AYER },
   crearGuia: unaGuia(),
   crearLote: { guias: [unaGuia(), sinDestino()], recogida: unaGuia().recogida },
   crearWebhook: { url: 'http://127.0.0.1:9/otro' },
@@ -157,7 +157,7 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
     sinEntregar,
     porDevolver,
     porDecidir,
-    entrega: `ent_${webhook.slice(3)}_${guia}_1`,
+    aviso: `avi_${webhook.slice(3)}_${guia}_1`,
   }
 }
 
@@ -199,7 +199,7 @@ async function recorrer({ llave }: Comercio, ids: Record<string, string>) {
   const vistas: { operacion: string; status: number; cuerpo: unknown }[] = []
   const orden = ({ id, metodo }: (typeof LLAMADAS)[number]) => {
     // While the newest event is somebody else's.
-    if (['cambiarWebhook', 'recuperarEntregasDeWebhook'].includes(id)) return 0
+    if (['cambiarWebhook', 'recuperarAvisosDeWebhook'].includes(id)) return 0
     return metodo === 'delete' || id === 'cancelarGuia' ? 2 : 1
   }
   const llamadas = LLAMADAS.toSorted((a, b) => orden(a) - orden(b))
@@ -233,7 +233,7 @@ const CONSULTAS: Record<string, (ids: Record<string, string>) => string[]> = {
   listarMunicipios: () => ['?departamento=Guatemala'],
   // The second call is a repetition, which reads the secret.
   rotarSecreto: () => ['', ''],
-  listarEntregasDeWebhook: () => ['', '?estado=fallida', '?estado=pendiente'],
+  listarAvisosDeWebhook: () => ['', '?estado=fallido', '?estado=pendiente'],
 }
 
 /**

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Db, type DbOptions, openDb, STATEMENTS, type Statement } from '../../server/data/db.ts'
 import { COMIENZO, leerFlujo } from '../../server/domain/eventos/flujo.ts'
-import { listarEntregasDeWebhook } from '../../server/domain/webhooks/listarEntregas.ts'
+import { listarAvisosDeWebhook } from '../../server/domain/webhooks/listarAvisos.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 
@@ -72,7 +72,7 @@ async function deEntregas(query: object): Promise<Statement> {
     pedidas.push(sentencia)
     throw new Error('not run')
   }
-  const lista = listarEntregasDeWebhook(
+  const lista = listarAvisosDeWebhook(
     { path: { webhook: WEBHOOK }, query, identidad: { comercioId: COMERCIO, modo: 'live' } } as never,
     { db: { consultar }, cursores: { descifrar: () => [0, COMERCIO, 1] } } as never,
   )
@@ -127,8 +127,8 @@ const esperados = async () => {
     { sentencia: await deEntregas({}), indices: [ENTREGAS], ordena: 0 },
     { sentencia: await deEntregas({ cursor: 'x' }), indices: [ENTREGAS], ordena: 0 },
     { sentencia: await deEntregas({ tipo: 'guia.nota' }), indices: [ENTREGAS], ordena: 0 },
-    { sentencia: await deEntregas({ estado: 'entregada' }), indices: [ENTREGAS], ordena: 0 },
-    { sentencia: await deEntregas({ estado: 'fallida', cursor: 'x' }), indices: [FALLIDAS], ordena: 0 },
+    { sentencia: await deEntregas({ estado: 'entregado' }), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ estado: 'fallido', cursor: 'x' }), indices: [FALLIDAS], ordena: 0 },
     { sentencia: await deEntregas({ creado_desde: '2026-01-01T00:00:00Z' }), indices: [ENTREGAS], ordena: 0 },
     {
       sentencia: await deEntregas({ creado_hasta: '2026-01-01T00:00:00Z', cursor: 'x' }),

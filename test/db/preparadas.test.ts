@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest'
 import { createCursors } from '../../server/api/lists/cursor.ts'
 import { type Db, openDb } from '../../server/data/db.ts'
 import { buscarPagina, type Filtros } from '../../server/domain/guias/guia.ts'
-import { listarEntregasDeWebhook } from '../../server/domain/webhooks/listarEntregas.ts'
+import { listarAvisosDeWebhook } from '../../server/domain/webhooks/listarAvisos.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { compartirEntorno, MASTER_KEY } from '../entorno.ts'
 
@@ -30,11 +30,11 @@ it('a connection keeps few statements, whatever lists are filtered by', async ()
     estado: ['aceptado', 'cancelado'] satisfies Filtros['estado'],
   })
   for (const filtros of deGuias) await buscarPagina({ db, cursores }, { operacion: 'x', dueno: 'y' }, filtros, () => 0)
-  const deEntregas = combinar({ ...comunes, estado: 'fallida' as const, tipo: 'guia.aceptado' as const, guia: 'A' })
+  const deEntregas = combinar({ ...comunes, estado: 'fallido' as const, tipo: 'guia.aceptado' as const, guia: 'A' })
   for (const query of deEntregas) {
     const identidad = { comercioId, modo: 'test' }
     const deps = { db, cursores, reloj: () => new Date() }
-    await listarEntregasDeWebhook({ path: { webhook }, query, identidad } as never, deps as never)
+    await listarAvisosDeWebhook({ path: { webhook }, query, identidad } as never, deps as never)
   }
   const { rows } = await db.pool.query('select count(*)::int as n from pg_prepared_statements')
   expect(rows[0].n).toBeLessThanOrEqual(64)

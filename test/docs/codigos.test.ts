@@ -16,7 +16,7 @@ const SE_MUESTRA = [
   'server/generado/contrato/{comercios,operaciones,publico,coleccion}.json',
 ]
 /** Alone, or in the id of an event or of its delivery. An event of no guide ends in `_0` and has no code in it. */
-const CODIGO = /(?<![\w-])(?:(?:ent_[0-9A-Z]{12}_|evt_)(?!\w+_0\b))?([0-9A-HJKMNP-TV-Z]{12})(?:_\d+)?(?![\w-])/g
+const CODIGO = /(?<![\w-])(?:(?:avi_[0-9A-Z]{12}_|evt_)(?!\w+_0\b))?([0-9A-HJKMNP-TV-Z]{12})(?:_\d+)?(?![\w-])/g
 /** One that is meant to name no guide: the contract's own vector, and a courier's misspelt one. */
 const DE_NADIE = '7K3M9QX2A1B5'
 

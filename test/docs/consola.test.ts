@@ -49,10 +49,10 @@ describe('what it is made of', () => {
   })
 
   it('finds what an answer names', () => {
-    const respuesta = { datos: [{ guia: 'A', webhook: null }, { guia: 'B' }], entrega: 'ent_1', otra: 'x' }
+    const respuesta = { datos: [{ guia: 'A', webhook: null }, { guia: 'B' }], aviso: 'avi_1', otra: 'x' }
     expect([...identificadoresDe(respuesta)]).toEqual([
       ['guia', 'A'],
-      ['entrega', 'ent_1'],
+      ['aviso', 'avi_1'],
     ])
     expect(identificadoresDe(undefined).size).toBe(0)
   })

@@ -160,7 +160,7 @@ describe.each(RELOJES)('what the service serves %s', (nombre, vale) => {
         expect(status, `${operacion.id} ${ejemplo}: ${JSON.stringify(respuesta)}`).toBeLessThan(300)
         enviadas.push(`${operacion.id}.${ejemplo}`)
       }
-    expect(enviadas).toEqual(expect.arrayContaining(['reintentarGuia.otroDia', 'recuperarEntregasDeWebhook.ensayo']))
+    expect(enviadas).toEqual(expect.arrayContaining(['reintentarGuia.otroDia', 'recuperarAvisosDeWebhook.ensayo']))
   })
 
   it('shows operators an assignment that it accepts', async () => {

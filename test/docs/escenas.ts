@@ -59,8 +59,8 @@ export async function montar(
   const vivos: [escrito: string, vivo: string][] = []
   if (ruta.includes('{webhook}') || metodo === 'get') {
     const { webhook } = await api.webhooks.crear({ url: `${receptor}/escena` })
-    if (ruta.includes('{entrega}')) {
-      vivos.push(['ent_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).entrega])
+    if (ruta.includes('{aviso}')) {
+      vivos.push(['avi_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).aviso])
     }
     if (ruta.includes('{recuperacion}')) {
       const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: haceHoras(entorno, 1) })

@@ -63,7 +63,7 @@ describe('members of webhook bodies', () => {
     const desde = {
       'guia.recogida.telefono': 2,
       'guia.advertencias.grado': 2,
-      'guia.resolucion': 3,
+      'guia.decision': 3,
       'guia.nada.mas': 3,
     }
     const datos = () => ({
@@ -73,7 +73,7 @@ describe('members of webhook bodies', () => {
           { codigo: 'uno', grado: 1 },
           { codigo: 'dos', grado: 2 },
         ],
-        resolucion: { estado: 'pendiente' },
+        decision: { estado: 'pendiente' },
         nada: null,
       },
     })
@@ -82,7 +82,7 @@ describe('members of webhook bodies', () => {
       quitarNuevos(suyos, guardada, desde)
       return suyos.guia
     }
-    const { resolucion: _, ...segunda } = datos().guia
+    const { decision: _, ...segunda } = datos().guia
     expect(formaCon(desde)).toBe(3)
     expect(version(3)).toEqual(datos().guia)
     expect(version(2)).toEqual(segunda)
@@ -134,11 +134,11 @@ const DE_SIEMPRE = [
   'extraviado 81856b62',
   'fuera_del_departamento d1b6bfdf',
   'guia.corregida 9b051ba8',
+  'guia.decision_pendiente 851e8189',
+  'guia.decision_tomada 9d1d0e92',
   'guia.escaneo_tardio 39bd6fa9',
   'guia.nota 1d53a083',
   'guia.rectificada 1c7f0058',
-  'guia.resolucion_pendiente 851e8189',
-  'guia.resolucion_tomada 9d1d0e92',
   'intento_fallido 84611721',
   'lugar_descrito baa63f79',
   'lugar_nulo fd99c7a0',

@@ -8,7 +8,7 @@ describe('GET /api/v1/guias/{guia}/eventos', () => {
   it('gives a guide’s history, oldest first, in pages that its guide’s own cursor goes on with', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
-    await api.guias.cancelar(guia, { descripcion: 'Ya no' })
+    await api.guias.cancelar(guia, { razon: 'Ya no' })
     const { datos, cursor_siguiente } = await api.guias.eventos(guia, { limite: 1 })
     expect(datos).toMatchObject([{ id: `evt_${guia}_1`, tipo: 'guia.aceptado', secuencia: 1 }])
     const resto = await api.guias.eventos(guia, { cursor: cursor_siguiente! })

@@ -174,7 +174,7 @@ describe('warnings of a guide', () => {
     expect(primero!.json.datos.guia.advertencias).toEqual(SUYAS)
     const corregida = await api.guias.confirmarUbicacion(creada.guia, { lat: 14.5, lng: -90.6 })
     expect(corregida.advertencias.map(({ codigo }) => codigo)).toEqual(['telefono_dudoso', 'destino_desconocido'])
-    await api.webhooks.reenviar(webhook, `ent_${webhook.slice(3)}_${creada.guia}_1`)
+    await api.webhooks.reenviar(webhook, `avi_${webhook.slice(3)}_${creada.guia}_1`)
     const [, segundo] = await hasta(async () => receptor.recibidos.length > 1 && receptor.recibidos)
     expect(segundo!.cuerpo).toBe(primero!.cuerpo)
   })

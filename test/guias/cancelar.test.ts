@@ -11,7 +11,7 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
   it('cancels an accepted guide, once, with the merchant’s words', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
-    expect(await api.guias.cancelar(guia, { descripcion: 'El cliente canceló el pedido' })).toMatchObject({
+    expect(await api.guias.cancelar(guia, { razon: 'El cliente canceló el pedido' })).toMatchObject({
       estado: 'cancelado',
       secuencia: 2,
     })

@@ -17,12 +17,12 @@ describe('POST …/guias/{guia}/devolver', () => {
     expect(devuelta).toMatchObject({
       ...{
         estado: 'en_devolucion',
-        resolucion: { estado: 'aplicada', accion: 'devolver', por: 'comercio', fecha: null },
+        decision: { estado: 'aplicada', accion: 'devolver', por: 'comercio', fecha: null },
       },
     })
-    expect((await tipos()).slice(-2)).toEqual(['resolucion_tomada', 'en_devolucion'])
+    expect((await tipos()).slice(-2)).toEqual(['decision_tomada', 'en_devolucion'])
     const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
-    expect([tomada!.descripcion, tomada!.resolucion!.estado, vuelve!.motivo]).toEqual([
+    expect([tomada!.descripcion, tomada!.decision!.estado, vuelve!.motivo]).toEqual([
       ...[RAZON.razon, 'tomada', 'a_pedido_del_comercio'],
     ])
     // Again: nothing to do.
@@ -40,16 +40,16 @@ describe('POST …/guias/{guia}/devolver', () => {
     const antes = estado === 'recolectado' ? [] : ['recolectado']
     const { api, guia, tipos, leer, registrar } = await nueva(undefined, ...antes, estado)
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
-      ...{ estado, resolucion: { estado: 'tomada', accion: 'devolver', opciones: ['devolver'], vence_en: null } },
+      ...{ estado, decision: { estado: 'tomada', accion: 'devolver', opciones: ['devolver'], vence_en: null } },
     })
     await registrar({ tipo: 'guia.nota', descripcion: 'Llamó' })
-    expect((await leer()).resolucion).toMatchObject({ estado: 'tomada' })
+    expect((await leer()).decision).toMatchObject({ estado: 'tomada' })
     const motivo = siguiente === 'intento_fallido' ? { motivo: 'sin_respuesta' } : {}
     const evento = await registrar({ estado: siguiente, ...motivo })
     expect([evento.tipo, evento.aplicado]).toEqual([`guia.${siguiente}`, true])
     expect(await leer()).toMatchObject({
       estado: 'en_devolucion',
-      resolucion: { estado: 'aplicada', accion: 'devolver' },
+      decision: { estado: 'aplicada', accion: 'devolver' },
     })
     expect((await tipos()).slice(-2)).toEqual(
       siguiente === 'en_devolucion' ? ['nota', 'en_devolucion'] : [siguiente, 'en_devolucion'],
@@ -60,17 +60,17 @@ describe('POST …/guias/{guia}/devolver', () => {
     const { api, guia, escanear, leer } = await nueva(undefined, 'recolectado', 'en_transito', 'extraviado')
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
       estado: 'extraviado',
-      resolucion: { estado: 'tomada' },
+      decision: { estado: 'tomada' },
     })
     await escanear('en_bodega')
-    expect(await leer()).toMatchObject({ estado: 'en_devolucion', resolucion: { estado: 'aplicada' } })
+    expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
   })
 
   it('outlives a parcel that gets lost', async () => {
     const { api, guia, escanear, leer } = await nueva(undefined, 'recolectado')
     await api.guias.devolver(guia, RAZON)
     await escanear('extraviado')
-    expect(await leer()).toMatchObject({ estado: 'extraviado', resolucion: { estado: 'tomada' } })
+    expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada' } })
   })
 
   it('names the cancellation before anybody has the parcel, and refuses a final state', async () => {

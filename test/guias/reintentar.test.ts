@@ -23,26 +23,26 @@ describe('POST …/guias/{guia}/reintentar', () => {
     })
     expect(hecha).toMatchObject({
       ...{ estado: 'intento_fallido', telefono: '+50259871234', destinatario: 'Luis Ajú', indicaciones: 'Portón azul' },
-      resolucion: { estado: 'tomada', accion: 'reintentar', fecha, franja, por: 'comercio' },
+      decision: { estado: 'tomada', accion: 'reintentar', fecha, franja, por: 'comercio' },
       secuencia: 7,
     })
     const eventos = (await leer()).eventos.datos.slice(-2)
-    expect(eventos.map(({ tipo }) => tipo)).toEqual(['guia.corregida', 'guia.resolucion_tomada'])
-    expect(eventos[1]!.resolucion).toEqual(hecha.resolucion)
+    expect(eventos.map(({ tipo }) => tipo)).toEqual(['guia.corregida', 'guia.decision_tomada'])
+    expect(eventos[1]!.decision).toEqual(hecha.decision)
   })
 
   it('without a day takes the first one; the parcel on its way applies the decision, and a later failure opens another', async () => {
     const { api, guia, leer, escanear } = await conIntento()
-    expect((await api.guias.reintentar(guia)).resolucion).toMatchObject({ fecha: addDays(hoy(), 1), franja: null })
+    expect((await api.guias.reintentar(guia)).decision).toMatchObject({ fecha: addDays(hoy(), 1), franja: null })
     await escanear('en_bodega')
-    expect((await leer()).resolucion).toMatchObject({ estado: 'tomada' })
+    expect((await leer()).decision).toMatchObject({ estado: 'tomada' })
     await escanear('en_ruta')
-    expect((await leer()).resolucion).toMatchObject({ estado: 'aplicada', accion: 'reintentar', por: 'comercio' })
+    expect((await leer()).decision).toMatchObject({ estado: 'aplicada', accion: 'reintentar', por: 'comercio' })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
       ...{ codigo: 'decision_no_admitida', opciones: ['devolver'] },
     })
     await escanear('intento_fallido')
-    expect((await leer()).resolucion).toMatchObject({ estado: 'pendiente', ...PENDIENTE })
+    expect((await leer()).decision).toMatchObject({ estado: 'pendiente', ...PENDIENTE })
   })
 
   it.each([
@@ -77,7 +77,7 @@ describe('POST …/guias/{guia}/reintentar', () => {
     const { api, guia } = await conIntento()
     expect(await fallaDeApi(api.guias.reintentar(guia, { secuencia: 4 }))).toMatchObject({ codigo: 'carrera_perdida' })
     const fecha = addDays(hoy(), 30)
-    expect((await api.guias.reintentar(guia, { fecha, secuencia: 5 })).resolucion).toMatchObject({ fecha })
+    expect((await api.guias.reintentar(guia, { fecha, secuencia: 5 })).decision).toMatchObject({ fecha })
   })
 
   it('refuses an implausible place of a strict merchant, unless the request is not strict', async () => {
@@ -88,13 +88,13 @@ describe('POST …/guias/{guia}/reintentar', () => {
     expect(await fallaDeApi(api.guias.reintentar(guia, lugar))).toMatchObject({
       ...{ codigo: 'validacion', errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }] },
     })
-    const { resolucion, ubicacion } = await api.guias.reintentar(guia, { ...lugar, estricto: false })
-    expect([resolucion!.estado, ubicacion.lng]).toEqual(['tomada', 90.6])
+    const { decision, ubicacion } = await api.guias.reintentar(guia, { ...lugar, estricto: false })
+    expect([decision!.estado, ubicacion.lng]).toEqual(['tomada', 90.6])
   })
 
   it('decides about an attempt of a version that opened no decisions', async () => {
     const { api, guia } = await conIntento()
     await entorno.db.pool.query('update guia set resolucion = null, resolucion_vence = null where guia = $1', [guia])
-    expect((await api.guias.reintentar(guia)).resolucion).toMatchObject({ estado: 'tomada', accion: 'reintentar' })
+    expect((await api.guias.reintentar(guia)).decision).toMatchObject({ estado: 'tomada', accion: 'reintentar' })
   })
 })

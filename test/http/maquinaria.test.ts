@@ -99,7 +99,7 @@ beforeAll(async () => {
   ids.webhook = (await pedirWebhook('', { url: nuevaUrl() })).webhook
   efimero = (await pedirWebhook('', { url: nuevaUrl() })).webhook
   const { guia: otra } = await comercio.api.guias.crear(unaGuia())
-  ids.entrega = `ent_${ids.webhook!.slice(3)}_${otra}_1`
+  ids.aviso = `avi_${ids.webhook!.slice(3)}_${otra}_1`
   ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: AYER })).recuperacion
 })
 const pedirWebhook = async (ruta: string, cuerpo: unknown) =>
@@ -125,7 +125,7 @@ const rutaDe = ({ id, ruta, parametros }: Operation) => {
     .replace('{repartidor}', otroRepartidor)
     // What deletes has something of its own to delete.
     .replace('{webhook}', id === 'eliminarWebhook' ? efimero : ids.webhook!)
-    .replace(/\{(entrega|recuperacion)\}/g, (_m, nombre) => ids[nombre]!)
+    .replace(/\{(aviso|recuperacion)\}/g, (_m, nombre) => ids[nombre]!)
   return consulta.length > 0 ? `${llena}?${consulta.join('&')}` : llena
 }
 const llaveDe = ({ seguridad }: Operation) =>
@@ -462,7 +462,7 @@ const CUERPOS: Partial<Record<Operation['id'], () => unknown>> = {
   abrirSesion: () => ({ codigo: movil.codigo }),
   crearWebhook: () => ({ url: nuevaUrl() }),
   cambiarWebhook: () => ({ descripcion: 'x' }),
-  recuperarEntregasDeWebhook: () => ({ desde: AYER, ensayo: true }),
+  recuperarAvisosDeWebhook: () => ({ desde: AYER, ensayo: true }),
   verificarPrueba: () => ({ sha256: '0'.repeat(64) }),
 }
 /** A body that the operation accepts, if it takes one. */

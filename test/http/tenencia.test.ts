@@ -18,7 +18,7 @@ const CUERPOS: Record<string, unknown> = {
   simularAvance: { estado: 'recolectado' },
   simularDecision: { eleccion: 'otro_dia' },
   cambiarWebhook: { descripcion: 'Tienda' },
-  recuperarEntregasDeWebhook: { desde: AYER, ensayo: true },
+  recuperarAvisosDeWebhook: { desde: AYER, ensayo: true },
 }
 // What destroys goes last: the others still need their thing.
 conId.sort((a, b) => Number(a.metodo === 'delete') - Number(b.metodo === 'delete'))
@@ -49,7 +49,7 @@ beforeAll(async () => {
   porDevolver = await fallida(entorno, dueno)
   porDecidir = await fallida(entorno, dueno)
   simulable = (await dueno.api.guias.crear(sinDestino())).guia
-  ids.entrega = `ent_${webhook.slice(3)}_${guia.guia}_1`
+  ids.aviso = `avi_${webhook.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await pedir(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
 })
 const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>

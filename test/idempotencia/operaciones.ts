@@ -88,13 +88,13 @@ export function casosDe(entorno: Entorno) {
         tabla: 'webhook_entrega',
         efectos: () => contar('select count(*) from webhook_entrega where webhook = $1', webhook),
         entretanto: () => entregas(webhook),
-        mismo: ({ entrega }) => entrega,
+        mismo: ({ aviso }) => aviso,
       }
     },
-    async reenviarEntregaDeWebhook(comercio): Promise<Caso> {
+    async reenviarAvisoDeWebhook(comercio): Promise<Caso> {
       const webhook = await crearWebhook(comercio)
       const [una, otra] = [await nuevaGuia(comercio), await nuevaGuia(comercio)]
-      const rutaDe = (guia: string) => `/api/v1/webhooks/${webhook}/entregas/ent_${webhook.slice(3)}_${guia}_1/reenviar`
+      const rutaDe = (guia: string) => `/api/v1/webhooks/${webhook}/avisos/avi_${webhook.slice(3)}_${guia}_1/reenviar`
       await entregas(webhook)
       return {
         ruta: rutaDe(una),
@@ -103,10 +103,10 @@ export function casosDe(entorno: Entorno) {
         tabla: 'webhook_entrega',
         efectos: () =>
           contar(`select count(*) from webhook_entrega where webhook = $1 and estado = 'pendiente'`, webhook),
-        mismo: ({ entrega }) => entrega,
+        mismo: ({ aviso }) => aviso,
       }
     },
-    async recuperarEntregasDeWebhook(comercio): Promise<Caso> {
+    async recuperarAvisosDeWebhook(comercio): Promise<Caso> {
       const webhook = await crearWebhook(comercio)
       const ruta = `/api/v1/webhooks/${webhook}/recuperar`
       const desde = new Date(entorno.reloj().getTime() - 3_600_000).toISOString()

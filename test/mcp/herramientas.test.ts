@@ -62,10 +62,10 @@ describe('partsOf', () => {
     expect(
       partsOf(una('listarGuias'), { estado: ['en_ruta', 'aceptado'], limite: 5, metadatos: { canal: 'web' } }),
     ).toEqual({ path: {}, query: { estado: ['en_ruta', 'aceptado'], limite: '5', 'metadatos[canal]': 'web' } })
-    expect(partsOf(una('cancelarGuia'), { guia: 'A', confirmar: 'A', descripcion: 'x' })).toEqual({
+    expect(partsOf(una('cancelarGuia'), { guia: 'A', confirmar: 'A', razon: 'x' })).toEqual({
       path: { guia: 'A' },
       query: {},
-      body: { descripcion: 'x' },
+      body: { razon: 'x' },
     })
   })
 

@@ -62,9 +62,9 @@ export async function pasarElDia({ client, llamar }: Asistente, urlDeAvisos: str
   const { datos: historia } = await llamar('listarEventosDeGuia', { guia })
   expect(historia.datos.at(-1)).toMatchObject({ tipo: 'guia.entregado' })
   await hasta(async () => {
-    const { datos } = await llamar('listarEntregasDeWebhook', { webhook: webhook.webhook, guia })
+    const { datos } = await llamar('listarAvisosDeWebhook', { webhook: webhook.webhook, guia })
     return datos.datos.some(
-      ({ tipo, estado }: Record<string, string>) => tipo === 'guia.entregado' && estado === 'entregada',
+      ({ tipo, estado }: Record<string, string>) => tipo === 'guia.entregado' && estado === 'entregado',
     )
   })
   return guia

@@ -30,7 +30,7 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/cancelada', tipos: ['guia.cancelado'] })
     const { guia } = await api.guias.crear(unaGuia())
     await cancelar(guia)
-    const { cuerpo } = await api.webhooks.obtenerEntrega(webhook, `ent_${webhook.slice(3)}_${guia}_2`)
+    const { cuerpo } = await api.webhooks.obtenerAviso(webhook, `avi_${webhook.slice(3)}_${guia}_2`)
     expect(JSON.parse(cuerpo!).datos.evento).toMatchObject({ tipo: 'guia.cancelado', motivo: 'por_operador' })
   })
 

@@ -10,7 +10,7 @@ describe('POST /operaciones/v1/guias/{guia}/devolver', () => {
   it('returns a parcel, for a reason of their own', async () => {
     const { guia, leer } = await conIntento()
     const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
-    expect([status, cuerpo.estado, cuerpo.resolucion.por]).toEqual([200, 'en_devolucion', 'operador'])
+    expect([status, cuerpo.estado, cuerpo.decision.por]).toEqual([200, 'en_devolucion', 'operador'])
     expect((await leer()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.en_devolucion', motivo: 'otro' })
   })
 

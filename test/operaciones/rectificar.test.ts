@@ -34,7 +34,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     expect(eventos.datos.at(-1)).toMatchObject({
       ...{ tipo: 'guia.rectificada', estado: 'en_ruta', estado_anterior: 'entregado', descripcion: RAZON },
     })
-    const { datos } = await comercio.api.webhooks.entregas(webhook)
+    const { datos } = await comercio.api.webhooks.avisos(webhook)
     expect(datos.map(({ tipo }) => tipo)).toEqual(['guia.rectificada'])
   })
 
@@ -75,13 +75,13 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
 
   it('counts no failed attempt that was undone, and supersedes its decision', async () => {
     const { guia, comercio, escanear } = await conIntento()
-    expect((await leer(guia)).resolucion.estado).toBe('pendiente')
+    expect((await leer(guia)).decision.estado).toBe('pendiente')
     const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.intentos, cuerpo.resolucion.estado]).toEqual(['en_ruta', 0, 'superada'])
+    expect([cuerpo.estado, cuerpo.intentos, cuerpo.decision.estado]).toEqual(['en_ruta', 0, 'superada'])
     expect((await comercio.api.guias.intentos(guia)).datos).toEqual([])
     await escanear('intento_fallido')
-    const { intentos, resolucion } = await leer(guia)
-    expect([intentos, resolucion.estado]).toEqual([1, 'pendiente'])
+    const { intentos, decision } = await leer(guia)
+    expect([intentos, decision.estado]).toEqual([1, 'pendiente'])
     const { datos } = await comercio.api.guias.intentos(guia)
     expect(datos.map(({ numero_intento }) => numero_intento)).toEqual([1])
   })
@@ -91,14 +91,11 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     await comercio.api.guias.reintentar(guia)
     await escanear('en_ruta')
     const aplicada = await leer(guia)
-    expect(aplicada.resolucion.estado).toBe('aplicada')
+    expect(aplicada.decision.estado).toBe('aplicada')
     const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.resolucion]).toEqual([
-      'intento_fallido',
-      { ...aplicada.resolucion, estado: 'tomada' },
-    ])
+    expect([cuerpo.estado, cuerpo.decision]).toEqual(['intento_fallido', { ...aplicada.decision, estado: 'tomada' }])
     await escanear('en_ruta')
-    expect((await leer(guia)).resolucion.estado).toBe('aplicada')
+    expect((await leer(guia)).decision.estado).toBe('aplicada')
   })
 
   it('asks anew about a return that was undone', async () => {
@@ -106,7 +103,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     expect((await leer(guia)).estado).toBe('en_devolucion')
     const { cuerpo } = await rectificar(guia)
-    expect(cuerpo).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'pendiente', accion: null } })
+    expect(cuerpo).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', accion: null } })
     await escanear('en_ruta')
     expect((await leer(guia)).estado).toBe('en_ruta')
   })
@@ -116,7 +113,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     entorno.adelantar(7 * 24 * HORA)
     const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.resolucion.estado]).toEqual(['intento_fallido', 'pendiente'])
+    expect([cuerpo.estado, cuerpo.decision.estado]).toEqual(['intento_fallido', 'pendiente'])
     await entorno.quietud()
     expect((await leer(guia)).estado).toBe('intento_fallido')
   })
@@ -125,7 +122,7 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const { guia, escanear } = await nueva(undefined, 'recolectado', 'en_bodega', 'en_transito')
     await entorno.operar('POST', `/guias/${guia}/devolver`, { razon: 'Se mojó' })
     const { cuerpo } = await rectificar(guia)
-    expect([cuerpo.estado, cuerpo.resolucion.estado]).toEqual(['en_bodega', 'tomada'])
+    expect([cuerpo.estado, cuerpo.decision.estado]).toEqual(['en_bodega', 'tomada'])
     await escanear('en_transito')
     expect((await leer(guia)).estado).toBe('en_devolucion')
   })

@@ -18,10 +18,10 @@ describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {
       razon,
       telefono: '+50259871234',
     })
-    expect([status, cuerpo.resolucion.por, cuerpo.telefono, cuerpo.comercio]).toEqual([
+    expect([status, cuerpo.decision.por, cuerpo.telefono, cuerpo.comercio]).toEqual([
       ...[200, 'operador', '+50259871234', expect.stringMatching(/^com_/)],
     ])
-    expect((await leer()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.resolucion_tomada', descripcion: razon })
+    expect((await leer()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.decision_tomada', descripcion: razon })
     expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
       message: expect.stringContaining('El servicio de mensajería ya decidió'),
     })

@@ -39,7 +39,7 @@ const ESCENAS: Record<keyof typeof ACTIONS, [() => Promise<string>, Record<strin
   reintentar: [
     async () => (await conIntento()).guia,
     { fecha: '', ...llamada },
-    { resolucion: { estado: 'tomada', accion: 'reintentar', por: 'operador' } },
+    { decision: { estado: 'tomada', accion: 'reintentar', por: 'operador' } },
   ],
   ubicar: [
     () => preguntada(),

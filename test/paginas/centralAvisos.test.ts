@@ -51,10 +51,7 @@ describe('the page of what could not be told', () => {
     const [servidor, otro] = [await conFalla(), await conFalla('respondio_410')]
     const texto = await ver('/central/avisos')
     expect(texto).toMatch(
-      new RegExp(
-        `Tienda La Ceiba.*${servidor}\\.ejemplo\\.com.*Contestó \\(503\\).*37 intentos.*[1-9] entregas?<`,
-        's',
-      ),
+      new RegExp(`Tienda La Ceiba.*${servidor}\\.ejemplo\\.com.*Contestó \\(503\\).*37 intentos.*[1-9] avisos?<`, 's'),
     )
     for (const dicho of [`${otro}.ejemplo.com`, 'Deshabilitado', 'Se sigue intentando']) expect(texto).toContain(dicho)
     expect(texto).not.toContain('/secreto')

@@ -37,7 +37,13 @@ const AJUSTES: Record<string, [Record<string, string>, object, Record<string, st
   intentos: [
     { maximos: '2', dias_entre: '0', dias_para_decidir: '4', al_vencer: 'esperar', destinatario_decide: 'si' },
     {
-      intentos: { maximos: 2, dias_entre: 0, dias_para_decidir: 4, al_vencer: 'esperar', destinatario_decide: true },
+      politica_de_intentos: {
+        maximos: 2,
+        dias_entre: 0,
+        dias_para_decidir: 4,
+        al_vencer: 'esperar',
+        destinatario_decide: true,
+      },
     },
     { maximos: '21' },
   ],
@@ -255,37 +261,37 @@ describe('the webhooks of a merchant', () => {
   it('are shown with their deliveries, and one is sent again, once for a form', async () => {
     const { api, comercio, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
-    const entrega = entregaDe(webhook, guia)
-    await terminada(api, webhook, entrega)
+    const aviso = entregaDe(webhook, guia)
+    await terminada(api, webhook, aviso)
     const { ir } = navegadorDe(ana)
     expect((await ir(`${paginaDe(comercio.comercio)}/webhooks`)).texto).toContain(webhook)
     const envios = enviosDe(comercio, webhook)
-    expect((await ir(`${envios}?estado=entregada`)).texto).toContain(`${webhook}/${entrega}"`)
-    expect((await ir(`${envios}?estado=fallida`)).texto).toContain('No hay ninguno')
+    expect((await ir(`${envios}?estado=entregado`)).texto).toContain(`${webhook}/${aviso}"`)
+    expect((await ir(`${envios}?estado=fallido`)).texto).toContain('No hay ninguno')
     expect((await ir(`${envios}?estado=perdida`)).status).toBe(422)
-    const { respuesta, enviar } = await hacer(ana, `${envios}/${entrega}`, { accion: 'reenviar' })
-    expect(respuesta.destino).toBe(`${entorno.url}${envios}/${entrega}?hecho=reenviar`)
-    await terminada(api, webhook, entrega, 2)
+    const { respuesta, enviar } = await hacer(ana, `${envios}/${aviso}`, { accion: 'reenviar' })
+    expect(respuesta.destino).toBe(`${entorno.url}${envios}/${aviso}?hecho=reenviar`)
+    await terminada(api, webhook, aviso, 2)
     await enviar()
-    expect((await api.webhooks.obtenerEntrega(webhook, entrega)).intentos).toBe(2)
+    expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(2)
     expect(receptor.recibidos.filter(({ id }) => id === `evt_${guia}_1`)).toHaveLength(2)
-    const { texto } = await ir(`${envios}/${entrega}?hecho=reenviar`)
+    const { texto } = await ir(`${envios}/${aviso}?hecho=reenviar`)
     for (const dicho of ['Va a salir otra vez.', 'Intentos', `evt_${guia}_1`]) expect(texto).toContain(dicho)
   })
 
   it('are not sent again without scope «operar», nor for another merchant', async () => {
     const { api, comercio, webhook } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
-    const entrega = entregaDe(webhook, guia)
-    await terminada(api, webhook, entrega)
+    const aviso = entregaDe(webhook, guia)
+    await terminada(api, webhook, aviso)
     const bea = await nuevaPersona(entorno, { alcances: ['ver'] })
-    const ruta = `${enviosDe(comercio, webhook)}/${entrega}`
+    const ruta = `${enviosDe(comercio, webhook)}/${aviso}`
     expect((await navegadorDe(bea).ir(ruta)).texto).not.toContain('value="reenviar"')
     expect((await hacer(bea, ruta, { accion: 'reenviar' })).respuesta.status).toBe(403)
     expect((await hacer(ana, ruta, { accion: 'borrar' })).respuesta.status).toBe(400)
     const otro = await crear()
-    expect((await navegadorDe(ana).ir(`${paginaDe(otro)}/webhooks/${webhook}/${entrega}`)).status).toBe(404)
-    expect((await api.webhooks.obtenerEntrega(webhook, entrega)).intentos).toBe(1)
+    expect((await navegadorDe(ana).ir(`${paginaDe(otro)}/webhooks/${webhook}/${aviso}`)).status).toBe(404)
+    expect((await api.webhooks.obtenerAviso(webhook, aviso)).intentos).toBe(1)
   })
 })
 

@@ -65,12 +65,7 @@ describe('several guides at once, without a program', () => {
   })
 
   it.each([
-    [
-      'reintentar',
-      async () => (await conIntento()).guia,
-      { fecha: '', ...razon },
-      { resolucion: { estado: 'tomada' } },
-    ],
+    ['reintentar', async () => (await conIntento()).guia, { fecha: '', ...razon }, { decision: { estado: 'tomada' } }],
     ['devolver', async () => (await conIntento()).guia, razon, { estado: 'en_devolucion' }],
     [
       'registrar',

@@ -103,7 +103,7 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
     await boton('Sí, que vuelva a la tienda').tap()
     await titulo('Gracias, ya quedó')
     const decididas = await Promise.all([otroDia, otroLugar, rechazo].map(({ leer }) => leer()))
-    expect(decididas.map(({ resolucion }) => [resolucion!.accion, resolucion!.por])).toEqual([
+    expect(decididas.map(({ decision }) => [decision!.accion, decision!.por])).toEqual([
       ...[
         ['reintentar', 'destinatario'],
         ['reintentar', 'destinatario'],

@@ -247,7 +247,7 @@ describe('the page of a guide', () => {
   const DECIDIDA = {
     ...{ estado: 'tomada', opciones: ['reintentar', 'devolver'], vence_en: '2026-11-28T15:04:05.000Z' },
     ...{ accion: 'reintentar', fecha: '2026-11-25', franja: { desde: '14:00', hasta: '18:00' } },
-  } as const satisfies EnvioMostrado['resolucion']
+  } as const satisfies EnvioMostrado['decision']
   const PENDIENTE = { ...DECIDIDA, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
   const dePagina = async (cambios: Partial<EnvioMostrado>) => {
     const aparte = await servirAparte(async () => ({ ...ENVIO, ...cambios }))
@@ -282,8 +282,8 @@ describe('the page of a guide', () => {
     ['no day that facts overtook', 'entregado', { ...DECIDIDA, estado: 'superada' }, undefined],
     ['no day while nobody has decided', 'en_bodega', PENDIENTE, undefined],
     ['nothing where nothing is known', 'en_ruta', null, undefined],
-  ] as const)('promises %s', async (_que, estado, resolucion, promesa) => {
-    const pagina = await dePagina({ estado, resolucion: resolucion as EnvioMostrado['resolucion'] })
+  ] as const)('promises %s', async (_que, estado, decision, promesa) => {
+    const pagina = await dePagina({ estado, decision: decision as EnvioMostrado['decision'] })
     const dicha = /<p class="promesa">(.*?)<\/p>/.exec(pagina)?.[1]
     expect(dicha && texto(dicha)).toBe(promesa)
     // What may follow is no news where it is decided.
@@ -314,22 +314,22 @@ describe('the page of a guide', () => {
     const fallido = { estado: 'intento_fallido', intentos: 1 } as const
     expect(await puede({ estado: 'en_bodega' })).toEqual([corregir])
     expect(await puede({ estado: 'en_bodega', lugarSuyo: true })).toEqual(['Corregir el lugar que nos dio', corregir])
-    expect(await puede({ ...fallido, resolucion: PENDIENTE })).toEqual(['Pedir que se lo lleven otro día', corregir])
+    expect(await puede({ ...fallido, decision: PENDIENTE })).toEqual(['Pedir que se lo lleven otro día', corregir])
     // After an attempt, the link of that message changes no place.
     for (const estado of ['intento_fallido', 'en_bodega'] as const)
       expect(await puede({ estado, intentos: 1, lugarSuyo: true })).toEqual([corregir])
-    const preguntado = { ...fallido, resolucion: PENDIENTE, preguntado: true }
+    const preguntado = { ...fallido, decision: PENDIENTE, preguntado: true }
     expect(await puede(preguntado)).toEqual(['Pedir otro día, otro lugar o un vecino', corregir])
     expect(texto(await dePagina(preguntado))).toContain(
       'Abra el enlace del mensaje que recibió. Hasta el sábado 28 de noviembre a las 09:04.',
     )
     const soloVuelve = { ...PENDIENTE, opciones: ['devolver'] } as const
-    const ultimo = { ...preguntado, resolucion: soloVuelve as unknown as EnvioMostrado['resolucion'] }
+    const ultimo = { ...preguntado, decision: soloVuelve as unknown as EnvioMostrado['decision'] }
     expect(await puede(ultimo)).toEqual(['Decir si todavía lo quiere', corregir])
     // Whoever comes too late has the shop alone.
     const tarde = new Date('2026-11-29T00:00:00Z')
     expect(await puede({ ...preguntado, ahora: tarde })).toEqual(['Pedir que se lo lleven otro día', corregir])
-    expect(await puede({ ...fallido, resolucion: DECIDIDA })).toEqual([corregir])
+    expect(await puede({ ...fallido, decision: DECIDIDA })).toEqual([corregir])
     expect(await puede({ estado: 'en_ruta' })).toEqual([
       'Esté pendiente de su teléfono',
       'Procure que haya quien reciba',
@@ -339,7 +339,7 @@ describe('the page of a guide', () => {
 
   it('knows of a decision, and of the message that asks for it', async () => {
     const { api, comercio } = await entorno.nuevoComercio('test')
-    const cambio = { intentos: { destinatario_decide: true } }
+    const cambio = { politica_de_intentos: { destinatario_decide: true } }
     expect((await entorno.operar('PATCH', `/comercios/${comercio}`, cambio)).status).toBe(200)
     const { guia } = await api.guias.crear(unaGuia())
     for (const cuerpo of [
@@ -350,8 +350,8 @@ describe('the page of a guide', () => {
       await registrar(guia, cuerpo)
     await entorno.quietud()
     expect(texto(await html(guia))).toContain('Abra el enlace del mensaje que recibió')
-    const { resolucion } = await api.guias.reintentar(guia, { franja: { desde: '09:00', hasta: '13:00' } })
-    expect(resolucion?.fecha).toBeTruthy()
+    const { decision } = await api.guias.reintentar(guia, { franja: { desde: '09:00', hasta: '13:00' } })
+    expect(decision?.fecha).toBeTruthy()
     const visto = texto(await html(guia))
     expect(visto).toMatch(/Fuimos hoy a las \d\d:\d\d\. Lo llevamos (hoy|mañana), de 09:00 a 13:00/)
     expect(visto).not.toContain('Abra el enlace')

@@ -36,7 +36,7 @@ export const ENVIO: EnvioMostrado = {
   ubicacion: 'confirmada',
   lugarSuyo: false,
   intentos: 0,
-  resolucion: null,
+  decision: null,
   preguntado: false,
   ahora: new Date('2026-11-21T16:42:00Z'),
   eventos: [{ tipo: 'guia.en_ruta', ocurrido_en: new Date('2026-11-21T14:05:00Z'), motivo: null }],

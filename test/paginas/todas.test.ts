@@ -73,7 +73,7 @@ beforeAll(async () => {
 /** A delivery of an endpoint of the merchant. */
 async function entregaDeWebhook(webhook: string): Promise<string> {
   const { guia } = await comercio.api.guias.crear(unaGuia())
-  return `ent_${webhook.slice(3)}_${guia}_1`
+  return `avi_${webhook.slice(3)}_${guia}_1`
 }
 
 async function enEstado(...estados: Estado[]): Promise<string> {

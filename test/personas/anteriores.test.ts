@@ -63,8 +63,8 @@ async function deTres() {
   const cuerpos = async () => {
     const { secuencia } = await api.guias.obtener(guia)
     const numeros = Array.from({ length: secuencia }, (_, i) => i + 1)
-    const entrega = (n: number) => api.webhooks.obtenerEntrega(webhook, `ent_${webhook.slice(3)}_${guia}_${n}`)
-    return Promise.all(numeros.map(async (n) => JSON.parse((await entrega(n)).cuerpo!).datos.guia))
+    const aviso = (n: number) => api.webhooks.obtenerAviso(webhook, `avi_${webhook.slice(3)}_${guia}_${n}`)
+    return Promise.all(numeros.map(async (n) => JSON.parse((await aviso(n)).cuerpo!).datos.guia))
   }
   return { api, guia, cuerpos, receptor }
 }

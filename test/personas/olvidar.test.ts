@@ -35,7 +35,7 @@ describe('personal data', () => {
       lat: 14.71,
       lng: -90.64,
     })
-    await api.guias.cancelar(guia, { descripcion: 'Ana ya no lo quiere' })
+    await api.guias.cancelar(guia, { razon: 'Ana ya no lo quiere' })
     await olvidarEn(364)
     expect((await api.guias.obtener(guia)).destinatario).toBe('Ana Pérez')
     await olvidarEn(366)

@@ -110,7 +110,7 @@ describe('a person', () => {
     const pdfAjeno = await entregar(ceiba, ajena.guia, 'Otra Persona')
     const enCurso = await otra.api.guias.crear(unaGuia(DE_ELLA))
     const solaSuya = await otra.api.guias.crear(unaGuia(DE_ELLA))
-    await otra.api.guias.cancelar(solaSuya.guia, { descripcion: 'Quetzalina ya no lo quiere' })
+    await otra.api.guias.cancelar(solaSuya.guia, { razon: 'Quetzalina ya no lo quiere' })
     await entorno.quietud()
     await repetirEnRespuestas(guia)
     await entorno.operar('POST', `/guias/${guia}/notas`, { texto: 'Llamó Quetzalina' })

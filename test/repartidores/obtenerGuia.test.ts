@@ -40,7 +40,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       },
       distancia_m: 18_220,
       intentos: 0,
-      resolucion: null,
+      decision: null,
       secuencia: 2,
       etiqueta_desactualizada: false,
       zona_horaria: 'America/Guatemala',

@@ -38,7 +38,7 @@ interface Exigencias {
   notas?: string[]
 }
 
-type FilaDeEntregaDeWebhook = Pick<
+type FilaDeAvisoDeWebhook = Pick<
   webhook_entrega,
   'webhook' | 'evento' | 'estado' | 'intentos' | 'creado_en' | 'terminado_en'
 > & { url: string; no_tardios: number; tardios: number; numeros: number[] | null }
@@ -105,7 +105,7 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
   exigir(sobrantes === 0, `${sobrantes} deliveries that nobody asked for`)
 
   // Deliveries and their attempts.
-  const entregas = await consultar<FilaDeEntregaDeWebhook>(
+  const entregas = await consultar<FilaDeAvisoDeWebhook>(
     `select e.webhook, w.url, e.evento, e.estado, e.intentos,
        e.creado_en, e.terminado_en,
        (count(i.id) filter (where not i.tardio) + (e.exito is not null)::int)::int as no_tardios,
@@ -117,7 +117,7 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
      where e.webhook <> all($1) group by e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, w.url`,
     [aparte],
   )
-  const muestra = (filas: FilaDeEntregaDeWebhook[]) => JSON.stringify(filas.slice(0, 3))
+  const muestra = (filas: FilaDeAvisoDeWebhook[]) => JSON.stringify(filas.slice(0, 3))
   const sinEntregar = entregas.filter(({ estado }) => estado !== 'entregada')
   exigir(sinEntregar.length === 0, `${sinEntregar.length} deliveries not made: ${muestra(sinEntregar)}`)
   const incoherentes = entregas.filter(
@@ -128,7 +128,7 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
     const gastadas = entregas.filter(({ intentos }) => intentos > 1)
     exigir(gastadas.length === 0, `${gastadas.length} lost attempts that no receiver refused: ${muestra(gastadas)}`)
   }
-  const tarda = ({ creado_en, terminado_en }: FilaDeEntregaDeWebhook, danado = 0) =>
+  const tarda = ({ creado_en, terminado_en }: FilaDeAvisoDeWebhook, danado = 0) =>
     terminado_en ? (terminado_en.getTime() - Math.max(creado_en.getTime(), danado)) / 1000 : 0
   const recuperado = entregas.reduce((maximo, fila) => Math.max(maximo, tarda(fila, exigencias.danado)), 0)
   exigir(recuperado <= recuperacion, `a delivery took ${recuperado.toFixed(1)} s, more than ${recuperacion} s`)

@@ -207,8 +207,8 @@ function revisarCorrecciones(cuenta: Cuenta, falla: Falla) {
 /** At most one decision wins per opening, each answer names it, and the policy decides each due opening once. */
 function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
   const { guia, eventos, plazos, fila, destino } = cuenta
-  const tomadas = eventos.filter(({ tipo }) => tipo === 'guia.resolucion_tomada')
-  const ganadas = (por: string) => tomadas.filter(({ datos }) => datos!.resolucion!.por === por)
+  const tomadas = eventos.filter(({ tipo }) => tipo === 'guia.decision_tomada')
+  const ganadas = (por: string) => tomadas.filter(({ datos }) => datos!.decision!.por === por)
   const contar = (que: string, pedidas: number, hay: number) => {
     if (pedidas !== hay) falla(`decisions of ${que}: accepted requests and events differ`, pedidas, hay)
   }
@@ -218,11 +218,11 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
   contar(
     'another attempt',
     reintentos.filter(aceptado).length,
-    deComercio.filter(({ datos }) => datos!.resolucion!.accion === 'reintentar').length,
+    deComercio.filter(({ datos }) => datos!.decision!.accion === 'reintentar').length,
   )
   for (const hecho of reintentos.filter(aceptado)) {
     const evento = eventos[hecho.secuencia - 1]
-    if (evento?.tipo !== 'guia.resolucion_tomada') falla('an answer that names no decision', hecho, evento?.tipo)
+    if (evento?.tipo !== 'guia.decision_tomada') falla('an answer that names no decision', hecho, evento?.tipo)
   }
   let devueltas = 0
   for (const hecho of devoluciones) {
@@ -232,10 +232,10 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
     const bien = aceptado(hecho) ? suyas === 1 || (suyas === 0 && hecho.estado === 'en_devolucion') : suyas === 0
     if (!bien) falla('a return without its one decision', hecho, suyas)
   }
-  contar('a return', devueltas, deComercio.filter(({ datos }) => datos!.resolucion!.accion === 'devolver').length)
+  contar('a return', devueltas, deComercio.filter(({ datos }) => datos!.decision!.accion === 'devolver').length)
   const destinatarios = deClase(cuenta, 'destinatario')
   contar('the recipient', destinatarios.filter(aceptado).length, ganadas('destinatario').length)
-  contar('nobody', 0, tomadas.filter(({ datos }) => datos!.resolucion!.por === 'operador').length)
+  contar('nobody', 0, tomadas.filter(({ datos }) => datos!.decision!.por === 'operador').length)
 
   let abierta: { secuencia: number; vence_en: string; decidida: boolean } | undefined
   let aperturas = 0
@@ -245,17 +245,17 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
   for (const [i, evento] of eventos.entries()) {
     const { secuencia, tipo, datos, estado, foto } = evento
     const antes = (eventos[i - 1]?.foto.resolucion as FilaGuia['resolucion'] | undefined)?.estado
-    if (tipo === 'guia.resolucion_pendiente') {
+    if (tipo === 'guia.decision_pendiente') {
       aperturas++
-      abierta = { secuencia, vence_en: datos!.resolucion!.vence_en!, decidida: false }
+      abierta = { secuencia, vence_en: datos!.decision!.vence_en!, decidida: false }
     }
-    if (tipo !== 'guia.resolucion_tomada') continue
+    if (tipo !== 'guia.decision_tomada') continue
     if (antes === 'tomada') falla('a decision over a decision', secuencia)
     if (antes === 'pendiente') {
       if (!abierta || abierta.decidida) falla('two decisions of one opening', secuencia)
       else abierta.decidida = true
     }
-    const { por, accion } = datos!.resolucion!
+    const { por, accion } = datos!.decision!
     if (por === 'politica' && !(antes === 'pendiente' && abierta && vencida(abierta, evento)))
       falla('the policy decided before its time', secuencia)
     const vuelve = eventos[i + 1]?.tipo === 'guia.en_devolucion'
@@ -302,8 +302,8 @@ function revisarMensajes(
     falla('other events of messages than messages', solicitadas, enviados)
   const abiertas = eventos
     .filter(({ tipo, datos, registrado_en }) => {
-      if (tipo !== 'guia.resolucion_pendiente') return false
-      return datos!.resolucion!.vence_en! > registrado_en.toISOString()
+      if (tipo !== 'guia.decision_pendiente') return false
+      return datos!.decision!.vence_en! > registrado_en.toISOString()
     })
     .map(({ secuencia }) => secuencia)
   const preguntadas = preguntas.map(({ resolucion_secuencia }) => resolucion_secuencia)

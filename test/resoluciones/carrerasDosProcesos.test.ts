@@ -40,7 +40,9 @@ async function iniciarDos(env: Record<string, string>) {
 async function nuevaTienda(url: string, receptor: { url: string }) {
   const comercio = await entorno.nuevoComercio('test')
   const llaves = { test: comercio.llave, live: await entorno.nuevaLlave(comercio, { modo: 'live' }) }
-  const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos: POLITICA })
+  const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    politica_de_intentos: POLITICA,
+  })
   expect(status).toBe(200)
   await consultar(
     `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
@@ -55,7 +57,7 @@ async function nuevaTienda(url: string, receptor: { url: string }) {
 /** Sends every webhook once more, and waits until all of them came. */
 async function reenviarTodo({ api, webhook }: Awaited<ReturnType<typeof nuevaTienda>>, desde: string, cuantos: number) {
   const { recuperacion } = await api.webhooks.recuperar(webhook, { desde, todas: true })
-  const esperada = { estado: 'terminada', eventos: cuantos, entregas: cuantos }
+  const esperada = { estado: 'terminada', eventos: cuantos, avisos: cuantos }
   expect(await recuperada(api, webhook, recuperacion)).toMatchObject(esperada)
   await entorno.quietud()
 }

@@ -20,17 +20,17 @@ const RAZON = { razon: 'El cliente ya no lo quiere' }
 describe('a failed attempt', () => {
   it('opens a decision, with the days and attempts that the merchant has', async () => {
     const { leer, guia } = await conIntento()
-    const { resolucion, eventos, actualizado_en } = await leer()
+    const { decision, eventos, actualizado_en } = await leer()
     const vence_en = new Date(Date.parse(actualizado_en) + 5 * 86_400_000).toISOString()
     const esperada = {
       ...{ estado: 'pendiente', opciones: ['reintentar', 'devolver'], fecha_desde: addDays(hoy(), 1), vence_en },
       ...PENDIENTE,
     }
-    expect(resolucion).toEqual(esperada)
+    expect(decision).toEqual(esperada)
     const [fallido, pendiente] = eventos.datos.slice(-2)
-    expect([fallido!.tipo, fallido!.resolucion, fallido!.secuencia]).toEqual(['guia.intento_fallido', null, 4])
+    expect([fallido!.tipo, fallido!.decision, fallido!.secuencia]).toEqual(['guia.intento_fallido', null, 4])
     expect(pendiente).toMatchObject({
-      ...{ id: `evt_${guia}_5`, tipo: 'guia.resolucion_pendiente', estado: 'intento_fallido', resolucion: esperada },
+      ...{ id: `evt_${guia}_5`, tipo: 'guia.decision_pendiente', estado: 'intento_fallido', decision: esperada },
       descripcion: 'Se espera una decisión sobre el paquete',
       ocurrido_en: fallido!.ocurrido_en,
     })
@@ -42,22 +42,24 @@ describe('a failed attempt', () => {
     const dia = hoy()
     entorno.adelantar(24 * HORA)
     await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en })
-    expect((await leer()).resolucion!.fecha_desde).toBe(addDays(dia, 1))
+    expect((await leer()).decision!.fecha_desde).toBe(addDays(dia, 1))
   })
 
   it('opens nothing if its report comes late, and a guide without one has nothing to decide', async () => {
     const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
     const antes = new Date(entorno.reloj().getTime() - 60_000).toISOString()
     await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', ocurrido_en: antes })
-    expect(await leer()).toMatchObject({ estado: 'en_ruta', resolucion: null })
+    expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
   })
 
   it('after the last attempt leaves the return, and nothing else', async () => {
     const comercio = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos: { maximos: 2, al_vencer: 'esperar' } })
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+      politica_de_intentos: { maximos: 2, al_vencer: 'esperar' },
+    })
     const { leer, escanear, api, guia } = await conIntento(comercio)
     await escanear('en_ruta', 'intento_fallido')
-    expect((await leer()).resolucion).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
+    expect((await leer()).decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
       ...{ codigo: 'decision_no_admitida', opciones: ['devolver'], estado: 'intento_fallido' },
       message: expect.stringContaining('Ya se hicieron 2 intentos'),
@@ -68,13 +70,13 @@ describe('a failed attempt', () => {
 describe('the first decision', () => {
   it('wins, and a later one gets a 409 that shows it', async () => {
     const { api, guia, leer } = await conIntento()
-    const { resolucion } = await api.guias.reintentar(guia)
+    const { decision } = await api.guias.reintentar(guia)
     for (const otra of [() => api.guias.reintentar(guia), () => api.guias.devolver(guia, RAZON)]) {
       const falla = await fallaDeApi(otra())
       expect(falla).toMatchObject({ codigo: 'decision_tomada', estado: 'intento_fallido' })
-      expect(JSON.stringify(falla.resolucion)).toBe(JSON.stringify(resolucion))
+      expect(JSON.stringify(falla.decision)).toBe(JSON.stringify(decision))
       expect(falla.problema.mensaje).toBe(
-        `El comercio ya decidió: reintentar el ${resolucion!.fecha}. Vale la primera decisión. Los datos de la entrega se corrigen con PATCH; la decisión solo la cambia el servicio de mensajería.`,
+        `El comercio ya decidió: reintentar el ${decision!.fecha}. Vale la primera decisión. Los datos de la entrega se corrigen con PATCH; la decisión solo la cambia el servicio de mensajería.`,
       )
     }
     expect((await leer()).secuencia).toBe(6)
@@ -87,15 +89,15 @@ describe('the first decision', () => {
     await entregar(entorno, entregada.guia)
     expect(await entregada.leer()).toMatchObject({
       estado: 'entregado',
-      resolucion: { estado: 'superada', accion: 'reintentar' },
+      decision: { estado: 'superada', accion: 'reintentar' },
     })
     const otraVez = await conIntento()
     await otraVez.escanear('en_ruta')
-    expect(await otraVez.leer()).toMatchObject({ resolucion: { estado: 'superada', ...PENDIENTE } })
+    expect(await otraVez.leer()).toMatchObject({ decision: { estado: 'superada', ...PENDIENTE } })
     const devuelta = await conIntento()
     await devuelta.api.guias.reintentar(devuelta.guia)
     await devuelta.escanear('en_devolucion')
-    expect(await devuelta.leer()).toMatchObject({ resolucion: { estado: 'superada', accion: 'reintentar' } })
+    expect(await devuelta.leer()).toMatchObject({ decision: { estado: 'superada', accion: 'reintentar' } })
   })
 
   it('is refused with what can be done in the guide’s state', async () => {
@@ -118,7 +120,7 @@ describe('the first decision', () => {
     const { api, guia, leer } = await nueva(undefined, 'recolectado', 'en_ruta')
     await api.guias.devolver(guia, RAZON)
     await entregar(entorno, guia)
-    expect(await leer()).toMatchObject({ estado: 'entregado', resolucion: { estado: 'superada', accion: 'devolver' } })
+    expect(await leer()).toMatchObject({ estado: 'entregado', decision: { estado: 'superada', accion: 'devolver' } })
   })
 
   it('loses to a delivery that the courier made before he could hear of it', async () => {
@@ -128,7 +130,7 @@ describe('the first decision', () => {
     const [salida, entrega] = [minutos(1), minutos(5)]
     entorno.adelantar(30 * 60_000)
     await registrar({ ...lecturaDe('en_ruta'), ocurrido_en: salida })
-    expect(await leer()).toMatchObject({ estado: 'en_devolucion', resolucion: { estado: 'aplicada' } })
+    expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
     await entregar(entorno, guia, { ocurrido_en: entrega })
     expect(await leer()).toMatchObject({ estado: 'entregado' })
     expect((await tipos()).slice(-3)).toEqual(['en_ruta', 'en_devolucion', 'entregado'])
@@ -140,7 +142,7 @@ describe('the first decision', () => {
       ...Array.from({ length: 4 }, () => api.guias.reintentar(guia)),
       ...Array.from({ length: 4 }, () => api.guias.devolver(guia, RAZON)),
     ])
-    const tomadas = (await tipos()).filter((tipo) => tipo === 'resolucion_tomada')
+    const tomadas = (await tipos()).filter((tipo) => tipo === 'decision_tomada')
     expect(tomadas).toHaveLength(1)
     expect(respuestas.some(({ status }) => status === 'fulfilled')).toBe(true)
   })

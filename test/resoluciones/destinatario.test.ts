@@ -24,18 +24,18 @@ const ultimos = async ({ leer }: Pick<Awaited<ReturnType<typeof preguntada>>, 'l
 describe('a recipient who decides', () => {
   it('asks for another day', async () => {
     const guia = await preguntada()
-    const { fecha_desde } = (await guia.leer()).resolucion!
+    const { fecha_desde } = (await guia.leer()).decision!
     const fecha = addDays(fecha_desde!, 2)
     const { html } = await ver(guia.enlace)
     expect(html).toContain(`<option value="${fecha}">${shortDay(fecha)}</option>`)
     expect((await enviar(guia.enlace, { ...OTRO_DIA, fecha })).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       estado: 'intento_fallido',
-      resolucion: { ...POR_EL, fecha, franja: null },
+      decision: { ...POR_EL, fecha, franja: null },
     })
     const [tomada] = await ultimos(guia, 1)
     expect(tomada).toMatchObject({
-      ...{ tipo: 'guia.resolucion_tomada', descripcion: 'El destinatario pidió otro día', resolucion: POR_EL },
+      ...{ tipo: 'guia.decision_tomada', descripcion: 'El destinatario pidió otro día', decision: POR_EL },
     })
     const despues = await ver(guia.enlace)
     for (const dicho of ['Gracias, ya quedó', 'Se lo llevamos otro día', `El ${dayInWords(fecha)}`, 'Usted'])
@@ -47,7 +47,7 @@ describe('a recipient who decides', () => {
     const { html } = await ver(guia.enlace)
     const dias = [...new Set([...html.matchAll(/<option value="([\d-]+)"/g)].map(([, dia]) => dia!))]
     const [primero, ultimo] = [dias[0]!, dias.at(-1)!]
-    expect(primero).toBe((await guia.leer()).resolucion!.fecha_desde)
+    expect(primero).toBe((await guia.leer()).decision!.fecha_desde)
     expect(dias).toEqual(dias.map((_dia, i) => addDays(primero, i)))
     const pedir = (fecha: string) => enviar(guia.enlace, { ...OTRO_DIA, fecha })
     expect((await pedir(addDays(ultimo, 1))).status).toBe(422)
@@ -61,7 +61,7 @@ describe('a recipient who decides', () => {
     expect((await enviar(guia.enlace, lugar)).status).toBe(303)
     const leida = await guia.leer()
     expect(leida).toMatchObject({
-      resolucion: { ...POR_EL, fecha: leida.resolucion!.fecha_desde },
+      decision: { ...POR_EL, fecha: leida.decision!.fecha_desde },
       ubicacion: {
         estado: 'confirmada',
         origen: 'destinatario',
@@ -72,13 +72,13 @@ describe('a recipient who decides', () => {
     })
     expect((await ultimos(guia, 2)).map(({ tipo, registrado_en }) => [tipo, registrado_en])).toEqual([
       ['ubicacion.confirmada', leida.actualizado_en],
-      ['guia.resolucion_tomada', leida.actualizado_en],
+      ['guia.decision_tomada', leida.actualizado_en],
     ])
     const descrita = await preguntada()
     const palabras = { eleccion: 'otro_lugar', referencia: 'Aldea El Carmen, casa azul tras la escuela' }
     expect((await enviar(descrita.enlace, palabras)).status).toBe(303)
     expect(await descrita.leer()).toMatchObject({
-      ...{ resolucion: POR_EL, ubicacion: { lat: null, referencia: palabras.referencia } },
+      ...{ decision: POR_EL, ubicacion: { lat: null, referencia: palabras.referencia } },
     })
     expect((await ver(descrita.enlace)).html).toContain('Lo llevamos al lugar que nos dio')
   })
@@ -90,21 +90,21 @@ describe('a recipient who decides', () => {
     expect([status, html.includes('¿Seguro que es ahí?')]).toEqual([422, true])
     const corregir = await enviar(guia.enlace, { ...lejos, seguro: 'no' })
     expect([corregir.status, corregir.html.includes(`value="${lejos.enlace}"`)]).toEqual([200, true])
-    expect((await guia.leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    expect((await guia.leer()).decision).toMatchObject({ estado: 'pendiente' })
     expect((await enviar(guia.enlace, { ...lejos, seguro: '1' })).status).toBe(303)
-    expect((await guia.leer()).resolucion).toMatchObject(POR_EL)
+    expect((await guia.leer()).decision).toMatchObject(POR_EL)
   })
 
   it('keeps the day and the words of a far place while it is asked about', async () => {
     const guia = await preguntada()
-    const fecha = addDays((await guia.leer()).resolucion!.fecha_desde!, 3)
+    const fecha = addDays((await guia.leer()).decision!.fecha_desde!, 3)
     const lejos = { eleccion: 'otro_lugar', enlace: 'https://www.google.com/maps?q=16.93,-89.89' }
     const { html } = await enviar(guia.enlace, { ...lejos, referencia: 'portón negro', fecha })
     const ocultos = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)]
     const campos = Object.fromEntries(ocultos.map(([, nombre, valor]) => [nombre!, valor!]))
     expect((await enviar(guia.enlace, { ...campos, seguro: '1' })).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
-      ...{ resolucion: { ...POR_EL, fecha }, ubicacion: { lat: 16.93, lng: -89.89, referencia: 'portón negro' } },
+      ...{ decision: { ...POR_EL, fecha }, ubicacion: { lat: 16.93, lng: -89.89, referencia: 'portón negro' } },
     })
   })
 
@@ -123,7 +123,7 @@ describe('a recipient who decides', () => {
     expect((await enviar(guia.enlace, CON_ROSA)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
       indicaciones: 'Dejar con un vecino: Rosa Caal, casa verde de enfrente\nTocar el timbre',
-      resolucion: POR_EL,
+      decision: POR_EL,
     })
     const [corregida, tomada] = await ultimos(guia, 2)
     expect(corregida).toMatchObject({ tipo: 'guia.corregida', campos: ['/indicaciones'] })
@@ -148,7 +148,7 @@ describe('a recipient who decides', () => {
     await guia.escanear('en_ruta', 'intento_fallido')
     await entorno.quietud()
     expect((await enviar(await enlaceDe(guia.guia), OTRO_DIA)).status).toBe(303)
-    expect(await guia.leer()).toMatchObject({ indicaciones: 'Tocar el timbre', resolucion: POR_EL })
+    expect(await guia.leer()).toMatchObject({ indicaciones: 'Tocar el timbre', decision: POR_EL })
   })
 
   it('refuses, after a second question, and the parcel returns for that reason', async () => {
@@ -158,7 +158,7 @@ describe('a recipient who decides', () => {
     expect((await guia.leer()).estado).toBe('intento_fallido')
     expect((await enviar(guia.enlace, NEGARSE)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
-      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' } },
+      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' } },
     })
     const [tomada, vuelve] = await ultimos(guia, 2)
     expect([tomada!.descripcion, vuelve!.tipo, vuelve!.motivo]).toEqual([
@@ -170,15 +170,15 @@ describe('a recipient who decides', () => {
   it('is in the webhooks, whose bodies stay the same', async () => {
     const comercio = await tienda()
     const receptor = await nuevoReceptor(contestarCon(204))
-    const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.resolucion_tomada'] })
+    const { webhook } = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada'] })
     const { guia, enlace, leer } = await preguntada(comercio)
     await enviar(enlace, CON_ROSA)
     await entorno.quietud()
-    const entrega = `ent_${webhook.slice(3)}_${guia}_${(await leer()).secuencia}`
-    const antes = (await comercio.api.webhooks.obtenerEntrega(webhook, entrega)).cuerpo!
-    expect(JSON.parse(antes).datos).toMatchObject({ guia: { resolucion: POR_EL }, evento: { resolucion: POR_EL } })
+    const entrega = `avi_${webhook.slice(3)}_${guia}_${(await leer()).secuencia}`
+    const antes = (await comercio.api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
+    expect(JSON.parse(antes).datos).toMatchObject({ guia: { decision: POR_EL }, evento: { decision: POR_EL } })
     await comercio.api.guias.corregir(guia, { indicaciones: null })
-    expect((await comercio.api.webhooks.obtenerEntrega(webhook, entrega)).cuerpo).toBe(antes)
+    expect((await comercio.api.webhooks.obtenerAviso(webhook, entrega)).cuerpo).toBe(antes)
   })
 })
 
@@ -191,7 +191,7 @@ describe('the page', () => {
     for (const dicho of [
       ...['<strong>Tienda La Ceiba</strong>', 'Hola, Ana.', 'otro día', 'otro lugar', 'un vecino', 'No lo quiero'],
       ...['(hora de Guatemala)', 'Después, vuelve a la tienda.', `${guia.slice(0, 4)}-${guia.slice(4, 8)}`],
-      dayInWords(dayIn(new Date((await leer()).resolucion!.vence_en!), 'America/Guatemala')).split(' ')[0]!,
+      dayInWords(dayIn(new Date((await leer()).decision!.vence_en!), 'America/Guatemala')).split(' ')[0]!,
     ])
       expect(html).toContain(dicho)
     expect(html).not.toMatch(/Pérez|<script(?! type="module">)/)
@@ -278,7 +278,7 @@ describe('a link', () => {
     const { enlace, api, guia } = await preguntada()
     await enviar(enlace, OTRO_DIA)
     expect(await fallaDeApi(api.guias.devolver(guia, { razon: 'Ya no' }))).toMatchObject({
-      ...{ codigo: 'decision_tomada', resolucion: { por: 'destinatario' } },
+      ...{ codigo: 'decision_tomada', decision: { por: 'destinatario' } },
       message: expect.stringContaining('El destinatario ya decidió: reintentar'),
     })
   })
@@ -293,7 +293,7 @@ describe('a link', () => {
     await entorno.quietud()
     expect(await mensajes(guia.guia)).toHaveLength(2)
     expect((await enviar(primero, NEGARSE)).status).toBe(409)
-    expect((await guia.leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    expect((await guia.leer()).decision).toMatchObject({ estado: 'pendiente' })
     await guia.escanear('en_bodega')
     await entregar(entorno, guia.guia)
     expect((await ver(await enlaceDe(guia.guia))).html).toContain('Ya no hace falta decidir')
@@ -308,7 +308,7 @@ describe('a link', () => {
     const { status, html } = await ver(espera.enlace)
     expect([status, html.includes('Este enlace ya venció')]).toEqual([410, true])
     expect(html).not.toMatch(/Ceiba|Ana/)
-    expect((await espera.leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    expect((await espera.leer()).decision).toMatchObject({ estado: 'pendiente' })
     expect((await ver(vuelve.enlace)).html).toContain('Nadie decidió a tiempo')
   })
 
@@ -359,7 +359,7 @@ describe('of decisions that come at once', () => {
         ),
       ])
       expect(respuestas.map(({ status }) => status).sort()).toEqual([303, 409, 409, 409])
-      expect((await tipos()).filter((tipo) => tipo === 'resolucion_tomada')).toHaveLength(1)
+      expect((await tipos()).filter((tipo) => tipo === 'decision_tomada')).toHaveLength(1)
       const { eventos, secuencia } = await leer()
       expect(eventos.datos.map((evento) => evento.secuencia)).toEqual(
         Array.from({ length: secuencia }, (_, i) => i + 1),
@@ -372,9 +372,9 @@ describe('of decisions that come at once', () => {
     for (let vuelta = 0; vuelta < 3; vuelta++) {
       const { enlace, escanear, leer, tipos } = await preguntada(comercio)
       const [{ status }] = await Promise.all([enviar(enlace, CON_ROSA), escanear('en_ruta')])
-      const { resolucion, indicaciones } = await leer()
-      if (status === 303) expect([resolucion!.estado, resolucion!.por]).toEqual(['aplicada', 'destinatario'])
-      else expect([status, resolucion!.estado, indicaciones]).toEqual([409, 'superada', null])
+      const { decision, indicaciones } = await leer()
+      if (status === 303) expect([decision!.estado, decision!.por]).toEqual(['aplicada', 'destinatario'])
+      else expect([status, decision!.estado, indicaciones]).toEqual([409, 'superada', null])
       expect((await tipos()).at(-1)).toBe('en_ruta')
     }
   })
@@ -383,11 +383,11 @@ describe('of decisions that come at once', () => {
 describe('nobody is asked', () => {
   it('by default, and after the setting is off again', async () => {
     const comercio = await entorno.nuevoComercio()
-    expect((await comercio.api.cuenta.obtener()).intentos.destinatario_decide).toBe(false)
+    expect((await comercio.api.cuenta.obtener()).politica_de_intentos.destinatario_decide).toBe(false)
     const { guia, escanear } = await nueva(comercio, 'recolectado', 'en_ruta', 'intento_fallido')
     expect(await mensajes(guia)).toEqual([])
     await politica(comercio, { destinatario_decide: true })
-    expect((await comercio.api.cuenta.obtener()).intentos.destinatario_decide).toBe(true)
+    expect((await comercio.api.cuenta.obtener()).politica_de_intentos.destinatario_decide).toBe(true)
     await escanear('en_ruta', 'intento_fallido')
     expect(await mensajes(guia)).toHaveLength(1)
     await politica(comercio, { destinatario_decide: false, maximos: 4 })

@@ -22,30 +22,32 @@ const mensajesDe = async (guia: string) =>
 describe('a day that the recipient tells the courier', () => {
   it('takes the decision, in the recipient’s name and with the attempt, and asks nobody', async () => {
     const comercio = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos: { destinatario_decide: true } })
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+      politica_de_intentos: { destinatario_decide: true },
+    })
     const movil = await nuevoMovil(entorno)
     const guia = await enRuta(entorno, comercio, movil.repartidor)
     const fecha = addDays(hoy(), 3)
     const cuerpo = pidio(fecha, { descripcion: 'Estará por la tarde' })
     const { status } = await movil.registrar(guia, cuerpo)
     expect(status).toBe(201)
-    const { resolucion, eventos, intentos } = await comercio.api.guias.obtener(guia)
-    expect(resolucion).toMatchObject({
+    const { decision, eventos, intentos } = await comercio.api.guias.obtener(guia)
+    expect(decision).toMatchObject({
       ...{ estado: 'tomada', accion: 'reintentar', por: 'destinatario', fecha, franja: null },
       opciones: ['reintentar', 'devolver'],
     })
     expect(intentos).toBe(1)
     expect(eventos.datos.slice(-3)).toMatchObject([
       { tipo: 'guia.intento_fallido', motivo: 'reprogramado', descripcion: 'Estará por la tarde', secuencia: 4 },
-      { tipo: 'guia.resolucion_pendiente', resolucion: { estado: 'pendiente', fecha: null } },
-      { tipo: 'guia.resolucion_tomada', descripcion: 'El destinatario pidió otro día', resolucion: { fecha } },
+      { tipo: 'guia.decision_pendiente', decision: { estado: 'pendiente', fecha: null } },
+      { tipo: 'guia.decision_tomada', descripcion: 'El destinatario pidió otro día', decision: { fecha } },
     ])
     expect(await mensajesDe(guia)).toBe(0)
     // The courier sees the day, and leaving with the parcel carries the decision out.
-    expect((await movil.pedir('GET', `/guias/${guia}`)).cuerpo.resolucion).toMatchObject({ fecha })
+    expect((await movil.pedir('GET', `/guias/${guia}`)).cuerpo.decision).toMatchObject({ fecha })
     expect((await movil.registrar(guia, cuerpo)).status).toBe(200)
     await movil.registrar(guia, { estado: 'en_ruta', idempotencia: randomUUID() })
-    expect((await comercio.api.guias.obtener(guia)).resolucion).toMatchObject({ estado: 'aplicada', fecha })
+    expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'aplicada', fecha })
   })
 
   it('stands for the first possible day if it is earlier, because reports arrive late', async () => {
@@ -57,7 +59,7 @@ describe('a day that the recipient tells the courier', () => {
     ] as const) {
       const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
       await registrar(pidio(addDays(hoy(), pedido)))
-      expect([pedido, (await leer()).resolucion!.fecha]).toEqual([pedido, addDays(hoy(), dado)])
+      expect([pedido, (await leer()).decision!.fecha]).toEqual([pedido, addDays(hoy(), dado)])
     }
   })
 
@@ -75,17 +77,19 @@ describe('a day that the recipient tells the courier', () => {
       const { status, cuerpo: problema } = await movil.registrar(guia, cuerpo)
       expect([status, problema.errores]).toMatchObject([422, [{ campo: '/fecha', codigo }]])
     }
-    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', intentos: 0, resolucion: null })
+    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', intentos: 0, decision: null })
   })
 
   it('is told to the merchant if no attempt is left, and decides nothing', async () => {
     const comercio = await entorno.nuevoComercio()
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos: { maximos: 1, al_vencer: 'esperar' } })
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+      politica_de_intentos: { maximos: 1, al_vencer: 'esperar' },
+    })
     const { leer, registrar } = await nueva(comercio, 'recolectado', 'en_ruta')
     const fecha = addDays(hoy(), 2)
     await registrar(pidio(fecha))
-    const { resolucion, eventos } = await leer()
-    expect(resolucion).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha: null })
+    const { decision, eventos } = await leer()
+    expect(decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha: null })
     expect(eventos.datos.at(-1)!.descripcion).toBe(`El destinatario pidió el ${fecha}, y ya no quedan intentos`)
   })
 
@@ -93,6 +97,6 @@ describe('a day that the recipient tells the courier', () => {
     const { leer, registrar } = await nueva(undefined, 'recolectado', 'en_ruta')
     const ocurrido_en = new Date(entorno.reloj().getTime() - 60_000).toISOString()
     await registrar(pidio(addDays(hoy(), 2), { ocurrido_en }))
-    expect(await leer()).toMatchObject({ estado: 'en_ruta', resolucion: null })
+    expect(await leer()).toMatchObject({ estado: 'en_ruta', decision: null })
   })
 })

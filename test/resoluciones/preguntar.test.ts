@@ -38,9 +38,9 @@ describe('the message about an open decision', () => {
     const [marca, tienda, plazo] = components[0].parameters.map(({ text }: { text: string }) => text)
     expect([name, marca, tienda]).toEqual([canal.proveedor.config.plantillaDeDecision, 'Guías', 'Tienda La Ceiba'])
     expect(plazo).toMatch(/^\d+ de [a-z]+ de \d{4}, \d\d:\d\d$/)
-    const { resolucion, ubicacion } = await comercio.api.guias.obtener(pedida.guia)
+    const { decision, ubicacion } = await comercio.api.guias.obtener(pedida.guia)
     expect(fila).toMatchObject({ tipo: 'solicitud_decision', abierta: false })
-    expect(fila.vence_en!.toISOString()).toBe(resolucion!.vence_en)
+    expect(fila.vence_en!.toISOString()).toBe(decision!.vence_en)
     expect(ubicacion.solicitud).toBeNull()
     const enlace = `/d/${components[1].parameters[0].text}`
     expect((await ver(enlace)).status).toBe(200)
@@ -72,7 +72,7 @@ describe('the message about an open decision', () => {
     const [fila] = await mensajes(pedida.guia)
     expect([fila.estado, fila.vence_en.toISOString()]).toEqual([
       'dudoso',
-      (await comercio.api.guias.obtener(pedida.guia)).resolucion!.vence_en,
+      (await comercio.api.guias.obtener(pedida.guia)).decision!.vence_en,
     ])
     expect(pedidos(pedida)).toHaveLength(1)
   })
@@ -125,7 +125,7 @@ describe('the message about an open decision', () => {
     const { proveedor_id } = await esperar({ guia }, 'enviado', 2)
     // Words are no decision, and the service asks for nothing in answer to them.
     await canal.contestar('text', { body: 'el viernes' }, { telefono, enRespuestaA: proveedor_id! })
-    expect((await comercio.api.guias.obtener(guia)).resolucion).toMatchObject({ estado: 'pendiente' })
+    expect((await comercio.api.guias.obtener(guia)).decision).toMatchObject({ estado: 'pendiente' })
     canal.adelantar(4 * DIA)
     await quietud()
     const leida = await comercio.api.guias.obtener(guia, { limite: 100 })

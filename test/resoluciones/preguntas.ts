@@ -23,7 +23,7 @@ export function usarPreguntas(entorno: Entorno) {
       return comercio
     },
     async politica({ comercio }: Comercio, intentos: object) {
-      const { status } = await entorno.operar('PATCH', `/comercios/${comercio}`, { intentos })
+      const { status } = await entorno.operar('PATCH', `/comercios/${comercio}`, { politica_de_intentos: intentos })
       expect(status).toBe(200)
     },
     /** The link of a guide's newest message about a decision. */

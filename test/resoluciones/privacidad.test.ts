@@ -64,7 +64,7 @@ describe('a decision of a recipient', () => {
     await entorno.quietud()
     expect([(await ver(enlace)).status, (await enviar(enlace, OTRO_DIA)).status]).toEqual([404, 404])
     await api.guias.reintentar(guia)
-    expect((await leer()).resolucion).toMatchObject({ estado: 'tomada', por: 'comercio' })
+    expect((await leer()).decision).toMatchObject({ estado: 'tomada', por: 'comercio' })
     expect(await mensajes(guia)).toEqual([])
   })
 })

@@ -10,7 +10,9 @@ const { conIntento } = usarIntentos(entorno)
 const DIA = 24 * 3_600_000
 const politica = async (intentos: object) => {
   const comercio = await entorno.nuevoComercio()
-  const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos })
+  const { status } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, {
+    politica_de_intentos: intentos,
+  })
   expect(status).toBe(200)
   return comercio
 }
@@ -24,7 +26,7 @@ describe('the policy of a merchant', () => {
     entorno.adelantar(60_000)
     await entorno.quietud()
     expect(await leer()).toMatchObject({
-      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada', accion: 'devolver', por: 'politica' } },
+      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' } },
     })
     const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
     expect([tomada!.descripcion, vuelve!.motivo, vuelve!.tipo]).toEqual([
@@ -32,7 +34,7 @@ describe('the policy of a merchant', () => {
     ])
     entorno.adelantar(30 * DIA)
     await entorno.quietud()
-    expect((await tipos()).filter((tipo) => tipo === 'resolucion_tomada')).toHaveLength(1)
+    expect((await tipos()).filter((tipo) => tipo === 'decision_tomada')).toHaveLength(1)
   })
 
   it('returns it after an outage that hid the deadline', async () => {
@@ -41,14 +43,14 @@ describe('the policy of a merchant', () => {
     await entorno.reiniciar()
     await entorno.quietud()
     const { cuerpo } = await entorno.pedir('GET', `/api/v1/guias/${guia}`, { llave: comercio.llave })
-    expect(cuerpo).toMatchObject({ estado: 'en_devolucion', resolucion: { por: 'politica' } })
+    expect(cuerpo).toMatchObject({ estado: 'en_devolucion', decision: { por: 'politica' } })
   })
 
   it('returns a parcel at once after its last attempt', async () => {
     const { leer, escanear } = await conIntento(await politica({ maximos: 2 }))
     await escanear('en_ruta', 'intento_fallido')
     await entorno.quietud()
-    expect(await leer()).toMatchObject({ estado: 'en_devolucion', intentos: 2, resolucion: { por: 'politica' } })
+    expect(await leer()).toMatchObject({ estado: 'en_devolucion', intentos: 2, decision: { por: 'politica' } })
     const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
     expect([tomada!.descripcion, vuelve!.motivo]).toEqual(['Se hicieron todos los intentos', 'intentos_agotados'])
   })
@@ -59,10 +61,10 @@ describe('the policy of a merchant', () => {
     const espera = await conIntento(await politica({ al_vencer: 'esperar', dias_para_decidir: 1 }))
     entorno.adelantar(90 * DIA)
     await entorno.quietud()
-    expect(await tomada.leer()).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'tomada' } })
-    expect(await espera.leer()).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'pendiente' } })
+    expect(await tomada.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'tomada' } })
+    expect(await espera.leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
     // It is late, and still possible.
-    expect((await espera.api.guias.reintentar(espera.guia)).resolucion).toMatchObject({ estado: 'tomada' })
+    expect((await espera.api.guias.reintentar(espera.guia)).decision).toMatchObject({ estado: 'tomada' })
   })
 
   it('leaves a parcel whose deadline is still to come, although a job for an earlier one runs late', async () => {
@@ -73,15 +75,15 @@ describe('the policy of a merchant', () => {
       canalDe: () => 'buzon' as const,
     }
     await resolverVencidas(deps, [{ guia, comercio_id: comercio.id }])
-    expect(await leer()).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'pendiente' } })
+    expect(await leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
   })
 
   it('is that of the time of the attempt, and waits as many days as it says', async () => {
     const comercio = await politica({ dias_para_decidir: 2, dias_entre: 3 })
     const { leer } = await conIntento(comercio)
-    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { intentos: { al_vencer: 'esperar' } })
-    const { resolucion } = await leer()
-    expect(Date.parse(resolucion!.fecha_desde!) - Date.parse(resolucion!.vence_en!)).toBeGreaterThan(-DIA * 2)
+    await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { politica_de_intentos: { al_vencer: 'esperar' } })
+    const { decision } = await leer()
+    expect(Date.parse(decision!.fecha_desde!) - Date.parse(decision!.vence_en!)).toBeGreaterThan(-DIA * 2)
     entorno.adelantar(2 * DIA)
     await entorno.quietud()
     expect((await leer()).estado).toBe('en_devolucion')
@@ -92,8 +94,8 @@ describe('the policy of a merchant', () => {
     await escanear('extraviado')
     entorno.adelantar(6 * DIA)
     await entorno.quietud()
-    expect(await leer()).toMatchObject({ estado: 'extraviado', resolucion: { estado: 'tomada', por: 'politica' } })
+    expect(await leer()).toMatchObject({ estado: 'extraviado', decision: { estado: 'tomada', por: 'politica' } })
     await escanear('en_bodega')
-    expect(await leer()).toMatchObject({ estado: 'en_devolucion', resolucion: { estado: 'aplicada' } })
+    expect(await leer()).toMatchObject({ estado: 'en_devolucion', decision: { estado: 'aplicada' } })
   })
 })

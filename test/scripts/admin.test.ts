@@ -95,7 +95,13 @@ function cadaComando(correr: Correr) {
       estricto: false,
       ritmos: { solicitudes: 50, guias: 100 },
       evidencia: { fotos_minimas: 1, firma: 'obligatoria', documento: 'opcional' },
-      intentos: { maximos: 3, dias_entre: 1, dias_para_decidir: 5, al_vencer: 'devolver', destinatario_decide: false },
+      politica_de_intentos: {
+        maximos: 3,
+        dias_entre: 1,
+        dias_para_decidir: 5,
+        al_vencer: 'devolver',
+        destinatario_decide: false,
+      },
       creado_en: INSTANTE,
     })
     hecho.comercio = comercio.comercio
@@ -110,10 +116,10 @@ function cadaComando(correr: Correr) {
     expect(evidencia).toMatchObject({ evidencia: { fotos_minimas: 3, firma: 'opcional', documento: 'no' } })
     const intentos = await cambiar('--intentos', '2, 0, 7, esperar')
     expect(intentos).toMatchObject({
-      intentos: { maximos: 2, dias_entre: 0, dias_para_decidir: 7, al_vencer: 'esperar' },
+      politica_de_intentos: { maximos: 2, dias_entre: 0, dias_para_decidir: 7, al_vencer: 'esperar' },
     })
     const tambien = await cambiar('--intentos', '2,0,7,esperar,sí')
-    expect(tambien).toMatchObject({ intentos: { al_vencer: 'esperar', destinatario_decide: true } })
+    expect(tambien).toMatchObject({ politica_de_intentos: { al_vencer: 'esperar', destinatario_decide: true } })
     const antes = [
       '--pais',
       'ninguno',
@@ -138,9 +144,9 @@ function cadaComando(correr: Correr) {
         'creado_en',
         'estricto',
         'evidencia',
-        'intentos',
         'nombre',
         'pais',
+        'politica_de_intentos',
         'ritmos',
       ])
   })
@@ -150,7 +156,7 @@ function cadaComando(correr: Correr) {
     for (const dicho of [
       /^estricto +no$/m,
       /^ritmos +solicitudes 50, guias 100$/m,
-      /^intentos +maximos 3, .*al_vencer devolver, destinatario_decide no$/m,
+      /^politica_de_intentos +maximos 3, .*al_vencer devolver, destinatario_decide no$/m,
     ])
       expect(salida).toMatch(dicho)
   })

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type AvisoDeWebhook, firmarWebhook, type TodoAtendido } from '@guias/sdk'
+import { type CuerpoDeAviso, firmarWebhook, type TodoAtendido } from '@guias/sdk'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { atender } from '../../sdk/ejemplos/atender.ts'
@@ -97,8 +97,8 @@ describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
         ),
       )
 
-      const { entrega, evento } = await api.webhooks.probar(webhook)
-      await hasta(async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada')
+      const { aviso, evento } = await api.webhooks.probar(webhook)
+      await hasta(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
       expect(await readdir(avisos), dicho).toEqual([`${evento}.json`])
 
       const id = 'evt_7K3M9QX2A1B4_1'
@@ -191,8 +191,8 @@ describe('the exhaustive switch', () => {
       id: '',
       tipo,
       creado_en: '',
-      datos: { guia: { guia: 'G' }, evento: { resolucion: {} }, webhook: {} },
-    }) as AvisoDeWebhook
+      datos: { guia: { guia: 'G' }, evento: { decision: {} }, webhook: {} },
+    }) as CuerpoDeAviso
 
   it('of the example knows every type there is', () => {
     for (const tipo of Object.keys(DESCRIPCIONES_DE_EVENTO)) expect(atender(aviso(tipo))).not.toBe('G: novedad')
@@ -200,7 +200,7 @@ describe('the exhaustive switch', () => {
   })
 
   it('does not compile when one is missing, and the error names it (this compiles)', () => {
-    const faltan = (aviso: AvisoDeWebhook) => {
+    const faltan = (aviso: CuerpoDeAviso) => {
       switch (aviso.tipo) {
         case 'guia.aceptado':
         case 'guia.recolectado':
@@ -229,6 +229,6 @@ describe('the exhaustive switch', () => {
         }
       }
     }
-    expect(faltan({ tipo: 'guia.nota' } as AvisoDeWebhook)).toBe(true)
+    expect(faltan({ tipo: 'guia.nota' } as CuerpoDeAviso)).toBe(true)
   })
 })

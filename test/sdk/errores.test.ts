@@ -92,11 +92,11 @@ describe('errors of the API', () => {
     for (const [codigo, dicho] of [
       ['no_corregible', { admitida_en: ['aceptado', 'recolectado'] }],
       ['decision_no_admitida', { opciones: ['devolver'] }],
-      ['decision_tomada', { resolucion: { estado: 'tomada', accion: 'devolver' } }],
+      ['decision_tomada', { decision: { estado: 'tomada', accion: 'devolver' } }],
     ] as const) {
       const error = await fallaCon(ErrorConflicto, json(409, problema(409, codigo, dicho)))
       expect(error).toMatchObject({
-        ...{ transiciones: [], admitida_en: [], opciones: [], resolucion: null },
+        ...{ transiciones: [], admitida_en: [], opciones: [], decision: null },
         ...dicho,
       })
     }

@@ -116,7 +116,7 @@ describe('an event', () => {
             'guia.escaneo_tardio',
             'ubicacion.solicitada',
             'ubicacion.confirmada',
-            'guia.resolucion_pendiente',
+            'guia.decision_pendiente',
           ),
         ).toContain(tipo)
     }
@@ -126,7 +126,7 @@ describe('an event', () => {
           (uno) => `guia.${uno}`,
         ),
         ...[
-          'guia.resolucion_pendiente',
+          'guia.decision_pendiente',
           'guia.en_devolucion',
           'guia.devuelto',
           'ubicacion.solicitada',

@@ -82,7 +82,7 @@ it('probar, reenviar, recuperar: a lost answer causes nothing twice', async () =
   expect(await contar('webhook_entrega')).toBe(entregas + 1)
   await enviar()
   perdidas = 1
-  const reenviada = await api.webhooks.reenviar(suyo, `ent_${suyo.slice(3)}_${guia}_1`).conRespuesta()
+  const reenviada = await api.webhooks.reenviar(suyo, `avi_${suyo.slice(3)}_${guia}_1`).conRespuesta()
   expect([reenviada.repetida, reenviada.datos.causa]).toEqual([true, 'manual'])
   perdidas = 1
   const desde = new Date(entorno.reloj().getTime() - 60_000)

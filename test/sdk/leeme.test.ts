@@ -38,7 +38,7 @@ const pedidos = Array.from({ length: 5 }, (_, i) => ({ ...pedido, external_ref: 
 const codigo = (await api.guias.crear({ ...pedido, external_ref: unico + 'previa' })).guia
 const { webhook } = await api.webhooks.crear({ url: process.env.RECEPTOR! + '/' + unico })
 let cursor: string | undefined
-const aviso = JSON.parse('{"id":"evt_1","tipo":"guia.entregado","creado_en":"","datos":{"guia":{"external_ref":"R"},"evento":{}}}') as AvisoDeWebhook
+const aviso = JSON.parse('{"id":"evt_1","tipo":"guia.entregado","creado_en":"","datos":{"guia":{"external_ref":"R"},"evento":{}}}') as CuerpoDeAviso
 const anotar = async (entrada: object, guia: string) => void [entrada, guia]
 const atender = async (evento: Evento) => void evento.id
 const guardar = async (siguiente: string) => void (cursor = siguiente)
@@ -89,7 +89,7 @@ afterAll(async () => {
 
 /** The block's own imports, and the rest in a scope of its own: it may name what stands around it anew. */
 function modulo(codigo: string): string {
-  const importados = new Set(['Guias', 'type AvisoDeWebhook', 'type Evento', 'type Guia', 'type GuiaDeAviso'])
+  const importados = new Set(['Guias', 'type CuerpoDeAviso', 'type Evento', 'type Guia', 'type GuiaDeAviso'])
   const cuerpo = codigo
     .replace(/^import \{ (.*) \} from '@guias\/sdk'\n/gm, (_, nombres: string) => {
       for (const nombre of nombres.split(', ')) importados.add(nombre)

@@ -384,7 +384,7 @@ describe('where it runs', () => {
 
 describe('who writes TypeScript', COMPLETO, () => {
   const CODIGO = `
-import { ErrorValidacion, Guias, verificarWebhook, type AvisoDeWebhook, type Guia, type Suceso } from '@guias/sdk'
+import { ErrorValidacion, Guias, verificarWebhook, type CuerpoDeAviso, type Guia, type Suceso } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
 export const e164 = (texto: string): string | undefined => {
   const leido = leerTelefono(texto, 'GT')
@@ -399,7 +399,7 @@ export async function crear(): Promise<Guia> {
   return si ? datos : datos
 }
 export async function atender(cuerpo: string, cabeceras: Headers): Promise<string | null> {
-  const aviso: AvisoDeWebhook = await verificarWebhook(cuerpo, cabeceras, 'whsec_x')
+  const aviso: CuerpoDeAviso = await verificarWebhook(cuerpo, cabeceras, 'whsec_x')
   return aviso.tipo === 'guia.entregado' ? aviso.datos.guia.external_ref : null
 }
 export async function seguir(cursor: string | undefined, reintentos: number | undefined, indicaciones?: string) {

@@ -89,11 +89,11 @@ describe('requests', () => {
     const { guias } = cliente({ baseUrl: `${servidor.baseUrl}//` })
     await guias.obtener('7k3m-9qx2 a1b4/..', { limite: 2, cursor: 'a+b&c' })
     await guias.cancelar(GUIA.guia)
-    await guias.cancelar(GUIA.guia, { descripcion: 'El cliente desistió' })
+    await guias.cancelar(GUIA.guia, { razon: 'El cliente desistió' })
     expect(recibidas.map(({ metodo, ruta, cuerpo }) => [metodo, ruta, cuerpo])).toEqual([
       ['GET', '/api/v1/guias/7k3m-9qx2%20a1b4%2F..?limite=2&cursor=a%2Bb%26c', ''],
       ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', ''],
-      ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', '{"descripcion":"El cliente desistió"}'],
+      ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', '{"razon":"El cliente desistió"}'],
     ])
     expect(recibidas.map(({ cabeceras }) => cabeceras['content-type'])).toEqual([
       undefined,

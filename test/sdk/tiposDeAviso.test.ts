@@ -5,10 +5,10 @@ import {
   type AvisoDePrueba,
   type AvisoDesconocido,
   type AvisoDeWebhook,
+  type AvisoDeWebhookConIntentos,
   type CabecerasRecibidas,
+  type CuerpoDeAviso,
   type EnsayoDeRecuperacion,
-  type EntregaDeWebhook,
-  type EntregaDeWebhookConIntentos,
   type Evento,
   firmarWebhook,
   type GuiaDeAviso,
@@ -25,7 +25,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { AVISO, ID, SECRETO } from './firmas.ts'
 
 describe('types', () => {
-  const leer = (aviso: AvisoDeWebhook): string => {
+  const leer = (aviso: CuerpoDeAviso): string => {
     switch (aviso.tipo) {
       case 'guia.entregado':
         expectTypeOf(aviso).toEqualTypeOf<AvisoDeGuia<'guia.entregado'>>()
@@ -61,7 +61,7 @@ describe('types', () => {
         return `otro ${aviso.tipo}`
     }
   }
-  const porForma = (aviso: AvisoDeWebhook) => {
+  const porForma = (aviso: CuerpoDeAviso) => {
     if ('guia' in aviso.datos) {
       expectTypeOf(aviso.datos.guia).toEqualTypeOf<GuiaDeAviso>()
       return aviso.datos.evento.secuencia
@@ -95,13 +95,13 @@ describe('types', () => {
 
   it('of arguments (this compiles)', () => {
     const api = new Guias({ llave: 'guia_test_x' })
-    expectTypeOf(verificarWebhook).returns.toEqualTypeOf<Promise<AvisoDeWebhook>>()
+    expectTypeOf(verificarWebhook).returns.toEqualTypeOf<Promise<CuerpoDeAviso>>()
     expectTypeOf(api.webhooks.crear).returns.toEqualTypeOf<Solicitud<WebhookConSecreto>>()
     expectTypeOf(api.webhooks.eliminar).returns.toEqualTypeOf<Solicitud<void>>()
     expectTypeOf(api.webhooks.recuperar).returns.toEqualTypeOf<Solicitud<Recuperacion>>()
     expectTypeOf(api.webhooks.ensayarRecuperacion).returns.toEqualTypeOf<Solicitud<EnsayoDeRecuperacion>>()
-    expectTypeOf(api.webhooks.entregas).returns.toExtend<Listado<EntregaDeWebhook>>()
-    expectTypeOf(api.webhooks.obtenerEntrega).returns.toEqualTypeOf<Solicitud<EntregaDeWebhookConIntentos>>()
+    expectTypeOf(api.webhooks.avisos).returns.toExtend<Listado<AvisoDeWebhook>>()
+    expectTypeOf(api.webhooks.obtenerAviso).returns.toEqualTypeOf<Solicitud<AvisoDeWebhookConIntentos>>()
     const conEnsayo = { desde: '2026-11-20T15:00:00Z', ensayo: true }
     // @ts-expect-error a rehearsal is asked for by name, also when the data come in a variable
     const mal: RecuperacionParaCrear = conEnsayo

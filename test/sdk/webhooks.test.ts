@@ -24,9 +24,9 @@ const llegadas = () =>
 describe('api.webhooks', () => {
   const WEBHOOK = { webhook: 'wh_1', url: 'https://tienda.ejemplo.com/', estado: 'activo' }
   const CON_SECRETO = { ...WEBHOOK, secreto: SECRETO }
-  const ENTREGA = { entrega: 'ent_1', evento: ID, estado: 'pendiente' }
+  const ENTREGA = { aviso: 'avi_1', evento: ID, estado: 'pendiente' }
   const RECUPERACION = { recuperacion: 'rec_1', webhook: 'wh_1', estado: 'en_curso', desde: '2026-11-20T15:00:00Z' }
-  const ENSAYO = { eventos: 1204, entregas: 37, exacto: true }
+  const ENSAYO = { eventos: 1204, avisos: 37, exacto: true }
   const PAGINA = { datos: [ENTREGA], cursor_siguiente: null }
   const desde = '2026-11-20T15:00:00Z'
 
@@ -90,10 +90,10 @@ describe('api.webhooks', () => {
       '/wh_1/recuperaciones/rec_1',
     ],
     [
-      'entregas',
+      'avisos',
       () =>
-        api.webhooks.entregas('wh_1', {
-          estado: 'fallida',
+        api.webhooks.avisos('wh_1', {
+          estado: 'fallido',
           tipo: 'guia.nota',
           guia: '7K3M',
           creado_desde: desde,
@@ -102,10 +102,10 @@ describe('api.webhooks', () => {
       200,
       PAGINA,
       'GET',
-      `/wh_1/entregas?estado=fallida&tipo=guia.nota&guia=7K3M&creado_desde=${encodeURIComponent(desde)}&limite=5`,
+      `/wh_1/avisos?estado=fallido&tipo=guia.nota&guia=7K3M&creado_desde=${encodeURIComponent(desde)}&limite=5`,
     ],
-    ['obtenerEntrega', () => api.webhooks.obtenerEntrega('wh_1', 'ent_1'), 200, ENTREGA, 'GET', '/wh_1/entregas/ent_1'],
-    ['reenviar', () => api.webhooks.reenviar('wh_1', 'ent_1'), 202, ENTREGA, 'POST', '/wh_1/entregas/ent_1/reenviar'],
+    ['obtenerAviso', () => api.webhooks.obtenerAviso('wh_1', 'avi_1'), 200, ENTREGA, 'GET', '/wh_1/avisos/avi_1'],
+    ['reenviar', () => api.webhooks.reenviar('wh_1', 'avi_1'), 202, ENTREGA, 'POST', '/wh_1/avisos/avi_1/reenviar'],
   ]
 
   it.each(OPERACIONES)('%s', async (_, pedir, status, datos, metodo, ruta, cuerpo) => {
@@ -148,14 +148,14 @@ describe('api.webhooks', () => {
   it('walks all deliveries', async () => {
     responder(200, { datos: [ENTREGA, ENTREGA], cursor_siguiente: 'c' })
     const vistas: string[] = []
-    for await (const { entrega } of api.webhooks.entregas('wh 1/..', { estado: 'pendiente' })) {
-      vistas.push(entrega)
+    for await (const { aviso } of api.webhooks.avisos('wh 1/..', { estado: 'pendiente' })) {
+      vistas.push(aviso)
       responder(200, PAGINA)
     }
     expect(vistas).toHaveLength(3)
     expect(recibidas.map(({ ruta }) => ruta)).toEqual([
-      '/api/v1/webhooks/wh%201%2F../entregas?estado=pendiente',
-      '/api/v1/webhooks/wh%201%2F../entregas?estado=pendiente&cursor=c',
+      '/api/v1/webhooks/wh%201%2F../avisos?estado=pendiente',
+      '/api/v1/webhooks/wh%201%2F../avisos?estado=pendiente&cursor=c',
     ])
   })
 
@@ -172,13 +172,13 @@ describe('api.webhooks', () => {
         webhooks.recuperar(id, { desde }),
         webhooks.ensayarRecuperacion(id, { desde }),
         webhooks.obtenerRecuperacion(id, 'rec_1'),
-        webhooks.entregas(id),
-        webhooks.obtenerEntrega(id, 'ent_1'),
-        webhooks.reenviar(id, 'ent_1'),
+        webhooks.avisos(id),
+        webhooks.obtenerAviso(id, 'avi_1'),
+        webhooks.reenviar(id, 'avi_1'),
       ].map((pedida): [PromiseLike<unknown>, string] => [pedida, 'webhook debe ser un texto']),
       [webhooks.obtenerRecuperacion('wh_1', id), 'recuperacion debe ser un texto'],
-      [webhooks.obtenerEntrega('wh_1', id), 'entrega debe ser un texto'],
-      [webhooks.reenviar('wh_1', id), 'entrega debe ser un texto'],
+      [webhooks.obtenerAviso('wh_1', id), 'aviso debe ser un texto'],
+      [webhooks.reenviar('wh_1', id), 'aviso debe ser un texto'],
     ]
     for (const [pedida, dice] of pedidas) {
       expect(await falla(pedida)).toMatchObject({ name: 'ErrorGuias', message: expect.stringContaining(dice) })

@@ -86,7 +86,7 @@ describe('avanzar', () => {
       'recolectado',
       'en_ruta',
       'intento_fallido',
-      'resolucion_pendiente',
+      'decision_pendiente',
       'en_ruta',
       'entregado',
     ].map((e) => `guia.${e}`)
@@ -105,7 +105,7 @@ describe('avanzar', () => {
       estado,
     })
     const { datos } = await comercio.api.guias.eventos(guia)
-    const evento = datos.findLast(({ tipo }) => tipo !== 'guia.resolucion_pendiente')!
+    const evento = datos.findLast(({ tipo }) => tipo !== 'guia.decision_pendiente')!
     expect(evento).toMatchObject({ tipo: `guia.${estado}`, motivo })
     if (estado === 'intento_fallido') expect(evento.requiere_accion).toBe(requiere_accion)
   })

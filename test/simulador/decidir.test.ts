@@ -37,15 +37,15 @@ const problema = async (pedida: PromiseLike<unknown>) => {
 describe('decidir', () => {
   it('asks for another day, whether or not the merchant lets recipients decide', async () => {
     const { api, guia, leer, ultimos } = await fallida()
-    const { fecha_desde, vence_en } = (await leer()).resolucion!
+    const { fecha_desde, vence_en } = (await leer()).decision!
     const fecha = addDays(fecha_desde!, 2)
     expect(await api.simulador.decidir(guia, { eleccion: 'otro_dia', fecha })).toMatchObject({
       estado: 'intento_fallido',
-      resolucion: { ...POR_EL, fecha, franja: null, vence_en },
+      decision: { ...POR_EL, fecha, franja: null, vence_en },
     })
     const [tomada] = await ultimos(1)
     expect(tomada).toMatchObject({
-      ...{ tipo: 'guia.resolucion_tomada', descripcion: 'El destinatario pidió otro día', resolucion: POR_EL },
+      ...{ tipo: 'guia.decision_tomada', descripcion: 'El destinatario pidió otro día', decision: POR_EL },
     })
     expect(await mensajes(guia)).toEqual([])
   })
@@ -58,8 +58,8 @@ describe('decidir', () => {
     expect((await enviar(await enlaceDe(deVerdad.guia), { eleccion: 'vecino', ...ROSA })).status).toBe(303)
     const [una, otra] = [await simulada.leer(), await deVerdad.leer()]
     const dicho = ({ datos }: typeof una.eventos) =>
-      datos.map(({ tipo, descripcion, motivo, campos, resolucion }) => [
-        ...[tipo, descripcion, motivo, campos, resolucion && { ...resolucion, vence_en: null }],
+      datos.map(({ tipo, descripcion, motivo, campos, decision }) => [
+        ...[tipo, descripcion, motivo, campos, decision && { ...decision, vence_en: null }],
       ])
     expect(dicho(una.eventos)).toEqual(dicho(otra.eventos))
     expect([una.indicaciones, una.secuencia]).toEqual([otra.indicaciones, otra.secuencia])
@@ -84,23 +84,23 @@ describe('decidir', () => {
     const { api, guia, ultimos } = await fallida()
     const movida = await api.simulador.decidir(guia, { eleccion: 'otro_lugar', lugar })
     expect(movida).toMatchObject({
-      ...{ resolucion: POR_EL, ubicacion: { estado: 'confirmada', origen: 'destinatario', ...ubicacion } },
+      ...{ decision: POR_EL, ubicacion: { estado: 'confirmada', origen: 'destinatario', ...ubicacion } },
     })
-    expect((await ultimos(2)).map(({ tipo }) => tipo)).toEqual(['ubicacion.confirmada', 'guia.resolucion_tomada'])
+    expect((await ultimos(2)).map(({ tipo }) => tipo)).toEqual(['ubicacion.confirmada', 'guia.decision_tomada'])
   })
 
   it('refuses the parcel, which returns, and the webhooks arrive', async () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
-    await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.resolucion_tomada', 'guia.en_devolucion'] })
+    await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada', 'guia.en_devolucion'] })
     const { api, guia } = await fallida(comercio)
     expect(await api.simulador.decidir(guia, { eleccion: 'rechazo' })).toMatchObject({
-      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' } },
+      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' } },
     })
     const avisos = await hasta(async () => receptor.recibidos.length >= 2 && receptor.recibidos)
     const eventos = avisos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
     expect(eventos).toMatchObject([
-      { tipo: 'guia.resolucion_tomada', descripcion: 'El destinatario no lo quiere' },
+      { tipo: 'guia.decision_tomada', descripcion: 'El destinatario no lo quiere' },
       { tipo: 'guia.en_devolucion', motivo: 'destinatario_rechaza' },
     ])
   })
@@ -111,7 +111,7 @@ describe('decidir', () => {
     for (const eleccion of ['otro_dia', 'rechazo', 'ninguna'] as const) {
       const error = await problemaDe(api.simulador.decidir(guia, { eleccion }))
       expect(error).toBeInstanceOf(ErrorConflicto)
-      expect([error.codigo, (error as ErrorConflicto).resolucion]).toMatchObject(['decision_tomada', POR_EL])
+      expect([error.codigo, (error as ErrorConflicto).decision]).toMatchObject(['decision_tomada', POR_EL])
     }
     expect(await problema(api.guias.devolver(guia, { razon: 'x' }))).toEqual([409, 'decision_tomada'])
     const otra = await fallida(comercio)
@@ -143,7 +143,7 @@ describe('decidir', () => {
     const { api, guia, leer } = await fallida()
     await api.simulador.avanzar(guia, { estado: 'extraviado', motivo: 'perdida' })
     expect(await problema(api.simulador.decidir(guia, { eleccion: 'otro_dia' }))).toEqual([409, 'decision_no_admitida'])
-    expect((await leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    expect((await leer()).decision).toMatchObject({ estado: 'pendiente' })
     const comercio = await entorno.nuevoComercio()
     await politica(comercio, { maximos: 1, al_vencer: 'esperar' })
     const ultima = await fallida(comercio)
@@ -178,7 +178,7 @@ describe('decidir', () => {
     const error = await problemaDe(api.simulador.decidir(guia, decision as never))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo, codigo })]) })
-    expect((await leer()).resolucion).toMatchObject({ estado: 'pendiente' })
+    expect((await leer()).decision).toMatchObject({ estado: 'pendiente' })
   })
 
   it('takes one of many decisions at once', async () => {
@@ -188,7 +188,7 @@ describe('decidir', () => {
     )
     expect(todas.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const tipos = (await leer()).eventos.datos.map(({ tipo }) => tipo)
-    expect(tipos.filter((tipo) => tipo === 'guia.resolucion_tomada')).toHaveLength(1)
+    expect(tipos.filter((tipo) => tipo === 'guia.decision_tomada')).toHaveLength(1)
   })
 })
 
@@ -198,9 +198,9 @@ describe('decidir, if nobody does', () => {
     const { api, guia, leer, ultimos } = await fallida(comercio)
     const vuelve = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
     expect(vuelve).toMatchObject({
-      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada', accion: 'devolver', por: 'politica' } },
+      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' } },
     })
-    expect(Date.parse(vuelve.resolucion!.vence_en!)).toBeLessThanOrEqual(entorno.reloj().getTime())
+    expect(Date.parse(vuelve.decision!.vence_en!)).toBeLessThanOrEqual(entorno.reloj().getTime())
     const [tomada, regreso] = await ultimos(2)
     expect([tomada!.descripcion, regreso!.tipo, regreso!.motivo]).toEqual([
       ...['Nadie decidió a tiempo qué hacer con el paquete', 'guia.en_devolucion', 'sin_decision'],
@@ -215,27 +215,27 @@ describe('decidir, if nobody does', () => {
     const comercio = await tienda({ al_vencer: 'esperar' })
     const { api, guia, leer } = await fallida(comercio)
     const vencida = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
-    expect(vencida).toMatchObject({ estado: 'intento_fallido', resolucion: { estado: 'pendiente', por: null } })
-    expect(await leer()).toMatchObject({ resolucion: vencida.resolucion })
+    expect(vencida).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente', por: null } })
+    expect(await leer()).toMatchObject({ decision: vencida.decision })
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(vencida)
     expect((await ver(await enlaceDe(guia))).status).toBe(410)
     const { rows } = await entorno.db.pool.query(
       'select l.vence_en from enlace_ubicacion l join guia g on g.id = l.guia_id where g.guia = $1',
       [guia],
     )
-    expect(rows).toEqual([{ vence_en: new Date(vencida.resolucion!.vence_en!) }])
+    expect(rows).toEqual([{ vence_en: new Date(vencida.decision!.vence_en!) }])
     expect(await problema(api.simulador.decidir(guia, { eleccion: 'otro_dia' }))).toEqual([409, 'decision_no_admitida'])
-    expect((await api.guias.reintentar(guia)).resolucion).toMatchObject({ estado: 'tomada', por: 'comercio' })
+    expect((await api.guias.reintentar(guia)).decision).toMatchObject({ estado: 'tomada', por: 'comercio' })
   })
 
   it('ends the wait for a lost parcel, which returns when it is found', async () => {
     const { api, guia } = await fallida()
     await api.simulador.avanzar(guia, { estado: 'extraviado', motivo: 'perdida' })
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toMatchObject({
-      ...{ estado: 'extraviado', resolucion: { estado: 'tomada', por: 'politica' } },
+      ...{ estado: 'extraviado', decision: { estado: 'tomada', por: 'politica' } },
     })
     expect(await api.simulador.avanzar(guia, { estado: 'en_bodega' })).toMatchObject({
-      ...{ estado: 'en_devolucion', resolucion: { estado: 'aplicada' } },
+      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada' } },
     })
   })
 })

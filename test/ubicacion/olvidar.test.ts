@@ -94,7 +94,7 @@ describe('after the retention', () => {
     const antes = new Map(
       await Promise.all(Object.entries(guias).map(async ([nombre, g]) => [nombre, await leer(comercio, g)] as const)),
     )
-    const entregas = (await api.webhooks.entregas(webhook.webhook, { limite: 100 })).datos
+    const entregas = (await api.webhooks.avisos(webhook.webhook, { limite: 100 })).datos
 
     // Not a moment too early.
     adelantar((DIAS - 1) * 24 * HORA - 60_000)
@@ -180,7 +180,7 @@ describe('after the retention', () => {
 
     // What is sent again is sent without it.
     receptor.recibidos.length = 0
-    for (const { entrega } of entregas) await api.webhooks.reenviar(webhook.webhook, entrega)
+    for (const { aviso } of entregas) await api.webhooks.reenviar(webhook.webhook, aviso)
     await hasta(async () => receptor.recibidos.length >= entregas.length)
     const suyas = receptor.recibidos.filter(({ cuerpo }) => Object.values(guias).some((guia) => cuerpo.includes(guia)))
     expect(suyas.length).toBeGreaterThan(20)

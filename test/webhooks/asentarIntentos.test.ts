@@ -18,7 +18,7 @@ describe('failures', () => {
       res.writeHead(204).end()
     }
     await api.guias.crearLote({ guias: [unaGuia(), unaGuia()] })
-    await hasta(async () => (await api.webhooks.entregas(webhook, { estado: 'entregada' })).datos.length === 1)
+    await hasta(async () => (await api.webhooks.avisos(webhook, { estado: 'entregado' })).datos.length === 1)
     expect((await api.webhooks.obtener(webhook)).fallas).toBeNull()
   })
 

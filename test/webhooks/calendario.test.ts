@@ -138,30 +138,30 @@ const crear = async (responder?: ReceptorDePrueba['responder'], comercio?: Comer
   return { comercio: suyo, api: suyo.api, receptor, webhook }
 }
 type Creado = Awaited<ReturnType<typeof crear>>
-const entregaDe = ({ webhook }: Pick<Creado, 'webhook'>, guia: string) => `ent_${webhook.slice(3)}_${guia}_1`
+const entregaDe = ({ webhook }: Pick<Creado, 'webhook'>, guia: string) => `avi_${webhook.slice(3)}_${guia}_1`
 const nuevaGuia = async (creado: Creado) => entregaDe(creado, (await creado.api.guias.crear(unaGuia())).guia)
 /** The delivery once that many attempts are settled. */
-const tras = ({ api, webhook }: Creado, entrega: string, intentos: number) =>
+const tras = ({ api, webhook }: Creado, aviso: string, intentos: number) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
+    const leida = await api.webhooks.obtenerAviso(webhook, aviso)
     return leida.intentos >= intentos && leida
   })
 /** How long its next attempt waits, from the end of the last one. */
 const esperaDe = ({ proximo_intento_en, historial }: Awaited<ReturnType<typeof tras>>) =>
   new Date(proximo_intento_en!).getTime() - new Date(historial[0]!.iniciado_en).getTime()
-const fallarVeces = async (creado: Creado, entrega: string, veces: number) => {
-  const { intentos } = await creado.api.webhooks.obtenerEntrega(creado.webhook, entrega)
+const fallarVeces = async (creado: Creado, aviso: string, veces: number) => {
+  const { intentos } = await creado.api.webhooks.obtenerAviso(creado.webhook, aviso)
   for (let n = 1; n <= veces; n++) {
-    await creado.api.webhooks.reenviar(creado.webhook, entrega)
-    await tras(creado, entrega, intentos + n)
+    await creado.api.webhooks.reenviar(creado.webhook, aviso)
+    await tras(creado, aviso, intentos + n)
   }
 }
 describe('a delivery', () => {
   it('that always fails is attempted 11 times, each at its time, over 75.6 hours, and then no more', async () => {
     const creado = await crear(contestarCon(500))
-    const entrega = await nuevaGuia(creado)
+    const aviso = await nuevaGuia(creado)
     for (let n = 1; n <= 10; n++) {
-      const leida = await tras(creado, entrega, n)
+      const leida = await tras(creado, aviso, n)
       expect([leida.intentos, leida.estado, leida.terminado_en]).toEqual([n, 'pendiente', null])
       const espera = esperaDe(leida)
       expect(espera).toBeGreaterThanOrEqual(RETRY_WAITS[n]!)
@@ -171,12 +171,12 @@ describe('a delivery', () => {
       await entorno.quietud()
       expect(creado.receptor.recibidos).toHaveLength(n)
       adelantar(1)
-      const siguiente = await tras(creado, entrega, n + 1)
+      const siguiente = await tras(creado, aviso, n + 1)
       expect(siguiente.historial[0]!.iniciado_en).toBe(leida.proximo_intento_en)
     }
-    const final = await tras(creado, entrega, 11)
+    const final = await tras(creado, aviso, 11)
     expect(final).toMatchObject({
-      estado: 'fallida',
+      estado: 'fallido',
       intentos: 11,
       proximo_intento_en: null,
       ultimo_estado_http: 500,
@@ -222,14 +222,14 @@ describe('a delivery', () => {
 
   it('is held back by Retry-After until its time, and then goes', async () => {
     const creado = await crear(contestarCon(429, { 'Retry-After': '3600' }))
-    const entrega = await nuevaGuia(creado)
-    const { proximo_intento_en } = await tras(creado, entrega, 1)
+    const aviso = await nuevaGuia(creado)
+    const { proximo_intento_en } = await tras(creado, aviso, 1)
     creado.receptor.responder = contestarCon(204)
     adelantar(new Date(proximo_intento_en!).getTime() - ahora() - 1)
     await entorno.quietud()
     expect(creado.receptor.recibidos).toHaveLength(1)
     adelantar(1)
-    expect(await tras(creado, entrega, 2)).toMatchObject({ estado: 'entregada', intentos: 2 })
+    expect(await tras(creado, aviso, 2)).toMatchObject({ estado: 'entregado', intentos: 2 })
   })
 
   it('follows no redirection', async () => {
@@ -268,9 +268,9 @@ describe('an endpoint', () => {
     const pendiente = await nuevaGuia(creado)
     await tras(creado, pendiente, 1)
     receptor.responder = contestarCon(410)
-    const entrega = await nuevaGuia(creado)
-    expect(await tras(creado, entrega, 1)).toMatchObject({
-      estado: 'fallida',
+    const aviso = await nuevaGuia(creado)
+    expect(await tras(creado, aviso, 1)).toMatchObject({
+      estado: 'fallido',
       intentos: 1,
       ultimo_estado_http: 410,
       ultimo_error: 'http',
@@ -289,12 +289,12 @@ describe('an endpoint', () => {
       tipo: 'webhook.deshabilitado',
       datos: { webhook: { webhook, motivo: 'respondio_410' } },
     })
-    expect((await api.webhooks.entregas(idExacto)).datos).toMatchObject([
+    expect((await api.webhooks.avisos(idExacto)).datos).toMatchObject([
       { tipo: 'webhook.deshabilitado', guia: null, causa: 'automatica' },
     ])
-    expect((await api.webhooks.entregas(idAjeno, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
-    expect((await extrano.api.webhooks.entregas(extrano.webhook)).datos).toEqual([])
-    expect((await api.webhooks.entregas(webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+    expect((await api.webhooks.avisos(idAjeno, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+    expect((await extrano.api.webhooks.avisos(extrano.webhook)).datos).toEqual([])
+    expect((await api.webhooks.avisos(webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
 
     // What waits goes no more, and new events make no delivery; both can be recovered.
     const recibidos = receptor.recibidos.length
@@ -303,16 +303,16 @@ describe('an endpoint', () => {
     await hasta(async () => vecino.receptor.recibidos.length === 4)
     await entorno.quietud()
     await limpiar()
-    expect((await api.webhooks.entregas(webhook, { estado: 'pendiente' })).datos).toEqual([])
+    expect((await api.webhooks.avisos(webhook, { estado: 'pendiente' })).datos).toEqual([])
     expect(await tras(creado, pendiente, 1)).toMatchObject({
-      estado: 'fallida',
+      estado: 'fallido',
       intentos: 1,
       ultimo_error: 'webhook_deshabilitado',
       proximo_intento_en: null,
       terminado_en: expect.any(String),
     })
-    await expect(api.webhooks.obtenerEntrega(webhook, perdida)).rejects.toMatchObject({
-      codigo: 'entrega_de_webhook_desconocida',
+    await expect(api.webhooks.obtenerAviso(webhook, perdida)).rejects.toMatchObject({
+      codigo: 'aviso_desconocido',
     })
     expect(receptor.recibidos).toHaveLength(recibidos)
 
@@ -328,13 +328,13 @@ describe('an endpoint', () => {
     })
     adelantar(1) // what happened in the same instant isn't before it
     await api.webhooks.recuperar(webhook, { desde: new Date(ahora() - DIA).toISOString() })
-    expect(await hasta(() => api.webhooks.obtenerEntrega(webhook, perdida).catch(() => undefined))).toBeTruthy()
+    expect(await hasta(() => api.webhooks.obtenerAviso(webhook, perdida).catch(() => undefined))).toBeTruthy()
     for (const [cual, intentos] of [
       [pendiente, 2],
-      [entrega, 2],
+      [aviso, 2],
       [perdida, 1],
     ] as const) {
-      expect(await tras(creado, cual, intentos)).toMatchObject({ estado: 'entregada', causa: 'recuperacion' })
+      expect(await tras(creado, cual, intentos)).toMatchObject({ estado: 'entregado', causa: 'recuperacion' })
     }
     expect(avisosA(vecino.receptor)).toHaveLength(1)
   })
@@ -344,9 +344,9 @@ describe('an endpoint', () => {
     const vecino = await crear(undefined, comercio)
     const creado = await crear(contestarCon(500), comercio)
     const { api, webhook } = creado
-    const entrega = await nuevaGuia(creado)
-    await tras(creado, entrega, 1)
-    await fallarVeces(creado, entrega, 21)
+    const aviso = await nuevaGuia(creado)
+    await tras(creado, aviso, 1)
+    await fallarVeces(creado, aviso, 21)
     const { fallas, estado } = await api.webhooks.obtener(webhook)
     // Twenty and more, but no five days.
     expect([estado, fallas]).toEqual(['activo', expect.objectContaining({ intentos: 22, ventana: 0 })])
@@ -361,19 +361,19 @@ describe('an endpoint', () => {
       // The attempt that falls due by itself ends first. It would otherwise count as the resend, whose own attempt would
       // end at the next time.
       await entorno.quietud()
-      await fallarVeces(creado, entrega, 1)
+      await fallarVeces(creado, aviso, 1)
       return await api.webhooks.obtener(webhook)
     }
     expect(await a(0.49)).toMatchObject({ estado: 'activo', fallas: { ventana: 0 } })
     expect(lineas()).toEqual([])
     expect(await a(0.501)).toMatchObject({ estado: 'activo', fallas: { ventana: 50 } })
-    await fallarVeces(creado, entrega, 1)
+    await fallarVeces(creado, aviso, 1)
     await escritas(1)
     expect(lineas().map(({ msg, ventana }) => [msg, ventana])).toEqual([['webhook keeps failing', 50]])
     expect(await a(0.901)).toMatchObject({ estado: 'activo', fallas: { ventana: 90 } })
     await escritas(2)
     expect(lineas().map(({ ventana }) => ventana)).toEqual([50, 90])
-    expect((await api.webhooks.entregas(vecino.webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+    expect((await api.webhooks.avisos(vecino.webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
     const deshabilitado = await a(1.001)
     expect(deshabilitado).toMatchObject({
       estado: 'deshabilitado',
@@ -388,18 +388,18 @@ describe('an endpoint', () => {
       'webhook keeps failing',
       'webhook disabled',
     ])
-    const aviso = await hasta(async () =>
+    const posted = await hasta(async () =>
       vecino.receptor.recibidos.find(({ json }) => json.tipo === 'webhook.deshabilitado'),
     )
     // The attempt that fell due by itself disabled it, before the resend failed.
-    expect(aviso.json.datos.webhook).toEqual({
+    expect(posted.json.datos.webhook).toEqual({
       ...deshabilitado,
       url: `${new URL(deshabilitado.url).origin}/`,
       fallas: { ...deshabilitado.fallas, intentos: deshabilitado.fallas!.intentos - 1 },
     })
     await entorno.quietud()
     await limpiar()
-    expect((await api.webhooks.obtenerEntrega(webhook, entrega)).estado).toBe('fallida')
+    expect((await api.webhooks.obtenerAviso(webhook, aviso)).estado).toBe('fallido')
 
     creado.receptor.responder = contestarCon(204)
     expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({
@@ -407,25 +407,25 @@ describe('an endpoint', () => {
       motivo: null,
       fallas: null,
     })
-    expect(await tras(creado, await nuevaGuia(creado), 1)).toMatchObject({ estado: 'entregada' })
+    expect(await tras(creado, await nuevaGuia(creado), 1)).toMatchObject({ estado: 'entregado' })
   })
 
   it('with fewer than 20 attempts in 5 days goes on', async () => {
     const creado = await crear(contestarCon(500))
-    const entrega = await nuevaGuia(creado)
-    await tras(creado, entrega, 1)
+    const aviso = await nuevaGuia(creado)
+    await tras(creado, aviso, 1)
     // The delivery's eleven are over: nothing falls due by itself.
-    await fallarVeces(creado, entrega, 10)
-    expect((await creado.api.webhooks.obtenerEntrega(creado.webhook, entrega)).estado).toBe('fallida')
+    await fallarVeces(creado, aviso, 10)
+    expect((await creado.api.webhooks.obtenerAviso(creado.webhook, aviso)).estado).toBe('fallido')
     adelantar(6 * DIA)
     for (let n = 12; n <= 19; n++) {
-      await fallarVeces(creado, entrega, 1)
+      await fallarVeces(creado, aviso, 1)
       expect(await creado.api.webhooks.obtener(creado.webhook)).toMatchObject({
         estado: 'activo',
         fallas: { intentos: n, ventana: 90 },
       })
     }
-    await fallarVeces(creado, entrega, 1)
+    await fallarVeces(creado, aviso, 1)
     expect(await creado.api.webhooks.obtener(creado.webhook)).toMatchObject({
       estado: 'deshabilitado',
       motivo: 'fallas_continuas',
@@ -436,14 +436,14 @@ describe('an endpoint', () => {
   it('starts from nothing after one success', async () => {
     const creado = await crear(contestarCon(500))
     const { api, webhook, receptor } = creado
-    const entrega = await nuevaGuia(creado)
-    await tras(creado, entrega, 1)
-    await fallarVeces(creado, entrega, 20)
+    const aviso = await nuevaGuia(creado)
+    await tras(creado, aviso, 1)
+    await fallarVeces(creado, aviso, 20)
     adelantar(4 * DIA)
     await hasta(async () => (await api.webhooks.obtener(webhook)).fallas?.ventana === 50)
     receptor.responder = contestarCon(204)
-    await api.webhooks.reenviar(webhook, entrega)
-    await hasta(async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada')
+    await api.webhooks.reenviar(webhook, aviso)
+    await hasta(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', fallas: null })
     receptor.responder = contestarCon(500)
     adelantar(2 * DIA)

@@ -18,11 +18,11 @@ describe('a live endpoint', () => {
     expect(creado).toMatchObject({ estado: 'por_comprobar', comprobado_en: null })
     const { guia } = await api.guias.crear(unaGuia())
     const pruebas = async () => {
-      const { datos } = await api.webhooks.entregas(webhook)
+      const { datos } = await api.webhooks.avisos(webhook)
       return datos.filter(({ tipo }) => tipo === 'webhook.prueba')
     }
     expect(await pruebas()).toHaveLength(1)
-    expect(await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia))).toMatchObject({ estado: 'pendiente' })
+    expect(await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, guia))).toMatchObject({ estado: 'pendiente' })
     // Nobody makes it active but its own answer.
     expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({ estado: 'por_comprobar' })
     expect(await api.webhooks.cambiar(webhook, { estado: 'pausado' })).toMatchObject({ estado: 'pausado' })
@@ -53,17 +53,17 @@ describe('an endpoint that has not proved itself', () => {
     await hasta(async () => (await api.webhooks.obtener(webhook)).estado === 'por_comprobar')
     const guias = []
     for (let n = 0; n < 3; n++) guias.push((await api.guias.crear(unaGuia())).guia)
-    await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)
+    await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     adelantar(60_000)
     await entorno.quietud(comercio)
     expect(receptor.recibidos.map(({ json }) => json.tipo)).toEqual(['webhook.prueba'])
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'por_comprobar', fallas: null })
-    expect(await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guias[0]!))).toMatchObject({
+    expect(await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, guias[0]!))).toMatchObject({
       estado: 'pendiente',
     })
 
     receptor.responder = contestarCon(204)
-    await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)
+    await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     for (const guia of guias) await terminada(api, webhook, entregaDe(webhook, guia))
     expect(receptor.recibidos.slice(2).map(({ json }) => json.datos.guia.guia)).toEqual(guias)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', comprobado_en: expect.any(String) })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { reencryptCorrections } from '../../server/domain/guias/reencrypt.ts'
 import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
-import { cargarContenido, cuerpoDeWebhook, exigirEntregaDeWebhook } from '../../server/domain/webhooks/entrega.ts'
+import { cargarContenido, cuerpoDeWebhook, exigirAvisoDeWebhook } from '../../server/domain/webhooks/entrega.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { HORA } from '../duraciones.ts'
 import { MASTER_KEY } from '../entorno.ts'
@@ -14,7 +14,7 @@ const { entorno, nuevo } = usarWebhooks()
 beforeAll(() => entorno.detenerReloj())
 
 const cuerpoDe = async (api: Api, webhook: string, guia: string, secuencia: number) =>
-  (await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia, secuencia))).cuerpo
+  (await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, guia, secuencia))).cuerpo
 
 /** A guide of which the service sent two events before it was corrected twice. */
 async function corregida() {
@@ -87,7 +87,7 @@ describe('a body of an event before corrections', () => {
     const log = { error: (que: object) => errores.push(que) } as never
     const deps = { db: entorno.db, secretos: createSecrets([Buffer.alloc(32, 9)]), log }
     const ambito = { comercioId: id, modo: 'test' } as const
-    const entrega = await exigirEntregaDeWebhook(entorno.db, ambito, webhook, entregaDe(webhook, guia, 1))
+    const entrega = await exigirAvisoDeWebhook(entorno.db, ambito, webhook, entregaDe(webhook, guia, 1))
     const cuerpo = JSON.parse(cuerpoDeWebhook((await cargarContenido(deps, entrega))!))
     expect(cuerpo.datos.guia).toMatchObject({ telefono: '+50255550003', municipio: 'Mixco' })
     expect(errores).toMatchObject([{ evento: `evt_${guia}_1` }])

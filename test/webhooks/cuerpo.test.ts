@@ -55,13 +55,13 @@ describe('the body of an event of a version without `sin_mensajeria`', () => {
                 ...{ vence_en: salio ? vence_en : null, motivo: null },
               },
             },
-            ...{ intentos: 0, resolucion: null, advertencias: [], secuencia, creado_en, actualizado_en: creado_en },
+            ...{ intentos: 0, decision: null, advertencias: [], secuencia, creado_en, actualizado_en: creado_en },
             datos_borrados_en: null,
           },
           evento,
         },
       })
-      const entrega = await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia, secuencia))
+      const entrega = await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, guia, secuencia))
       expect(entrega.cuerpo).toBe(cuerpo)
     }
   })

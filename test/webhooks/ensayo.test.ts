@@ -6,7 +6,7 @@ import { nadie, usarWebhooks } from './webhooks.ts'
 
 const { entorno, crear: registrar } = usarWebhooks()
 const SIN_PRISA = new AbortController().signal
-const EXACTO = { eventos: 1_100, entregas: 1_100, exacto: true }
+const EXACTO = { eventos: 1_100, avisos: 1_100, exacto: true }
 
 /** A merchant with 1,100 events, more than one step looks at, and what a dry run of his is asked about. */
 async function muchos() {
@@ -61,7 +61,7 @@ describe('a dry run', () => {
     ).toEqual(EXACTO)
     let ms = 0
     const lento = createDryRuns(db, () => (ms += 1_000))
-    expect(await lento(uno.pedida, SIN_PRISA)).toEqual({ eventos: 1_000, entregas: 1_000, exacto: false })
+    expect(await lento(uno.pedida, SIN_PRISA)).toEqual({ eventos: 1_000, avisos: 1_000, exacto: false })
   })
 
   it('counts what is there, although a transaction that began before it is still open', async () => {

@@ -81,15 +81,15 @@ describe('a webhook', () => {
     const receptor = await nuevoReceptor(contestarCon(500, {}, 'ay'))
     const { webhook } = await registrar(comercio, receptor)
     const { guia } = await comercio.api.guias.crear(unaGuia())
-    const clave = `ent_${webhook.slice(3)}_${guia}_1`
-    await hasta(async () => (await comercio.api.webhooks.obtenerEntrega(webhook, clave)).intentos === 1)
+    const clave = `avi_${webhook.slice(3)}_${guia}_1`
+    await hasta(async () => (await comercio.api.webhooks.obtenerAviso(webhook, clave)).intentos === 1)
     receptor.responder = contestarCon(204)
     entorno.adelantar(8_000)
     await hasta(async () => receptor.recibidos[1])
     expect(receptor.recibidos[1]!.cuerpo).toBe(receptor.recibidos[0]!.cuerpo)
     const entrega = await hasta(async () => {
-      const leida = await comercio.api.webhooks.obtenerEntrega(webhook, clave)
-      return leida.estado === 'entregada' && leida
+      const leida = await comercio.api.webhooks.obtenerAviso(webhook, clave)
+      return leida.estado === 'entregado' && leida
     })
     expect(entrega).toMatchObject({
       intentos: 2,
@@ -120,13 +120,13 @@ class Diario {
     // A failed attempt is followed by its decision in one transaction, so nobody can read the guide in between.
     const intento = nuevos.slice(0, -1)
     expect(intento.map(({ tipo }) => tipo)).toEqual(
-      ultimo.tipo === 'guia.resolucion_pendiente' ? ['guia.intento_fallido'] : [],
+      ultimo.tipo === 'guia.decision_pendiente' ? ['guia.intento_fallido'] : [],
     )
-    const antes = { resolucion: this.#resoluciones.get(guia) ?? null }
+    const antes = { decision: this.#resoluciones.get(guia) ?? null }
     for (const evento of intento)
       this.fotos.set(evento.id, { tipo: evento.tipo, guia: { ...foto, ...antes, secuencia: evento.secuencia }, evento })
     this.fotos.set(ultimo.id, { tipo: ultimo.tipo, guia: foto, evento: ultimo })
-    this.#resoluciones.set(guia, foto.resolucion)
+    this.#resoluciones.set(guia, foto.decision)
   }
   comprobar(recibidos: readonly Recibido[]) {
     for (const { id, json } of recibidos) {
@@ -196,7 +196,7 @@ const TIPOS = [
     'entregado',
     'en_devolucion',
   ],
-  ...['devuelto', 'extraviado', 'cancelado', 'nota', 'escaneo_tardio', 'resolucion_pendiente'],
+  ...['devuelto', 'extraviado', 'cancelado', 'nota', 'escaneo_tardio', 'decision_pendiente'],
 ].map((nombre) => `guia.${nombre}`)
 
 describe('every event', () => {

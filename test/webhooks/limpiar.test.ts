@@ -43,16 +43,16 @@ it('housekeeping ends the waiting deliveries of a disabled endpoint, and neither
   const { api } = await entorno.nuevoComercio()
   const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
   const [espera, pedida] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
-  const entregaDe = ({ guia }: { guia: string }) => `ent_${webhook.slice(3)}_${guia}_1`
+  const entregaDe = ({ guia }: { guia: string }) => `avi_${webhook.slice(3)}_${guia}_1`
   await api.webhooks.reenviar(webhook, entregaDe(pedida))
-  const { entrega: prueba } = await api.webhooks.probar(webhook)
+  const { aviso: prueba } = await api.webhooks.probar(webhook)
   await entorno.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
   await limpiarAhora(entorno)
   const estados = await Promise.all(
-    [entregaDe(espera), entregaDe(pedida), prueba].map((una) => api.webhooks.obtenerEntrega(webhook, una)),
+    [entregaDe(espera), entregaDe(pedida), prueba].map((una) => api.webhooks.obtenerAviso(webhook, una)),
   )
   expect(estados.map(({ estado, ultimo_error }) => [estado, ultimo_error])).toEqual([
-    ['fallida', 'webhook_deshabilitado'],
+    ['fallido', 'webhook_deshabilitado'],
     ['pendiente', null],
     ['pendiente', null],
   ])

@@ -17,7 +17,7 @@ async function enviada() {
   const { guia } = await api.guias.crear(unaGuia({ metadatos: METADATOS }))
   const entrega = entregaDe(webhook, guia)
   await terminada(api, webhook, entrega)
-  const cuerpo = async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).cuerpo!
+  const cuerpo = async () => (await api.webhooks.obtenerAviso(webhook, entrega)).cuerpo!
   return { api, webhook, receptor, guia, entrega, cuerpo }
 }
 

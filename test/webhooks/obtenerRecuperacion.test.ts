@@ -25,7 +25,7 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
       expect(await recuperada(api, webhook, recuperacion)).toMatchObject({
         estado: 'cancelada',
         eventos: 0,
-        entregas: 0,
+        avisos: 0,
         terminado_en: expect.any(String),
       })
     } finally {
@@ -36,7 +36,7 @@ describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
     receptor.responder = contestarCon(204)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
-    expect(await recuperada(api, webhook, otra)).toMatchObject({ estado: 'terminada', eventos: 1, entregas: 1 })
+    expect(await recuperada(api, webhook, otra)).toMatchObject({ estado: 'terminada', eventos: 1, avisos: 1 })
   })
 })
 
@@ -62,7 +62,7 @@ describe('a recovery', () => {
     await visibles(comercio.api, webhook, desde, total)
     expect(await comercio.api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: total,
-      entregas: total,
+      avisos: total,
       exacto: true,
     })
     const { recuperacion } = await comercio.api.webhooks.recuperar(webhook, { desde })
@@ -77,7 +77,7 @@ describe('a recovery', () => {
     expect(await recuperada(api, webhook, recuperacion)).toMatchObject({
       estado: 'terminada',
       eventos: total,
-      entregas: total,
+      avisos: total,
     })
     await hasta(async () => receptor.recibidos.length >= total)
     await entorno.quietud(comercio)

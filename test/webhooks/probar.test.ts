@@ -15,42 +15,42 @@ const sinWorkers = usarEntorno({}, () => ({ WORKERS: '0' }))
 describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   it('sends a test whatever the state, once, and counts no failure', async () => {
     const { comercio, api, webhook, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
-    const { datos: entrega, status } = await api.webhooks.probar(webhook).conRespuesta()
+    const { datos: aviso, status } = await api.webhooks.probar(webhook).conRespuesta()
     expect(status).toBe(202)
-    expect(entrega).toMatchObject({
+    expect(aviso).toMatchObject({
       webhook,
       tipo: 'webhook.prueba',
       guia: null,
       estado: 'pendiente',
       causa: 'prueba',
       intentos: 0,
-      proximo_intento_en: entrega.creado_en,
+      proximo_intento_en: aviso.creado_en,
     })
-    expect(await terminada(api, webhook, entrega.entrega)).toMatchObject({ estado: 'entregada', intentos: 1 })
+    expect(await terminada(api, webhook, aviso.aviso)).toMatchObject({ estado: 'entregado', intentos: 1 })
     expect(receptor.recibidos[0]!.json).toEqual({
-      id: entrega.evento,
+      id: aviso.evento,
       tipo: 'webhook.prueba',
-      creado_en: entrega.creado_en,
+      creado_en: aviso.creado_en,
       datos: { webhook: await api.webhooks.obtener(webhook) },
     })
 
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
-      estado: 'entregada',
+    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
+      estado: 'entregado',
     })
 
     // It may fail as often as it wants.
     receptor.responder = contestarCon(500)
     for (let n = 0; n < 5; n++) {
-      expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
-        estado: 'fallida',
+      expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
+        estado: 'fallido',
         intentos: 1,
         proximo_intento_en: null,
         ultimo_estado_http: 500,
       })
     }
     receptor.responder = contestarCon(410)
-    await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)
+    await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
     adelantar(6_000)
     await entorno.quietud(comercio)
@@ -61,8 +61,8 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     await terminada(api, webhook, entregaDe(webhook, guia))
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
     receptor.responder = contestarCon(204)
-    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
-      estado: 'entregada',
+    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).aviso)).toMatchObject({
+      estado: 'entregado',
     })
     // A test that goes well brings nothing back by itself.
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
@@ -89,7 +89,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     const pruebas = [await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]
     for (let vez = 0; vez < 10; vez++)
       expect([await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]).toEqual(pruebas)
-    expect(await reunirCodigos('entrega', api.webhooks.entregas(uno.webhook))).toEqual([pruebas[0]!.entrega])
+    expect(await reunirCodigos('aviso', api.webhooks.avisos(uno.webhook))).toEqual([pruebas[0]!.aviso])
   })
 
   it('is no delay in the metrics while it waits to be sent', async () => {

@@ -11,7 +11,7 @@ describe('what cannot be read', () => {
     const { cuerpo: prueba } = await entorno.pedir('POST', `/api/v1/webhooks/${webhook}/probar`, {
       llave: comercio.llave,
     })
-    await terminada(api, webhook, prueba.entrega)
+    await terminada(api, webhook, prueba.aviso)
     const pedir = async (metodo: string, ruta: string, crudo?: string) => {
       const { status, cuerpo } = await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, {
         llave: comercio.llave,
@@ -33,33 +33,33 @@ describe('what cannot be read', () => {
       ['GET', `/${webhook}`],
       ['DELETE', `/${webhook}`],
       ['POST', `/${webhook}/probar`],
-      ['GET', `/${webhook}/entregas`],
-      ['GET', `/${webhook}/entregas/${prueba.entrega}`],
-      ['POST', `/${webhook}/entregas/${prueba.entrega}/reenviar`],
+      ['GET', `/${webhook}/avisos`],
+      ['GET', `/${webhook}/avisos/${prueba.aviso}`],
+      ['POST', `/${webhook}/avisos/${prueba.aviso}/reenviar`],
       ['GET', `/${webhook}/recuperaciones/rec_000000000000`],
     ] as const) {
       expect(await pedir(metodo, `${ruta}?inventado=1`)).toBe('parametro_invalido')
     }
     for (const consulta of ['limite=0', 'limite=101', 'limite=x', 'limite=1&limite=2'])
-      for (const ruta of ['', `/${webhook}/entregas`]) await pedir('GET', `${ruta}?${consulta}`)
+      for (const ruta of ['', `/${webhook}/avisos`]) await pedir('GET', `${ruta}?${consulta}`)
     for (const consulta of ['creado_desde=ayer', 'creado_hasta=2026-02-30T00:00:00Z', 'tipo=', 'guia='])
-      await pedir('GET', `/${webhook}/entregas?${consulta}`)
+      await pedir('GET', `/${webhook}/avisos?${consulta}`)
     for (const estado of ['volando', 'constructor', '__proto__', "pendiente'"])
-      await pedir('GET', `/${webhook}/entregas?estado=${encodeURIComponent(estado)}`)
+      await pedir('GET', `/${webhook}/avisos?estado=${encodeURIComponent(estado)}`)
     for (const cursor of ['x', 'AQx5cJrQkM8b0mQ2cGf1nY3o'])
-      for (const ruta of ['', `/${webhook}/entregas`])
+      for (const ruta of ['', `/${webhook}/avisos`])
         expect(await pedir('GET', `${ruta}?cursor=${cursor}`)).toBe('cursor_invalido')
     expect(await api.webhooks.obtener(webhook)).toEqual(antes)
-    expect(await reunirCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([prueba.entrega])
+    expect(await reunirCodigos('aviso', api.webhooks.avisos(webhook))).toEqual([prueba.aviso])
   })
 })
 
 describe('what is unknown', () => {
   it('is 404 in every operation, and so is another merchant’s, another mode’s and what was deleted', async () => {
     const { api, webhook: propio } = await nuevo()
-    const { entrega: suya } = await api.webhooks.probar(propio)
+    const { aviso: suya } = await api.webhooks.probar(propio)
     const eliminado = await nuevo()
-    const { entrega: prueba } = await eliminado.api.webhooks.probar(eliminado.webhook)
+    const { aviso: prueba } = await eliminado.api.webhooks.probar(eliminado.webhook)
     const { recuperacion } = await eliminado.api.webhooks.recuperar(eliminado.webhook, {
       desde: new Date(Date.now() - 86_400_000).toISOString(),
     })
@@ -72,11 +72,11 @@ describe('what is unknown', () => {
       [eliminado.api, eliminado.webhook, prueba, recuperacion],
       [eliminado.api, propio, suya, recuperacion],
       [viva, eliminado.webhook, prueba, recuperacion],
-      [api, 'wh_000000000000', 'ent_000000000000_000000000000_1', 'rec_000000000000'],
+      [api, 'wh_000000000000', 'avi_000000000000_000000000000_1', 'rec_000000000000'],
       [api, 'ñ%00/../x', '¿?', '%'],
       [api, 'x'.repeat(64), 'x'.repeat(80), 'x'.repeat(64)],
     ]
-    for (const [suyo, webhook, entrega, recuperado] of casos) {
+    for (const [suyo, webhook, aviso, recuperado] of casos) {
       const pedidos: [string, () => PromiseLike<unknown>][] = [
         ['webhook_desconocido', () => suyo.webhooks.obtener(webhook)],
         ['webhook_desconocido', () => suyo.webhooks.cambiar(webhook, { descripcion: 'x' })],
@@ -85,7 +85,7 @@ describe('what is unknown', () => {
         ['webhook_desconocido', () => suyo.webhooks.eliminar(webhook)],
         ['webhook_desconocido', () => suyo.webhooks.rotarSecreto(webhook)],
         ['webhook_desconocido', () => suyo.webhooks.probar(webhook)],
-        ['webhook_desconocido', () => suyo.webhooks.entregas(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.avisos(webhook)],
         [
           'webhook_desconocido',
           () => suyo.webhooks.recuperar(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
@@ -94,8 +94,8 @@ describe('what is unknown', () => {
           'webhook_desconocido',
           () => suyo.webhooks.ensayarRecuperacion(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
         ],
-        ['entrega_de_webhook_desconocida', () => suyo.webhooks.obtenerEntrega(webhook, entrega)],
-        ['entrega_de_webhook_desconocida', () => suyo.webhooks.reenviar(webhook, entrega)],
+        ['aviso_desconocido', () => suyo.webhooks.obtenerAviso(webhook, aviso)],
+        ['aviso_desconocido', () => suyo.webhooks.reenviar(webhook, aviso)],
         ['recuperacion_desconocida', () => suyo.webhooks.obtenerRecuperacion(webhook, recuperado)],
       ]
       for (const [codigo, pedir] of pedidos) {
@@ -106,11 +106,9 @@ describe('what is unknown', () => {
     }
     // A delivery is its endpoint's alone.
     const vecino = await crear({ api }, nadie())
-    expect(await codigoDeFalla(api.webhooks.obtenerEntrega(vecino.webhook, suya))).toBe(
-      'entrega_de_webhook_desconocida',
-    )
-    expect(await codigoDeFalla(api.webhooks.reenviar(vecino.webhook, suya))).toBe('entrega_de_webhook_desconocida')
-    for (const torcida of [`${suya}1`, suya.toLowerCase(), `${suya} `, suya.replace('ent_', 'evt_')])
-      expect(await codigoDeFalla(api.webhooks.obtenerEntrega(propio, torcida))).toBe('entrega_de_webhook_desconocida')
+    expect(await codigoDeFalla(api.webhooks.obtenerAviso(vecino.webhook, suya))).toBe('aviso_desconocido')
+    expect(await codigoDeFalla(api.webhooks.reenviar(vecino.webhook, suya))).toBe('aviso_desconocido')
+    for (const torcida of [`${suya}1`, suya.toLowerCase(), `${suya} `, suya.replace('avi_', 'evt_')])
+      expect(await codigoDeFalla(api.webhooks.obtenerAviso(propio, torcida))).toBe('aviso_desconocido')
   })
 })

@@ -35,12 +35,12 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     await visibles(api, webhook, desde, 5)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: 5,
-      entregas: 5,
+      avisos: 5,
       exacto: true,
     })
     await entorno.quietud(comercio)
     expect(receptor.recibidos).toEqual([])
-    expect((await api.webhooks.entregas(webhook)).datos).toEqual([])
+    expect((await api.webhooks.avisos(webhook)).datos).toEqual([])
     const { datos: pedida, status, cabeceras } = await api.webhooks.recuperar(webhook, { desde }).conRespuesta()
     expect([status, cabeceras.get('location')]).toEqual([
       202,
@@ -54,33 +54,33 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       hasta: pedida.creado_en,
       todas: false,
       eventos: 0,
-      entregas: 0,
+      avisos: 0,
       terminado_en: null,
     })
     expect(await recuperada(api, webhook, pedida.recuperacion)).toMatchObject({
       estado: 'terminada',
       eventos: 5,
-      entregas: 5,
+      avisos: 5,
     })
     await hasta(async () => receptor.recibidos.length >= 5)
     expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual(guias.map((guia) => `evt_${guia}_1`).sort())
     const { datos } = await hasta(async () => {
-      const pagina = await api.webhooks.entregas(webhook, { estado: 'entregada' })
+      const pagina = await api.webhooks.avisos(webhook, { estado: 'entregado' })
       return pagina.datos.length === 5 && pagina
     })
     expect(datos.every(({ causa, intentos }) => causa === 'recuperacion' && intentos === 1)).toBe(true)
 
     // Once received, only with «todas».
-    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 5, entregas: 0 })
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 5, avisos: 0 })
     const nada = await api.webhooks.recuperar(webhook, { desde })
-    expect(await recuperada(api, webhook, nada.recuperacion)).toMatchObject({ eventos: 5, entregas: 0 })
+    expect(await recuperada(api, webhook, nada.recuperacion)).toMatchObject({ eventos: 5, avisos: 0 })
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({
       eventos: 5,
-      entregas: 5,
+      avisos: 5,
     })
     const todas = await api.webhooks.recuperar(webhook, { desde, todas: true })
     expect(todas.todas).toBe(true)
-    expect(await recuperada(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, entregas: 5 })
+    expect(await recuperada(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, avisos: 5 })
     await hasta(async () => receptor.recibidos.length >= 10)
     await entorno.quietud(comercio)
     expect(receptor.recibidos).toHaveLength(10)
@@ -97,7 +97,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     expect(await codigoDeFalla(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     // What would be sent can be asked all the same.
     await visibles(api, webhook, desde, 2)
-    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 2, entregas: 2 })
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 2, avisos: 2 })
     receptor.responder = contestarCon(500)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
     const { guia: espera } = await api.guias.crear(unaGuia())
@@ -105,17 +105,17 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     pasaUnInstante()
     receptor.responder = contestarCon(204)
     await visibles(api, webhook, desde, 3)
-    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, entregas: 2 })
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, avisos: 2 })
     const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
-    expect(await recuperada(api, webhook, recuperacion)).toMatchObject({ eventos: 3, entregas: 2 })
+    expect(await recuperada(api, webhook, recuperacion)).toMatchObject({ eventos: 3, avisos: 2 })
     expect(await terminada(api, webhook, entregaDe(webhook, fallida), 2)).toMatchObject({
-      estado: 'entregada',
+      estado: 'entregado',
       causa: 'recuperacion',
     })
     await hasta(
-      async () => (await api.webhooks.entregas(webhook, { guia: perdida, estado: 'entregada' })).datos.length === 1,
+      async () => (await api.webhooks.avisos(webhook, { guia: perdida, estado: 'entregado' })).datos.length === 1,
     )
-    expect(await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, espera))).toMatchObject({
+    expect(await api.webhooks.obtenerAviso(webhook, entregaDe(webhook, espera))).toMatchObject({
       causa: 'automatica',
     })
   })
@@ -163,7 +163,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       const suyo = await crear(comercio, receptor, { tipos })
       expect([tipos, await eventos(suyo.webhook, tA)]).toEqual([tipos, cuantos])
       const { recuperacion } = await api.webhooks.recuperar(suyo.webhook, { desde: tA })
-      expect(await recuperada(api, suyo.webhook, recuperacion)).toMatchObject({ eventos: cuantos, entregas: cuantos })
+      expect(await recuperada(api, suyo.webhook, recuperacion)).toMatchObject({ eventos: cuantos, avisos: cuantos })
       await hasta(async () => receptor.recibidos.length === cuantos)
     }
   })
@@ -194,7 +194,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     )
     const [primera, ...demas] = respuestas.toSorted((a) => (a.startsWith('rec_') ? -1 : 1))
     expect(demas).toEqual(Array.from({ length: 3 }, () => 'recuperacion_en_curso'))
-    expect(await recuperada(api, webhook, primera)).toMatchObject({ estado: 'terminada', eventos: 0, entregas: 0 })
+    expect(await recuperada(api, webhook, primera)).toMatchObject({ estado: 'terminada', eventos: 0, avisos: 0 })
     // When it is over there may be another.
     const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
     await recuperada(api, webhook, otra)

@@ -24,8 +24,8 @@ describe('a service that loses its lease in the middle of an exchange', COMPLETO
     await api.guias.crear(unaGuia())
     await hasta(async () => receptor.recibidos.length === 2)
     retenedor.soltar()
-    const entrega = await terminada(api, webhook, entregaDe(webhook, guia))
-    expect([entrega.estado, entrega.intentos, receptor.recibidos.length]).toEqual(['entregada', 1, 2])
+    const aviso = await terminada(api, webhook, entregaDe(webhook, guia))
+    expect([aviso.estado, aviso.intentos, receptor.recibidos.length]).toEqual(['entregado', 1, 2])
   })
 })
 

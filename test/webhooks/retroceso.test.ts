@@ -21,11 +21,11 @@ it('a clock that stepped back leaves histories in order, and nothing waits for i
   // What was put off by the clock ahead is due as soon as it would have been.
   receptor.responder = contestarCon(204)
   await hasta(async () => {
-    const { proximo_intento_en } = await api.webhooks.obtenerEntrega(webhook, clave)
+    const { proximo_intento_en } = await api.webhooks.obtenerAviso(webhook, clave)
     return ms(proximo_intento_en) < entorno.reloj().getTime() + 10_000
   })
   adelantar(10_000)
-  expect(await terminada(api, webhook, clave, 2)).toMatchObject({ estado: 'entregada' })
+  expect(await terminada(api, webhook, clave, 2)).toMatchObject({ estado: 'entregado' })
 
   // The guide goes on behind its last date, and its webhooks leave at once.
   await entorno.operar('POST', `/guias/${adelantada}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
@@ -54,5 +54,5 @@ it('a delivery attempted while the correction waits for the database keeps its d
     db: entorno.db.como('guias_trabajos'),
     reloj: () => lecturas.shift() ?? entorno.reloj(),
   })
-  expect(await api.webhooks.obtenerEntrega(webhook, clave)).toMatchObject({ intentos: 1, proximo_intento_en })
+  expect(await api.webhooks.obtenerAviso(webhook, clave)).toMatchObject({ intentos: 1, proximo_intento_en })
 })

@@ -22,8 +22,8 @@ const segunLaBiblioteca = (secreto: string, recibido: Recibido) => {
 
 describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
   const probar = async (api: Api, webhook: string, receptor: ReceptorDePrueba) => {
-    const { entrega, evento } = await api.webhooks.probar(webhook)
-    const { historial } = await terminada(api, webhook, entrega)
+    const { aviso, evento } = await api.webhooks.probar(webhook)
+    const { historial } = await terminada(api, webhook, aviso)
     const recibido = receptor.recibidos.find((uno) => uno.id === evento)!
     return { recibido, firmado_con: historial[0]!.firmado_con }
   }

@@ -45,7 +45,7 @@ describe('types and modes', () => {
       const esperados = eventos.filter(({ tipo }) => quiere(tipo)).map((evento) => evento.id)
       await hasta(async () => receptor.recibidos.length >= esperados.length)
       expect([tipos, receptor.recibidos.map((uno) => uno.id).sort()]).toEqual([tipos, esperados.sort()])
-      expect((await api.webhooks.entregas(webhook, { limite: 100 })).datos).toHaveLength(esperados.length)
+      expect((await api.webhooks.avisos(webhook, { limite: 100 })).datos).toHaveLength(esperados.length)
     }
   })
 
@@ -57,9 +57,9 @@ describe('types and modes', () => {
     const { guia: deVerdad } = await viva.guias.crear(unaGuia())
     const { guia: deMentira } = await api.guias.crear(unaGuia())
     await terminada(api, webhook, entregaDe(webhook, deMentira))
-    const suyas = (await viva.webhooks.entregas(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
-    expect(suyas.map(({ entrega }) => entrega)).toEqual([entregaDe(vivo.webhook, deVerdad)])
-    expect(await reunirCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([entregaDe(webhook, deMentira)])
+    const suyas = (await viva.webhooks.avisos(vivo.webhook)).datos.filter(({ tipo }) => tipo !== 'webhook.prueba')
+    expect(suyas.map(({ aviso }) => aviso)).toEqual([entregaDe(vivo.webhook, deVerdad)])
+    expect(await reunirCodigos('aviso', api.webhooks.avisos(webhook))).toEqual([entregaDe(webhook, deMentira)])
     expect(receptor.recibidos.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
     expect(await reunirCodigos('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
     expect(await reunirCodigos('webhook', api.webhooks.listar())).toEqual([webhook])
@@ -67,13 +67,13 @@ describe('types and modes', () => {
     await visibles(api, webhook, desde, 1)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
     expect(await codigoDeFalla(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
-    expect(await codigoDeFalla(api.webhooks.obtenerEntrega(vivo.webhook, entregaDe(vivo.webhook, deVerdad)))).toBe(
-      'entrega_de_webhook_desconocida',
+    expect(await codigoDeFalla(api.webhooks.obtenerAviso(vivo.webhook, entregaDe(vivo.webhook, deVerdad)))).toBe(
+      'aviso_desconocido',
     )
     // A cursor of one mode is none of the other's.
     await api.guias.crear(unaGuia())
-    const { cursor_siguiente } = await api.webhooks.entregas(webhook, { limite: 1 })
-    expect(await codigoDeFalla(viva.webhooks.entregas(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
+    const { cursor_siguiente } = await api.webhooks.avisos(webhook, { limite: 1 })
+    expect(await codigoDeFalla(viva.webhooks.avisos(vivo.webhook, { cursor: cursor_siguiente! }))).toBe(
       'cursor_invalido',
     )
     await viva.webhooks.eliminar(vivo.webhook)

@@ -16,8 +16,8 @@ async function pesado() {
   for (let i = 0; i < 20; i++)
     webhooks.push((await comercio.api.webhooks.crear({ url: `${receptor.url}/${i}` })).webhook)
   // A host that never took anything would be sent less.
-  const { entrega } = await comercio.api.webhooks.probar(webhooks[0]!)
-  await terminada(comercio.api, webhooks[0]!, entrega)
+  const { aviso } = await comercio.api.webhooks.probar(webhooks[0]!)
+  await terminada(comercio.api, webhooks[0]!, aviso)
   receptor.responder = retenedor.responder
   return { comercio, receptor, retenedor, webhooks }
 }
@@ -66,7 +66,7 @@ describe('an endpoint that moved', () => {
     await api.webhooks.cambiar(webhook, { url: nuevo.url })
     retenedor.soltar(410)
     await hasta(async () =>
-      (await api.webhooks.entregas(webhook)).datos[0]!.ultimo_estado_http === 410 ? true : undefined,
+      (await api.webhooks.avisos(webhook)).datos[0]!.ultimo_estado_http === 410 ? true : undefined,
     )
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', motivo: null, fallas: null })
     await api.guias.crear(unaGuia())
@@ -80,14 +80,14 @@ describe('a resend', () => {
     const receptor = await nuevoReceptor()
     const { webhook } = await api.webhooks.crear({ url: receptor.url })
     await api.guias.crear(unaGuia())
-    const { entrega } = await hasta(async () =>
-      (await api.webhooks.entregas(webhook, { estado: 'entregada' })).datos.find(() => true),
+    const { aviso } = await hasta(async () =>
+      (await api.webhooks.avisos(webhook, { estado: 'entregado' })).datos.find(() => true),
     )
-    for (let i = 0; i < 40; i++) await api.webhooks.reenviar(webhook, entrega)
+    for (let i = 0; i < 40; i++) await api.webhooks.reenviar(webhook, aviso)
     await hasta(async () =>
-      (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada' ? true : undefined,
+      (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado' ? true : undefined,
     )
-    const { historial, intentos } = await api.webhooks.obtenerEntrega(webhook, entrega)
+    const { historial, intentos } = await api.webhooks.obtenerAviso(webhook, aviso)
     expect(receptor.recibidos.length).toBeGreaterThan(1)
     // Every attempt that counts has a number of its own.
     const numeros = historial.filter(({ tardio }) => !tardio).map(({ numero }) => numero)

@@ -24,20 +24,20 @@ export type DatosParaCrear = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'
 let serie = 0
 export const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++serie}` })
 export const entregaDe = (webhook: string, guia: string, secuencia = 1) =>
-  `ent_${webhook.slice(3)}_${guia}_${secuencia}`
+  `avi_${webhook.slice(3)}_${guia}_${secuencia}`
 export const reunirCodigos = async <N extends string>(nombre: N, lista: AsyncIterable<Record<N, string>>) => {
   const leidos: string[] = []
   for await (const { [nombre]: codigo } of lista) leidos.push(codigo)
   return leidos
 }
-export const terminada = (api: Api, webhook: string, entrega: string, intentos = 1) =>
+export const terminada = (api: Api, webhook: string, aviso: string, intentos = 1) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
+    const leida = await api.webhooks.obtenerAviso(webhook, aviso)
     return leida.intentos >= intentos && leida.estado !== 'pendiente' && leida
   })
-export const trasIntentos = (api: Api, webhook: string, entrega: string, intentos: number) =>
+export const trasIntentos = (api: Api, webhook: string, aviso: string, intentos: number) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
+    const leida = await api.webhooks.obtenerAviso(webhook, aviso)
     return leida.intentos >= intentos && leida
   })
 export const fallaDeApi = (promesa: PromiseLike<unknown>) =>

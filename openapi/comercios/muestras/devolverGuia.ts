@@ -2,5 +2,5 @@ import { Guias } from '@guias/sdk'
 
 const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
-const { estado, resolucion } = await api.guias.devolver('7K3M9QX2A1B4', { razon: 'El cliente ya no lo quiere' })
-console.log(estado, resolucion?.estado) // en_devolucion aplicada
+const { estado, decision } = await api.guias.devolver('7K3M9QX2A1B4', { razon: 'El cliente ya no lo quiere' })
+console.log(estado, decision?.estado) // en_devolucion aplicada

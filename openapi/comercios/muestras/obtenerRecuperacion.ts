@@ -2,5 +2,5 @@ import { Guias } from '@guias/sdk'
 
 const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
-const { estado, entregas } = await api.webhooks.obtenerRecuperacion('wh_4T8WQ2ZK7NHB', 'rec_9W2KQ8WZ1MTA')
-console.log(estado, entregas)
+const { estado, avisos } = await api.webhooks.obtenerRecuperacion('wh_4T8WQ2ZK7NHB', 'rec_9W2KQ8WZ1MTA')
+console.log(estado, avisos)

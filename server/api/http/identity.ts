@@ -23,7 +23,7 @@ interface DePersona {
 export interface Identities {
   /** Merchant account of the key, read at most half a second ago, and the key's id. */
   llaveDeComercio: DePersona &
-    Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'evidencia' | 'intentos' | 'advertencias'>> & {
+    Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'evidencia' | 'politica_de_intentos' | 'advertencias'>> & {
       comercioId: string
       llave: string
       alcances: readonly Alcance[]

@@ -21,7 +21,7 @@ export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en,
   estricto,
   ritmos: presentarRitmos(ajustes),
   evidencia: presentarPolitica(ajustes),
-  intentos: presentarIntentos(ajustes),
+  politica_de_intentos: presentarIntentos(ajustes),
   creado_en: creado_en.toISOString(),
 })
 
@@ -93,14 +93,14 @@ export async function leerIntentos(db: Pick<Db, 'consultar'>, id: string): Promi
 interface AjustesPedidos {
   ritmos?: RitmosDeComercio
   evidencia?: PoliticaDeEvidenciaParaCambiar
-  intentos?: PoliticaDeIntentosParaCambiar
+  politica_de_intentos?: PoliticaDeIntentosParaCambiar
 }
 
 /** Converts the contract's fields of a merchant to columns. */
 export const columnasDe = <T extends AjustesPedidos>({
   ritmos,
   evidencia: { fotos_minimas, firma, documento } = {},
-  intentos: { maximos, dias_entre, dias_para_decidir, al_vencer, destinatario_decide } = {},
+  politica_de_intentos: { maximos, dias_entre, dias_para_decidir, al_vencer, destinatario_decide } = {},
   ...resto
 }: T) => ({
   ...resto,

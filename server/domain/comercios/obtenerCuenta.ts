@@ -17,7 +17,7 @@ export const obtenerCuenta: Handler<'obtenerCuenta'> = async ({ identidad }, { d
       estricto,
       ritmos,
       evidencia: await leerPolitica(db, comercioId),
-      intentos: await leerIntentos(db, comercioId),
+      politica_de_intentos: await leerIntentos(db, comercioId),
       advertencias: vence_en && vencePronto(vence_en, reloj()) ? [advertir(vence_en)] : [],
     },
   }

@@ -7,7 +7,7 @@ import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
 import { CAMPOS, CORREGIBLES, type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
 import type { Corregible } from '../guias/correcciones.ts'
-import { presentarResolucion, type ResolucionDeGuia } from '../resoluciones/resolucion.ts'
+import { type DecisionDeGuia, presentarDecision } from '../resoluciones/resolucion.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 import { FORMA_EN_SQL, FORMA_GUARDADA } from './forma.ts'
 
@@ -20,7 +20,7 @@ type DatosDeEvento = {
     | 'tardio'
     | 'repartidor'
     | 'campos'
-    | 'resolucion']: NonNullable<Evento[Dato]>
+    | 'decision']: NonNullable<Evento[Dato]>
 }
 
 /** Row of `evento`. Its columns have the contract's names. */
@@ -77,7 +77,7 @@ export const COLUMNAS_DE_EVENTO = withTexts(MOSTRADAS_DE_EVENTO)
  * no deliveries; its merchant can recover them later.
  * @param ahora SQL of the time when the writer read its clock; by default the events' own time
  */
-export const insertarEntregasDeWebhook = (e: string, ahora?: string) => `
+export const insertarAvisosDeWebhook = (e: string, ahora?: string) => `
   insert into webhook_entrega as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
     'pendiente', 'automatica', ${ahora ? venceLaEntrega(e, ahora) : `${e}.registrado_en`}, e.registrado_en
@@ -141,7 +141,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
     tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
     repartidor: fila.datos?.repartidor ?? null,
     campos: fila.datos?.campos ?? null,
-    resolucion: presentarResolucion(fila.datos?.resolucion ?? null),
+    decision: presentarDecision(fila.datos?.decision ?? null),
   }
 }
 
@@ -222,7 +222,7 @@ export interface PasoDeGuia {
   /** Corrected values of the guide; undefined if the event corrects nothing. */
   correccion?: CorreccionDeGuia
   /** Decision about the parcel after the event; undefined if the event does not change it. */
-  resolucion?: ResolucionDeGuia | undefined
+  resolucion?: DecisionDeGuia | undefined
   /** Values that the guide's columns had before the undone event; undefined unless this event undoes another one. */
   vuelta?: VueltaDeGuia
 }
@@ -327,7 +327,7 @@ const escribirPaso = ({
      from g where :enlace_corto_id::uuid is not null
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
-   ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
+   ), d as (${insertarAvisosDeWebhook('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`
 
 const PASO = statement<ParametrosDePaso, GuiaAvisada>('eventos.paso', escribirPaso({}))

@@ -2,7 +2,7 @@
 // stores the version that was current when it happened, and its body has only the members of that version.
 
 /** Members that a decision had in the first version of webhook bodies that contained decisions. */
-const DE_RESOLUCION = [
+const OF_DECISION = [
   ...['estado', 'opciones', 'fecha_desde', 'vence_en', 'accion', 'fecha', 'franja', 'franja.desde', 'franja.hasta'],
   'por',
 ]
@@ -21,8 +21,8 @@ export const DESDE: Readonly<Record<string, number>> = {
   'guia.recogida.direccion': 2,
   'guia.recogida.indicaciones': 2,
   'evento.campos': 3,
-  ...since(4, 'guia.resolucion', DE_RESOLUCION),
-  ...since(4, 'evento.resolucion', DE_RESOLUCION),
+  ...since(4, 'guia.decision', OF_DECISION),
+  ...since(4, 'evento.decision', OF_DECISION),
   'guia.metadatos': 4,
 }
 

@@ -3,12 +3,12 @@ import { type InJson, type RowOf, withTexts } from '../../data/db.ts'
 import type { guia } from '../../generado/contrato/prisma/client.ts'
 import type {
   CanalDeMensaje,
+  Decision,
   Estado,
   EstadoDeMensaje,
   Guia,
   Metadatos,
   Modo,
-  Resolucion,
 } from '../../generado/contrato/tipos/index.ts'
 import type { AdvertenciaGuardada } from './advertencias.ts'
 
@@ -57,7 +57,7 @@ export type FilaGuia = RowOf<
     ubicacion_estado: Guia['ubicacion']['estado']
     ubicacion_origen: Guia['ubicacion']['origen']
     ubicacion_extra: UbicacionExtra | null
-    resolucion: Resolucion | null
+    resolucion: Decision | null
     advertencias: readonly AdvertenciaGuardada[]
   }
 >

@@ -6,7 +6,7 @@ import type {
   Advertencia,
   CanalDeMensaje,
   Estado,
-  EstadoDeResolucion,
+  EstadoDeDecision,
   EstadoDeUbicacion,
   Guia,
   GuiaDeAviso,
@@ -21,7 +21,7 @@ import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import { esFinal } from '../estados/estados.ts'
-import { presentarResolucion } from '../resoluciones/resolucion.ts'
+import { presentarDecision } from '../resoluciones/resolucion.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida, type RecogidaGuardada } from './campos.ts'
 import { normalizarMetadatos, presentarMetadatos } from './metadatos.ts'
@@ -76,7 +76,7 @@ export function presentarGuardada(fila: FilaGuia | GuiaLeida): GuiaDeAviso {
     metadatos: presentarMetadatos(fila.metadatos),
     ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
-    resolucion: presentarResolucion(fila.resolucion),
+    decision: presentarDecision(fila.resolucion),
     advertencias: presentarAdvertencias(fila),
     secuencia: fila.secuencia,
     creado_en: iso(fila.creado_en),
@@ -260,7 +260,7 @@ export interface Filtros extends Pagination {
   /** E.164, as {@link readPhoneFilter} returns it. */
   telefono?: string
   ubicacion?: readonly EstadoDeUbicacion[]
-  resolucion?: readonly EstadoDeResolucion[]
+  decision?: readonly EstadoDeDecision[]
   metadatos?: Metadatos
   creado_desde?: string
   creado_hasta?: string
@@ -289,7 +289,7 @@ export function buscarPagina<Dato>(
     estado: sinRepetir(pedidos.estado),
     external_ref: pedidos.external_ref?.normalize('NFC'),
     ubicacion: sinRepetir(pedidos.ubicacion),
-    resolucion: sinRepetir(pedidos.resolucion),
+    decision: sinRepetir(pedidos.decision),
     metadatos: metadatos ? presentarMetadatos(metadatos) : undefined,
   }
   return paginate(
@@ -313,15 +313,15 @@ const sinRepetir = <T>(unos: readonly T[] | undefined) => unos && [...new Set(un
 const FILTROS_COMUNES = 1
 
 /** States of a decision that a partial index of guides covers (`guia_resolucion_idx`). */
-const ABIERTAS = ['pendiente', 'tomada'] as const satisfies readonly EstadoDeResolucion[]
-const estaAbierta = (estado: EstadoDeResolucion): estado is (typeof ABIERTAS)[number] =>
-  (ABIERTAS as readonly EstadoDeResolucion[]).includes(estado)
+const ABIERTAS = ['pendiente', 'tomada'] as const satisfies readonly EstadoDeDecision[]
+const estaAbierta = (estado: EstadoDeDecision): estado is (typeof ABIERTAS)[number] =>
+  (ABIERTAS as readonly EstadoDeDecision[]).includes(estado)
 
 /**
  * SQL condition that a decision is in one of these states. The states are literals, because the planner compares them
  * with the condition of the partial index.
  */
-const enResolucion = (estados: readonly EstadoDeResolucion[]) =>
+const enDecision = (estados: readonly EstadoDeDecision[]) =>
   `resolucion ->> 'estado' in (${ABIERTAS.filter((uno) => estados.includes(uno))
     .map((uno) => `'${uno}'`)
     .join(', ')})`
@@ -338,10 +338,10 @@ async function leer(
   cuantas: number,
 ): Promise<RowsUpTo<FilaDeLista>> {
   const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
-  const { ubicacion, resolucion, metadatos = {}, actualizado_desde } = filtros
+  const { ubicacion, decision, metadatos = {}, actualizado_desde } = filtros
   // Guides with open decisions have an index, unless the index by telephone is used. Other decision states are
   // filtered.
-  const abiertas = telefono === undefined && resolucion?.every(estaAbierta) ? resolucion : undefined
+  const abiertas = telefono === undefined && decision?.every(estaAbierta) ? decision : undefined
   const deTodos = comercioId === undefined
   const conIndice = filtrar({
     'comercio_id = :comercio_id': comercioId,
@@ -352,7 +352,7 @@ async function leer(
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
     'id < :antes_de': antesDe,
   })
-  if (abiertas) conIndice.condiciones.push(enResolucion(abiertas))
+  if (abiertas) conIndice.condiciones.push(enDecision(abiertas))
   // The order by telephone makes only the index by telephone usable. Otherwise PostgreSQL might read far into the index
   // of the merchant's guides when the telephone's guides are old.
   const orden = telefono === undefined ? 'id desc' : 'telefono desc, id desc'
@@ -364,7 +364,7 @@ async function leer(
   const sinIndice = filtrar({
     'modo = :modo': deTodos ? modo : undefined,
     'ubicacion_estado = any(:ubicacion::text[])': ubicacion,
-    "resolucion ->> 'estado' = any(:resolucion::text[])": abiertas ? undefined : resolucion,
+    "resolucion ->> 'estado' = any(:decision::text[])": abiertas ? undefined : decision,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
     ...Object.fromEntries(
       Object.values(metadatos).map((texto, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, texto]),

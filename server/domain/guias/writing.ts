@@ -7,7 +7,7 @@ import type { Log } from '../../platform/log.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import { inSpan } from '../../platform/tracing.ts'
-import { type EventoRecien, eventoDeCreacion, insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { type EventoRecien, eventoDeCreacion, insertarAvisosDeWebhook } from '../eventos/evento.ts'
 import { FORMA_EN_SQL } from '../eventos/forma.ts'
 import type { AdvertenciaGuardada } from './advertencias.ts'
 import { type DatosDeGuia, type FilaGuia, fotoEnSql, guiaNueva, NUEVOS, RECORDSET } from './campos.ts'
@@ -66,7 +66,7 @@ const insertar = (tareas: string, traza = 'null') => `with x as materialized (
      select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoEnSql('g', { intentos: '0', resolucion: 'null' })}, ${FORMA_EN_SQL},
        creado_en, creado_en, ${traza} from g
      returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
-   ), d as (${insertarEntregasDeWebhook('e')})${tareas}
+   ), d as (${insertarAvisosDeWebhook('e')})${tareas}
    select g.id, d.webhooks from g
    left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
 

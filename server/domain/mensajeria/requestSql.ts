@@ -1,5 +1,5 @@
 import type { TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
-import { insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { insertarAvisosDeWebhook } from '../eventos/evento.ts'
 import { FORMA_EN_SQL } from '../eventos/forma.ts'
 import { fotoEnSql } from '../guias/campos.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
@@ -23,7 +23,7 @@ export const venceEnlace = (m: string) =>
 const decisionAbierta = (g: string) => `(${g}.resolucion ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
      and m.vence_en > :ahora::timestamptz and not exists (select from evento v where v.comercio_id = m.comercio_id
        and v.modo = m.modo and v.guia_id = m.guia_id and v.secuencia > m.resolucion_secuencia
-       and v.tipo = 'guia.resolucion_pendiente'))`
+       and v.tipo = 'guia.decision_pendiente'))`
 
 /**
  * SQL condition that the message `m` is still needed. An acknowledgement (`acuse`) always is. A question about a
@@ -78,7 +78,7 @@ export const announceChange = (tipo: TipoDeEvento) => `e as (
      select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${fotoEnSql('g')},
        ${FORMA_EN_SQL}, actualizado_en, actualizado_en, :traza::text from g
      returning n.*
-   ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
+   ), d as (${insertarAvisosDeWebhook('e', ':ahora::timestamptz')})
    select * from d`
 
 /** SQL condition that the message `m` belongs to a guide of `p`. */

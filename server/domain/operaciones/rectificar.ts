@@ -1,5 +1,5 @@
 import { type Query, statement } from '../../data/db.ts'
-import type { Estado, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Estado } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
 import { esRectificable } from '../estados/estados.ts'
@@ -7,7 +7,7 @@ import { darPaso, deGuia, type FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { conGuiaTomada, type Escritor, type GuiaTomada } from '../guias/tomada.ts'
 import type { Handler } from '../operation.ts'
-import { esperaDecision, estaTomada, type ResolucionDeGuia } from '../resoluciones/resolucion.ts'
+import { type DecisionDeGuia, esperaDecision, estaTomada } from '../resoluciones/resolucion.ts'
 import { unaVezPorOperador } from './unaVez.ts'
 
 export const rectificarGuia: Handler<'rectificarGuia'> = (entrada, deps) => {
@@ -27,9 +27,9 @@ type Cambio = Pick<
 > & {
   /** Sequence of the event that this event undoes; null for other events. */
   rectifica: number | null
-  resolucion: Resolucion | null
+  resolucion: Decision | null
   /** Value of the guide's decision before the event. */
-  resolucion_anterior: Resolucion | null
+  resolucion_anterior: Decision | null
 }
 
 const CAMBIOS = statement<ReturnType<typeof deGuia>, Cambio>(
@@ -107,7 +107,7 @@ async function decisionSin(
   { resolucion: presente, comercio_id }: FilaGuia,
   { tipo, resolucion, resolucion_anterior: anterior }: Cambio,
   ahora: Date,
-): Promise<ResolucionDeGuia | undefined> {
+): Promise<DecisionDeGuia | undefined> {
   if (tipo === 'guia.intento_fallido')
     return esperaDecision(presente) || estaTomada(presente) ? superar(presente) : undefined
   if (anterior === null || sonIguales(resolucion, anterior) || !sonIguales(resolucion, presente)) return undefined
@@ -121,13 +121,13 @@ async function decisionSin(
   }
 }
 
-const superar = (resolucion: Resolucion): ResolucionDeGuia => ({
+const superar = (resolucion: Decision): DecisionDeGuia => ({
   valor: { ...resolucion, estado: 'superada' },
   vence: null,
 })
 
 /** Compares decisions as `jsonb` returns them, with their members in a fixed order. */
-const sonIguales = (una: Resolucion | null, otra: Resolucion | null) => JSON.stringify(una) === JSON.stringify(otra)
+const sonIguales = (una: Decision | null, otra: Decision | null) => JSON.stringify(una) === JSON.stringify(otra)
 
 function exigirPlazo(registrado_en: Date, ahora: Date): void {
   if (ahora.getTime() - registrado_en.getTime() <= PLAZO_DE_ENTREGA) return

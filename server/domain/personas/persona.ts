@@ -134,7 +134,7 @@ export const RECOGIDA_BORRADA_EN_SQL = `jsonb_build_object(${Object.keys(RECOGID
 /** SQL of the identifiers to which idempotency keys of the guides `v` point: codes of guides and ids of notes. */
 const IDENTIFICADORES = `select v.comercio_id, v.modo, v.guia as identificador from v
      union all select o.comercio_id, o.modo, o.id::text from nota o join v on ${de('o')}`
-/** SQL of the identifier in {@link IDENTIFICADORES} of a key `c`. A delivery's code (ent_…) contains the guide's. */
+/** SQL of the identifier in {@link IDENTIFICADORES} of a key `c`. A delivery's code (avi_…) contains the guide's. */
 const IDENTIFICADOR = `case when c.identificador like 'ent\\_%' then split_part(c.identificador, '_', 3) else c.identificador end`
 
 /** SQL condition: the idempotency key `c` belongs to the guide `v`. */

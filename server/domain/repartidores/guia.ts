@@ -3,11 +3,11 @@ import { askByKey } from '../../data/owners.ts'
 import { askAll } from '../../data/spread.ts'
 import type {
   AvanceDelDia,
+  Decision,
   Estado,
   Guia,
   GuiaAsignada,
   GuiaDeReparto,
-  Resolucion,
 } from '../../generado/contrato/tipos/index.ts'
 import { distanceBetween } from '../../platform/maps/point.ts'
 import { startOfDay } from '../../platform/time/day.ts'
@@ -125,14 +125,14 @@ const SIN_DESTINO = {
 }
 const SIN_LUGAR = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
 /** Nulls in place of the data that a courier needs to collect a parcel. */
-const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null, resolucion: null }
+const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null, decision: null }
 
 /**
  * Returns the decision that the courier should follow: one that was not carried out yet. While the parcel is on its
  * way, also returns the decision for which it left, because it names day and hours.
  */
-const porCumplir = ({ estado, resolucion }: Pick<Guia, 'estado' | 'resolucion'>): Resolucion | null =>
-  resolucion?.estado === 'tomada' || (resolucion?.estado === 'aplicada' && estado === 'en_ruta') ? resolucion : null
+const porCumplir = ({ estado, decision }: Pick<Guia, 'estado' | 'decision'>): Decision | null =>
+  decision?.estado === 'tomada' || (decision?.estado === 'aplicada' && estado === 'en_ruta') ? decision : null
 
 /**
  * Returns a guide as a courier may see it. The courier who has the parcel sees everything until the guide's final
@@ -162,7 +162,7 @@ export function presentarGuia(
     direccion: guia.direccion,
     indicaciones: guia.indicaciones,
     intentos: guia.intentos,
-    resolucion: porCumplir(guia),
+    decision: porCumplir(guia),
     ubicacion: { estado, lat, lng, maps_url, precision_m, referencia },
     distancia_m: distanceBetween(guia.recogida, guia.ubicacion),
     ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),

@@ -1,5 +1,5 @@
 import type { Db } from '../../data/db.ts'
-import type { Dia, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Dia } from '../../generado/contrato/tipos/index.ts'
 import { dayIn } from '../../platform/time/day.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
@@ -9,20 +9,20 @@ import type { FilaGuia } from '../guias/guia.ts'
 import { type DepsDePregunta, preguntar } from './preguntar.ts'
 import {
   abrir,
+  type DecisionDeGuia,
   motivoDe,
   PIDIO_OTRO_DIA,
-  type ResolucionDeGuia,
   tomarElDia,
   trasEstado,
   vuelveTras,
 } from './resolucion.ts'
 
 /** Returns the event that reports a decision. */
-export const pasoDeResolucion = (
-  tipo: 'guia.resolucion_pendiente' | 'guia.resolucion_tomada',
-  resolucion: ResolucionDeGuia,
+export const pasoDeDecision = (
+  tipo: 'guia.decision_pendiente' | 'guia.decision_tomada',
+  resolucion: DecisionDeGuia,
   comun: Pick<PasoDeGuia, 'ocurrido_en' | 'registrado_en' | 'autor' | 'descripcion'>,
-): PasoDeGuia => ({ ...comun, tipo, resolucion, datos: { resolucion: resolucion.valor } })
+): PasoDeGuia => ({ ...comun, tipo, resolucion, datos: { decision: resolucion.valor } })
 
 /**
  * Returns the event that begins a return that was decided. Its time is the time of registration, even after a late
@@ -30,7 +30,7 @@ export const pasoDeResolucion = (
  * applied.
  */
 export const pasoDeRegreso = (
-  tomada: Resolucion,
+  tomada: Decision,
   comun: Pick<PasoDeGuia, 'registrado_en' | 'autor' | 'repartidor'>,
 ): PasoDeGuia => ({
   ...comun,
@@ -68,11 +68,11 @@ export async function conConsecuencias(
   const abierta = abrir(politica, { intentos, ocurrido_en, registrado_en }, zona)
   const tomada = pedido === undefined ? undefined : tomarElDia(abierta.valor, pedido, dayIn(registrado_en, zona))
   if (tomada) {
-    const pendiente = pasoDeResolucion('guia.resolucion_pendiente', abierta, comun)
+    const pendiente = pasoDeDecision('guia.decision_pendiente', abierta, comun)
     const decidida = { ...comun, ocurrido_en: registrado_en, descripcion: PIDIO_OTRO_DIA }
-    return { ...paso, luego: [pendiente, pasoDeResolucion('guia.resolucion_tomada', tomada, decidida)] }
+    return { ...paso, luego: [pendiente, pasoDeDecision('guia.decision_tomada', tomada, decidida)] }
   }
   const descripcion = pedido === undefined ? null : `El destinatario pidió el ${pedido}, y ya no quedan intentos`
-  const pendiente = pasoDeResolucion('guia.resolucion_pendiente', abierta, { ...comun, descripcion })
+  const pendiente = pasoDeDecision('guia.decision_pendiente', abierta, { ...comun, descripcion })
   return { ...paso, luego: [{ ...pendiente, escribir: preguntar(deps, politica, guia, abierta, registrado_en) }] }
 }

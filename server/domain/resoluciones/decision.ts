@@ -1,10 +1,10 @@
 import type {
+  Decision,
   Dia,
   Estado,
   Franja,
   PoliticaDeIntentos,
   QuienResuelve,
-  Resolucion,
 } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { dayIn } from '../../platform/time/day.ts'
@@ -16,7 +16,7 @@ import { esFinal, siguientes } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { DepsDeTomada, Escritor, GuiaTomada } from '../guias/tomada.ts'
-import { pasoDeRegreso, pasoDeResolucion } from './consecuencias.ts'
+import { pasoDeDecision, pasoDeRegreso } from './consecuencias.ts'
 import {
   abrir,
   type Dias,
@@ -24,7 +24,7 @@ import {
   esperaDecision,
   estaTomada,
   fueraDePlazo,
-  presentarResolucion,
+  presentarDecision,
   tomar,
 } from './resolucion.ts'
 
@@ -71,7 +71,7 @@ export async function reintentarTomada(
   const presente = await cambiar()
   const resolucion = tomar(abierta, { accion: 'reintentar', por, fecha: dia, franja: franja ?? null })
   const comun = { ocurrido_en: ahora, registrado_en: ahora, autor, descripcion: descripcion ?? null }
-  return dar(escritor, presente, pasoDeResolucion('guia.resolucion_tomada', resolucion, comun))
+  return dar(escritor, presente, pasoDeDecision('guia.decision_tomada', resolucion, comun))
 }
 
 /** States in which no courier is on the way with the parcel, so that its return can begin at once. */
@@ -93,7 +93,7 @@ export async function devolverTomada(
   const ahora = escritor.reloj()
   const comun = { ocurrido_en: ahora, registrado_en: ahora, autor }
   const resolucion = tomar(tomada.resolucion, { accion: 'devolver', por })
-  const paso = pasoDeResolucion('guia.resolucion_tomada', resolucion, { ...comun, descripcion: descripcion ?? null })
+  const paso = pasoDeDecision('guia.decision_tomada', resolucion, { ...comun, descripcion: descripcion ?? null })
   const decidida = await dar(escritor, tomada, paso)
   return EN_REPOSO.includes(tomada.estado) ? dar(escritor, decidida, pasoDeRegreso(resolucion.valor, comun)) : decidida
 }
@@ -107,7 +107,7 @@ const dar = async ({ consultar, avisarTrabajo }: Escritor, guia: FilaGuia, paso:
  * opens one now.
  * @throws Problema 409 if no decision allows another attempt
  */
-function exigirReintentable(tomada: GuiaTomada, politica: PoliticaDeIntentos, zona: string): Resolucion {
+function exigirReintentable(tomada: GuiaTomada, politica: PoliticaDeIntentos, zona: string): Decision {
   exigirSinTomar(tomada)
   const { estado, resolucion, intentos, estado_en } = tomada
   const deAntes = estado === 'intento_fallido' && resolucion === null
@@ -148,7 +148,7 @@ export function exigirSinTomar({ estado, resolucion }: FilaGuia): void {
   const corregir =
     accion === 'reintentar' && admiteCorreccion(estado) ? 'Los datos de la entrega se corrigen con PATCH; l' : 'L'
   const mensaje = `${decision}. ${corregir}a decisión solo la cambia el servicio de mensajería.`
-  throw new Problema('decision_tomada', mensaje, { estado, resolucion: presentarResolucion(resolucion)! })
+  throw new Problema('decision_tomada', mensaje, { estado, decision: presentarDecision(resolucion)! })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Db, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
-import type { Dia, Motivo, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Dia, Motivo } from '../../generado/contrato/tipos/index.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayIn, isDay } from '../../platform/time/day.ts'
@@ -63,7 +63,7 @@ export interface DatosDeDecision {
   /** Days on which another attempt may be made; null if no attempt is left. */
   dias: { desde: Dia; hasta: Dia } | null
   /** Decision that was taken; null if none was. */
-  decidido: (Pick<Resolucion, 'accion' | 'por' | 'fecha' | 'franja'> & { eleccion: Eleccion | null }) | null
+  decidido: (Pick<Decision, 'accion' | 'por' | 'fecha' | 'franja'> & { eleccion: Eleccion | null }) | null
 }
 
 /** Result of a recipient's answer. */
@@ -101,10 +101,10 @@ const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
      (select e.motivo from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
        and e.secuencia = m.resolucion_secuencia - 1) as motivo,
      (select e.descripcion from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo
-       and e.guia_id = m.guia_id and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.resolucion_tomada'
+       and e.guia_id = m.guia_id and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.decision_tomada'
        order by e.secuencia desc limit 1) as pedido,
      exists (select from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
-       and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.resolucion_pendiente') as hay_otra
+       and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.decision_pendiente') as hay_otra
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero

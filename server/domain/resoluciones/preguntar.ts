@@ -3,7 +3,7 @@ import type { PoliticaDeIntentos } from '../../generado/contrato/tipos/index.ts'
 import type { Deps } from '../deps.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
-import type { ResolucionDeGuia } from './resolucion.ts'
+import type { DecisionDeGuia } from './resolucion.ts'
 
 /** Dependencies of the message that asks a recipient to decide. */
 export type DepsDePregunta = Pick<Deps, 'nuevoId' | 'canalDe'>
@@ -46,7 +46,7 @@ export function preguntar(
   { nuevoId, canalDe }: DepsDePregunta,
   { destinatario_decide }: PoliticaDeIntentos,
   { modo, telefono }: FilaGuia,
-  { valor }: ResolucionDeGuia,
+  { valor }: DecisionDeGuia,
   ahora: Date,
 ): ((consultar: Query, guia: FilaGuia) => Promise<void>) | undefined {
   if (!destinatario_decide || telefono === null || valor.vence_en === null) return undefined

@@ -1,6 +1,6 @@
 // Decision about a parcel after a failed attempt: which events open and close it. Pure functions.
 
-import type { Dia, Estado, Motivo, PoliticaDeIntentos, Resolucion } from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Dia, Estado, Motivo, PoliticaDeIntentos } from '../../generado/contrato/tipos/index.ts'
 import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { addDays, dayIn } from '../../platform/time/day.ts'
 import { esFinal } from '../estados/estados.ts'
@@ -9,7 +9,7 @@ import { esFinal } from '../estados/estados.ts'
  * Returns a stored decision with its members in a fixed order. `jsonb` has its own order, and webhook bodies must stay
  * identical.
  */
-export const presentarResolucion = (guardada: Resolucion | null): Resolucion | null =>
+export const presentarDecision = (guardada: Decision | null): Decision | null =>
   guardada && {
     estado: guardada.estado,
     opciones: guardada.opciones,
@@ -24,8 +24,8 @@ export const presentarResolucion = (guardada: Resolucion | null): Resolucion | n
 /**
  * New value of a guide's decision, and the time at which the merchant's policy decides; null if the policy never does.
  */
-export interface ResolucionDeGuia {
-  valor: Resolucion
+export interface DecisionDeGuia {
+  valor: Decision
   vence: Date | null
 }
 
@@ -41,7 +41,7 @@ export function abrir(
   { maximos, dias_entre, dias_para_decidir, al_vencer }: PoliticaDeIntentos,
   { intentos, ocurrido_en, registrado_en }: { intentos: number; ocurrido_en: Date; registrado_en: Date },
   zona: string,
-): ResolucionDeGuia {
+): DecisionDeGuia {
   const quedan = intentos < maximos
   const espera = quedan || al_vencer === 'esperar' ? dias_para_decidir * DIA : 0
   const vence = new Date(registrado_en.getTime() + espera)
@@ -61,16 +61,16 @@ export function abrir(
 }
 
 /** Decision for a return that is requested while no decision is open. */
-const SIN_PREGUNTA: Resolucion = {
+const SIN_PREGUNTA: Decision = {
   ...{ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null, vence_en: null },
   ...{ accion: null, fecha: null, franja: null, por: null },
 }
 
 /** Decision that was taken: the action, and who decided. */
-export type Decidido = Pick<Resolucion, 'accion' | 'por'> & Partial<Pick<Resolucion, 'fecha' | 'franja'>>
+export type Decidido = Pick<Decision, 'accion' | 'por'> & Partial<Pick<Decision, 'fecha' | 'franja'>>
 
 /** Returns the value of a decision after it was taken. */
-export const tomar = (abierta: Resolucion | null, decidido: Decidido): ResolucionDeGuia => ({
+export const tomar = (abierta: Decision | null, decidido: Decidido): DecisionDeGuia => ({
   valor: { ...(esperaDecision(abierta) ? abierta : SIN_PREGUNTA), ...decidido, estado: 'tomada' },
   vence: null,
 })
@@ -105,7 +105,7 @@ export const PIDIO_OTRO_DIA = 'El destinatario pidió otro día'
  * early becomes the first possible day, because reports may arrive late.
  * @throws Problema 422 if the day is too late
  */
-export function tomarElDia(abierta: Resolucion, pedido: Dia, hoy: Dia): ResolucionDeGuia | undefined {
+export function tomarElDia(abierta: Decision, pedido: Dia, hoy: Dia): DecisionDeGuia | undefined {
   const dias = diasDe(abierta.fecha_desde, hoy)
   if (pedido > dias.hasta) throw fueraDePlazo(dias)
   if (!abierta.opciones.includes('reintentar')) return undefined
@@ -114,14 +114,14 @@ export function tomarElDia(abierta: Resolucion, pedido: Dia, hoy: Dia): Resoluci
 }
 
 /** Returns true if the decision is open. */
-export const esperaDecision = (resolucion: Resolucion | null): resolucion is Resolucion =>
+export const esperaDecision = (resolucion: Decision | null): resolucion is Decision =>
   resolucion?.estado === 'pendiente'
 
 /** Returns true if the decision was taken, but is not carried out yet. */
-export const estaTomada = (resolucion: Resolucion | null): resolucion is Resolucion => resolucion?.estado === 'tomada'
+export const estaTomada = (resolucion: Decision | null): resolucion is Decision => resolucion?.estado === 'tomada'
 
 /** Action that each state carries out. */
-const LA_APLICA: Readonly<Partial<Record<Estado, Resolucion['accion']>>> = {
+const LA_APLICA: Readonly<Partial<Record<Estado, Decision['accion']>>> = {
   en_ruta: 'reintentar',
   en_devolucion: 'devolver',
 }
@@ -130,7 +130,7 @@ const LA_APLICA: Readonly<Partial<Record<Estado, Resolucion['accion']>>> = {
  * Returns the guide's decision after the guide enters a state; undefined if the decision stays as it is. A state that
  * carries out the decision marks it as applied. A final state that does not carry it out marks it as superseded.
  */
-export function trasEstado(resolucion: Resolucion | null, estado: Estado): ResolucionDeGuia | undefined {
+export function trasEstado(resolucion: Decision | null, estado: Estado): DecisionDeGuia | undefined {
   if (!esperaDecision(resolucion) && !estaTomada(resolucion)) return undefined
   const aplica = LA_APLICA[estado]
   // A courier who takes out a parcel that must return has not heard of the decision. The decision stays, and the return
@@ -145,11 +145,11 @@ export function trasEstado(resolucion: Resolucion | null, estado: Estado): Resol
 const NO_VUELVE: readonly Estado[] = ['en_devolucion', 'extraviado']
 
 /** Returns true if a decided return begins right after a scan with this state. */
-export const vuelveTras = (resolucion: Resolucion | null, estado: Estado): boolean =>
+export const vuelveTras = (resolucion: Decision | null, estado: Estado): boolean =>
   estaTomada(resolucion) && resolucion.accion === 'devolver' && !NO_VUELVE.includes(estado) && !esFinal(estado)
 
 /** Returns the reason (`motivo`) of the event that starts a return, by who decided the return. */
-export function motivoDe({ por, opciones }: Resolucion): Motivo {
+export function motivoDe({ por, opciones }: Decision): Motivo {
   if (por === 'destinatario') return 'destinatario_rechaza'
   if (por === 'politica') return opciones.includes('reintentar') ? 'sin_decision' : 'intentos_agotados'
   return por === 'comercio' ? 'a_pedido_del_comercio' : 'otro'

@@ -52,11 +52,11 @@ export function createDryRuns(db: Db, ms = () => performance.now()): DryRun {
       const { comercio_id: comercioId, modo, desde, hasta } = pedida
       const suya = db.como('guias_api', [comercioId])
       let posicion = await turno(() => findRange(suya, { comercioId, modo }, desde, hasta))
-      const suma = { eventos: 0, entregas: 0 }
+      const suma = { eventos: 0, avisos: 0 }
       for (let mirados = 0; mirados < MAXIMO && ms() < fin && !senal.aborted; mirados += PASO) {
         const [paso] = await turno(() => suya.consultar(ENSAYAR, { ...pedida, ...posicion }))
         suma.eventos += paso!.eventos
-        suma.entregas += paso!.entregas
+        suma.avisos += paso!.entregas
         if (paso!.mirados < PASO) return { ...suma, exacto: true }
         posicion = { ...posicion, ...paso!.ultimo }
       }

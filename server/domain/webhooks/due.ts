@@ -5,8 +5,8 @@ import {
   type ContenidoDeEntrega,
   contenidoDe,
   DE_CONTENIDO,
+  type FilaAvisoDeWebhook,
   type FilaDeContenido,
-  type FilaEntregaDeWebhook,
 } from './entrega.ts'
 import { LEASE_QUEUE } from './pumps.ts'
 import { FAILURES_TO_BRAKE, MAX_BRAKE } from './schedule.ts'
@@ -40,7 +40,7 @@ const DE_ENTREGA = [
 
 /** Due delivery of the `n`th requested endpoint, with the data of its body. */
 type Leida = FilaDeContenido & { n: number; x_creado_en: Date } & {
-  [C in (typeof DE_ENTREGA)[number] as `x_${C}`]: FilaEntregaDeWebhook[C]
+  [C in (typeof DE_ENTREGA)[number] as `x_${C}`]: FilaAvisoDeWebhook[C]
 }
 
 /**
@@ -97,7 +97,7 @@ function aContenido(
   { comercio_id, modo, webhook }: ClaveDeWebhook,
   fila: Leida,
 ): ContenidoDeEntrega | undefined {
-  const entrega: FilaEntregaDeWebhook = {
+  const entrega: FilaAvisoDeWebhook = {
     ...{ comercio_id, modo, webhook },
     guia_id: fila.x_guia_id,
     secuencia: fila.x_secuencia,

@@ -1,10 +1,10 @@
 import { type Db, type InJson, type RowOf, statement, withTexts } from '../../data/db.ts'
 import type { webhook_entrega } from '../../generado/contrato/prisma/client.ts'
 import type {
-  CausaDeEntregaDeWebhook,
-  EntregaDeWebhook,
+  AvisoDeWebhook,
+  CausaDeAvisoDeWebhook,
   ErrorDeIntentoDeWebhook,
-  EstadoDeEntregaDeWebhook,
+  EstadoDeAvisoDeWebhook,
   Modo,
   TipoDeEvento,
   TipoDeEventoPropio,
@@ -28,14 +28,24 @@ import { presentarGuardada } from '../guias/guia.ts'
 import type { ExchangeResult } from './response.ts'
 import type { AmbitoDeWebhooks, ClaveDeWebhook } from './webhook.ts'
 
+/** State of a delivery as its row stores it. */
+export type StoredState = 'pendiente' | 'entregada' | 'fallida'
+
+/** The contract's word for each stored state. */
+const STATES: Record<StoredState, EstadoDeAvisoDeWebhook> = {
+  pendiente: 'pendiente',
+  entregada: 'entregado',
+  fallida: 'fallido',
+}
+
 /** Row of `webhook_entrega`. */
-export type FilaEntregaDeWebhook = RowOf<
+export type FilaAvisoDeWebhook = RowOf<
   webhook_entrega,
   {
     modo: Modo
     tipo: TipoDeEvento | TipoDeEventoPropio
-    estado: EstadoDeEntregaDeWebhook
-    causa: CausaDeEntregaDeWebhook
+    estado: StoredState
+    causa: CausaDeAvisoDeWebhook
     ultimo_error: ErrorDeIntentoDeWebhook | 'webhook_deshabilitado' | null
     exito: Exito | null
     datos: { webhook: Webhook } | null
@@ -46,7 +56,7 @@ export type FilaEntregaDeWebhook = RowOf<
 export interface Exito extends Omit<ExchangeResult, 'error' | 'detalle' | 'retry_after'> {
   /** Id of the attempt; ids sort by start time. */
   id: string
-  causa: CausaDeEntregaDeWebhook
+  causa: CausaDeAvisoDeWebhook
   /** Start time of the attempt, as ISO 8601. */
   iniciado_en: string
   url: string
@@ -55,7 +65,7 @@ export interface Exito extends Omit<ExchangeResult, 'error' | 'detalle' | 'retry
 }
 
 /** Key of a delivery: an endpoint, and the event that goes to it. */
-export type Clave = ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'guia_id' | 'secuencia'>
+export type Clave = ClaveDeWebhook & Pick<FilaAvisoDeWebhook, 'guia_id' | 'secuencia'>
 
 /**
  * Due time of a delivery that is sent on request. It comes before all other due times, and the delivery is sent in any
@@ -66,11 +76,11 @@ export const YA = new Date(0)
 const PREFIJO = 'evt_'
 
 /**
- * Returns the public id of a delivery: ent_<endpoint>_<guide>_<sequence>. The endpoint and the event identify the
+ * Returns the public id of a delivery: avi_<endpoint>_<guide>_<sequence>. The endpoint and the event identify the
  * delivery, so they form its public id.
  */
-export const codigoDeEntrega = ({ webhook, evento }: Pick<FilaEntregaDeWebhook, 'webhook' | 'evento'>) =>
-  `ent_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
+export const codigoDeEntrega = ({ webhook, evento }: Pick<FilaAvisoDeWebhook, 'webhook' | 'evento'>) =>
+  `avi_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
 
 const MOSTRADAS = [
   ...([
@@ -87,7 +97,7 @@ const MOSTRADAS = [
   ...(['ultimo_error', 'creado_en', 'terminado_en'] as const),
 ] as const
 
-type EntregaMostrada = Pick<FilaEntregaDeWebhook, (typeof MOSTRADAS)[number]>
+type EntregaMostrada = Pick<FilaAvisoDeWebhook, (typeof MOSTRADAS)[number]>
 
 /** Columns of a delivery that the contract shows in a list, with timestamps as strings. */
 export type EntregaLeida = InJson<EntregaMostrada>
@@ -96,13 +106,13 @@ export type EntregaLeida = InJson<EntregaMostrada>
 export const COLUMNAS_DE_ENTREGA = withTexts(MOSTRADAS, 'e.')
 
 /** Returns a row of `webhook_entrega` in the contract's form. */
-export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida): EntregaDeWebhook => ({
-  entrega: codigoDeEntrega(fila),
+export const presentarAvisoDeWebhook = (fila: EntregaMostrada | EntregaLeida): AvisoDeWebhook => ({
+  aviso: codigoDeEntrega(fila),
   webhook: fila.webhook,
   evento: fila.evento,
   tipo: fila.tipo,
   guia: fila.secuencia === 0 ? null : (fila.evento.split('_')[1] ?? null),
-  estado: fila.estado,
+  estado: STATES[fila.estado],
   causa: fila.causa,
   intentos: fila.intentos,
   proximo_intento_en:
@@ -116,13 +126,13 @@ export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida):
   terminado_en: fila.terminado_en && iso(fila.terminado_en),
 })
 
-const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
+const FORMA = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
 
 /**
  * Finds the row of a public id. For an event of the endpoint itself (sequence 0), `guia_id` is the MD5 of the event's
  * id.
  */
-const BUSCAR = statement<ClaveDeWebhook & { guia: string; secuencia: number }, FilaEntregaDeWebhook>(
+const BUSCAR = statement<ClaveDeWebhook & { guia: string; secuencia: number }, FilaAvisoDeWebhook>(
   'webhookEntregas.buscar',
   `select e.* from webhook_entrega e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
    where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
@@ -131,20 +141,14 @@ const BUSCAR = statement<ClaveDeWebhook & { guia: string; secuencia: number }, F
 )
 
 /** Returns the delivery with this public id. @throws Problema 404 */
-export async function exigirEntregaDeWebhook(...cual: Parameters<typeof leerEntregaDeWebhook>) {
-  const fila = await leerEntregaDeWebhook(...cual)
-  if (!fila)
-    throw new Problema('entrega_de_webhook_desconocida', 'Ese webhook no tiene ninguna entrega con ese identificador.')
+export async function exigirAvisoDeWebhook(...cual: Parameters<typeof leerAvisoDeWebhook>) {
+  const fila = await leerAvisoDeWebhook(...cual)
+  if (!fila) throw new Problema('aviso_desconocido', 'Ese webhook no tiene ningún aviso con ese identificador.')
   return fila
 }
 
 /** Returns the delivery with this public id; undefined if it does not exist. */
-export async function leerEntregaDeWebhook(
-  db: Db,
-  { comercioId, modo }: AmbitoDeWebhooks,
-  webhook: string,
-  id: string,
-) {
+export async function leerAvisoDeWebhook(db: Db, { comercioId, modo }: AmbitoDeWebhooks, webhook: string, id: string) {
   const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
   const [fila] =
     guia === undefined || webhook !== `wh_${codigo}`
@@ -162,8 +166,8 @@ export const codigoDeFiltro = (texto: string | undefined) =>
  * event of the endpoint itself.
  */
 export type ContenidoDeEntrega =
-  | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento }
-  | { entrega: FilaEntregaDeWebhook & { datos: { webhook: Webhook } } }
+  | { entrega: FilaAvisoDeWebhook; guia: FilaGuia; evento: FilaEvento }
+  | { entrega: FilaAvisoDeWebhook & { datos: { webhook: Webhook } } }
 
 /** Returns the deliveries of an event that was just committed, with the data of their bodies. */
 export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): ContenidoDeEntrega[] =>
@@ -223,7 +227,7 @@ type DepsDeContenido = Pick<Deps, 'secretos' | 'log'>
 /** Returns the data of a delivery's body; undefined if its guide or its event no longer exists. */
 export function contenidoDe(
   deps: DepsDeContenido,
-  entrega: FilaEntregaDeWebhook,
+  entrega: FilaAvisoDeWebhook,
   fila: FilaDeContenido,
 ): ContenidoDeEntrega | undefined {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
@@ -234,7 +238,7 @@ export function contenidoDe(
 }
 
 /** Returns the guide as it was before later corrections. */
-function guiaDe({ secretos, log }: DepsDeContenido, { guia_id, evento }: FilaEntregaDeWebhook, fila: FilaDeContenido) {
+function guiaDe({ secretos, log }: DepsDeContenido, { guia_id, evento }: FilaAvisoDeWebhook, fila: FilaDeContenido) {
   const guia = fila as unknown as FilaGuia
   if (!fila.correcciones) return guia
   try {
@@ -257,7 +261,7 @@ const CARGAR = statement<Omit<Clave, 'webhook'>, FilaDeContenido>(
 /** Reads the data of a delivery's body; undefined if its guide or its event no longer exists. */
 export async function cargarContenido(
   { db, ...deps }: Pick<Deps, 'db'> & DepsDeContenido,
-  entrega: FilaEntregaDeWebhook,
+  entrega: FilaAvisoDeWebhook,
 ): Promise<ContenidoDeEntrega | undefined> {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
   const { comercio_id, modo, guia_id, secuencia } = entrega

@@ -1,6 +1,6 @@
 import { Buckets } from '../../api/limits/buckets.ts'
 import { Counter } from '../../api/limits/count.ts'
-import type { FilaEntregaDeWebhook } from './entrega.ts'
+import type { FilaAvisoDeWebhook } from './entrega.ts'
 import type { Receptor } from './receptor.ts'
 import { seComprueba } from './webhook.ts'
 
@@ -118,7 +118,7 @@ const anfitrionDe = ({ protocol, hostname, host }: URL) => (protocol === 'http:'
  * Returns the properties of a request for {@link Hosts}. Returns undefined if the endpoint's address is not
  * allowed; then no request is sent.
  */
-export function hostSendOf(receptor: Receptor, entrega: Pick<FilaEntregaDeWebhook, 'causa'>): HostSend | undefined {
+export function hostSendOf(receptor: Receptor, entrega: Pick<FilaAvisoDeWebhook, 'causa'>): HostSend | undefined {
   const { comercio_id, direccion, modo, comprobado_en } = receptor
   if (!direccion) return undefined
   const comprobado = seComprueba(modo) && comprobado_en !== null

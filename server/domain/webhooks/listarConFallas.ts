@@ -2,7 +2,7 @@ import { statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { Modo, WebhookConFallas } from '../../generado/contrato/tipos/index.ts'
 import type { Handler } from '../operation.ts'
-import type { FilaEntregaDeWebhook } from './entrega.ts'
+import type { FilaAvisoDeWebhook } from './entrega.ts'
 import type { FilaWebhook } from './webhook.ts'
 
 /** Maximum endpoints listed. */
@@ -19,7 +19,7 @@ type FilaConFallas = Pick<
   comercio: string
   nombre: string
   pendientes: number
-  error: FilaEntregaDeWebhook['ultimo_error']
+  error: FilaAvisoDeWebhook['ultimo_error']
   status: number | null
 }
 

@@ -2,13 +2,7 @@ import { inTransaction, type Query, statement } from '../../data/db.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
 import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import {
-  codigoDeEntrega,
-  type FilaEntregaDeWebhook,
-  leerEntregaDeWebhook,
-  presentarEntregaDeWebhook,
-  YA,
-} from './entrega.ts'
+import { codigoDeEntrega, type FilaAvisoDeWebhook, leerAvisoDeWebhook, presentarAvisoDeWebhook, YA } from './entrega.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
@@ -18,10 +12,10 @@ import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook 
  */
 const ENVIAR = statement<
   ClaveDeWebhook &
-    Pick<FilaEntregaDeWebhook, 'evento' | 'tipo' | 'causa' | 'proximo_en' | 'creado_en'> & {
+    Pick<FilaAvisoDeWebhook, 'evento' | 'tipo' | 'causa' | 'proximo_en' | 'creado_en'> & {
       datos: { webhook: Webhook }
     },
-  FilaEntregaDeWebhook
+  FilaAvisoDeWebhook
 >(
   'webhookEntregas.enviarPropia',
   `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
@@ -30,14 +24,14 @@ const ENVIAR = statement<
 )
 
 /** Finds a test of the endpoint that was not sent yet. A repeated request gets this test. */
-const PENDIENTE = statement<ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
+const PENDIENTE = statement<ClaveDeWebhook & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
   'webhookEntregas.pruebaPendiente',
   `select * from webhook_entrega where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado = 'pendiente' and proximo_en = :proximo_en and causa = 'prueba' limit 1`,
 )
 
 /** Creates a test delivery, which is sent now and only once. Returns the previous test if that was not sent yet. */
-export async function enviarPrueba(consultar: Query, fila: FilaWebhook, ahora: Date): Promise<FilaEntregaDeWebhook> {
+export async function enviarPrueba(consultar: Query, fila: FilaWebhook, ahora: Date): Promise<FilaAvisoDeWebhook> {
   const { comercio_id, modo, webhook } = fila
   const suyo = { comercio_id, modo, webhook, proximo_en: YA }
   const [pendiente] = await consultar(PENDIENTE, suyo)
@@ -70,7 +64,7 @@ export const probarWebhook: Handler<'probarWebhook'> = async (entrada, deps) => 
       avisarTrabajo()
       return entrega
     },
-    releer: (entrega) => leerEntregaDeWebhook(db, identidad, path.webhook, entrega),
+    releer: (entrega) => leerAvisoDeWebhook(db, identidad, path.webhook, entrega),
   })
-  return { status: 202, headers, body: presentarEntregaDeWebhook(hecho) }
+  return { status: 202, headers, body: presentarAvisoDeWebhook(hecho) }
 }

@@ -31,7 +31,7 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
   hasta: fila.hasta.toISOString(),
   todas: fila.todas,
   eventos: fila.eventos,
-  entregas: fila.entregas,
+  avisos: fila.entregas,
   creado_en: fila.creado_en.toISOString(),
   terminado_en: fila.terminado_en?.toISOString() ?? null,
 })

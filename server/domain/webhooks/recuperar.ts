@@ -23,16 +23,16 @@ const CREAR = statement<
 )
 
 type Partes = Pick<Deps, 'db' | 'reloj' | 'avisarTrabajo' | 'ajustes' | 'bitacora'>
-type Entrada = Parameters<Handler<'recuperarEntregasDeWebhook'>>[0]
+type Entrada = Parameters<Handler<'recuperarAvisosDeWebhook'>>[0]
 
-export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (entrada, deps) => {
+export const recuperarAvisosDeWebhook: Handler<'recuperarAvisosDeWebhook'> = async (entrada, deps) => {
   const { path, body, identidad } = entrada
   // A dry run changes nothing, so it needs no idempotency key.
   if (body.ensayo) {
     const pedida = await leerPedida(entrada, deps, deps.reloj())
     return { status: 200, body: await deps.ensayar(pedida, entrada.alAbandonar()) }
   }
-  const { hecho, headers } = await unaVez(deps, 'recuperarEntregasDeWebhook', entrada, {
+  const { hecho, headers } = await unaVez(deps, 'recuperarAvisosDeWebhook', entrada, {
     hacer: (recordar) => empezar(entrada, deps, recordar),
     releer: (recuperacion) => leerRecuperacion(deps.db, identidad, path.webhook, recuperacion),
   })
@@ -69,7 +69,7 @@ async function empezar(entrada: Entrada, deps: Partes, recordar: Recordar): Prom
       consultar,
       { identidad, idSolicitud, red },
       {
-        accion: 'recuperarEntregasDeWebhook',
+        accion: 'recuperarAvisosDeWebhook',
         sobre: ['webhook', path.webhook],
         despues: { recuperacion, desde, hasta, todas },
       },

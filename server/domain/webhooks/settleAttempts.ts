@@ -3,7 +3,7 @@ import { askByPart } from '../../data/spread.ts'
 import type { Webhook } from '../../generado/contrato/tipos/index.ts'
 import type { Log } from '../../platform/log.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
-import type { FilaEntregaDeWebhook } from './entrega.ts'
+import type { FilaAvisoDeWebhook } from './entrega.ts'
 import { newOwnEventId } from './ownEvent.ts'
 import type { ExchangeResult } from './response.ts'
 import {
@@ -21,7 +21,7 @@ import { type ClaveDeWebhook, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWe
 export interface AttemptResult {
   /** Id of the attempt; ids sort by start time. */
   id: string
-  entrega: FilaEntregaDeWebhook
+  entrega: FilaAvisoDeWebhook
   url: string
   /** Versions of the secrets that signed the request. */
   secretos: number[]

@@ -89,9 +89,9 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     says: 'Decide que se haga otro intento. El repartidor lo ve enseguida.',
     scope: 'operar',
     done: 'Se decidió otro intento.',
-    offered: ({ resolucion }) => esperaDecision(resolucion) && resolucion.opciones.includes('reintentar'),
-    fields: ({ resolucion }, draw) =>
-      html`${draw.input('fecha', 'Qué día', { type: 'date', value: resolucion?.fecha_desde, hint: 'Si lo deja vacío, el primero que se pueda.' })}${reason(draw)}`,
+    offered: ({ decision }) => esperaDecision(decision) && decision.opciones.includes('reintentar'),
+    fields: ({ decision }, draw) =>
+      html`${draw.input('fecha', 'Qué día', { type: 'date', value: decision?.fecha_desde, hint: 'Si lo deja vacío, el primero que se pueda.' })}${reason(draw)}`,
     operation: 'reintentarGuiaPorOperador',
     path,
     body: (values) => ({ razon: values.razon, fecha: some(values.fecha), ...numbered(values) }),
@@ -204,7 +204,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     scope: 'operar',
     done: 'Se decidió la devolución.',
     danger: true,
-    offered: ({ estado, resolucion }) => siguientes(estado).includes('en_devolucion') && !estaTomada(resolucion),
+    offered: ({ estado, decision }) => siguientes(estado).includes('en_devolucion') && !estaTomada(decision),
     fields: (_guia, draw) => reason(draw),
     operation: 'devolverGuiaPorOperador',
     path,

@@ -77,7 +77,7 @@ ${
 
 /** Explains the guide's state and what it waits for; false if there is nothing to explain. */
 function whyPart(
-  { estado, ubicacion, resolucion, intentos, eventos }: GuiaDeOperacionConEventos,
+  { estado, ubicacion, decision, intentos, eventos }: GuiaDeOperacionConEventos,
   reloj: Clock,
   hoy: string,
 ): Html | false {
@@ -85,12 +85,12 @@ function whyPart(
   const motivo = last?.motivo ? capitalized(DESCRIPCIONES_DE_MOTIVO[last.motivo]) : undefined
   const waits = [
     ubicacion.estado !== 'confirmada' && WAITS_FOR_PLACE[ubicacion.estado],
-    resolucion?.estado === 'pendiente' &&
-      `Se espera una decisión${resolucion.vence_en ? ` hasta el ${reloj.corta(resolucion.vence_en)}` : ''}.`,
-    resolucion?.estado === 'tomada' &&
-      (resolucion.accion === 'devolver'
+    decision?.estado === 'pendiente' &&
+      `Se espera una decisión${decision.vence_en ? ` hasta el ${reloj.corta(decision.vence_en)}` : ''}.`,
+    decision?.estado === 'tomada' &&
+      (decision.accion === 'devolver'
         ? 'Se decidió devolverlo.'
-        : `Se decidió llevarlo otra vez${resolucion.fecha ? ` ${sayDay(resolucion.fecha, hoy)}` : ''}.`),
+        : `Se decidió llevarlo otra vez${decision.fecha ? ` ${sayDay(decision.fecha, hoy)}` : ''}.`),
   ].filter((uno): uno is string => typeof uno === 'string')
   if (!motivo && waits.length === 0) return false
   return notice(

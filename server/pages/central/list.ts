@@ -180,7 +180,7 @@ function row(guia: GuiaDeOperacion, { comercio, raiz, since, detail }: RowOption
 const BEFORE_ROUTE: readonly Estado[] = ['aceptado', 'recolectado', 'en_bodega', 'en_transito', 'intento_fallido']
 
 /** Returns what a guide waits for from a person; undefined if it waits for none. */
-function needs({ estado, ubicacion, resolucion }: GuiaDeOperacion): string | undefined {
-  if (resolucion?.estado === 'pendiente') return 'Espera una decisión'
+function needs({ estado, ubicacion, decision }: GuiaDeOperacion): string | undefined {
+  if (decision?.estado === 'pendiente') return 'Espera una decisión'
   return ubicacion.estado !== 'confirmada' && BEFORE_ROUTE.includes(estado) ? 'Sin lugar' : undefined
 }

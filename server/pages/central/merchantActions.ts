@@ -165,25 +165,25 @@ export const MERCHANT_ACTIONS: Actions<Shop, Field> = {
     text: 'Qué se hace tras un intento',
     icon: icons.CalendarDays,
     says: 'Vale para los intentos que fallen desde ahora.',
-    fields: ({ intentos }, draw) =>
-      html`${draw.input('maximos', 'Intentos antes de devolver', { type: 'number', value: intentos.maximos, required: true })}${draw.input('dias_entre', 'Días entre dos intentos, por lo menos', { type: 'number', value: intentos.dias_entre, required: true })}${draw.input('dias_para_decidir', 'Días que se espera una decisión', { type: 'number', value: intentos.dias_para_decidir, required: true })}${draw.select(
+    fields: ({ politica_de_intentos: policy }, draw) =>
+      html`${draw.input('maximos', 'Intentos antes de devolver', { type: 'number', value: policy.maximos, required: true })}${draw.input('dias_entre', 'Días entre dos intentos, por lo menos', { type: 'number', value: policy.dias_entre, required: true })}${draw.input('dias_para_decidir', 'Días que se espera una decisión', { type: 'number', value: policy.dias_para_decidir, required: true })}${draw.select(
         'al_vencer',
         'Si nadie decide a tiempo',
         [
           ['devolver', 'Se devuelve el paquete'],
           ['esperar', 'Se espera, y se puede decidir después'],
         ],
-        { value: intentos.al_vencer },
+        { value: policy.al_vencer },
       )}${draw.boxes('destinatario_decide', 'Quién decide', [
         {
           name: 'destinatario_decide',
           text: 'También quien recibe',
           detail: 'Se le manda un mensaje con un enlace.',
-          checked: intentos.destinatario_decide,
+          checked: policy.destinatario_decide,
         },
       ])}`,
     body: ({ maximos, dias_entre, dias_para_decidir, al_vencer, destinatario_decide }) => ({
-      intentos: {
+      politica_de_intentos: {
         maximos: whole(maximos),
         dias_entre: whole(dias_entre),
         dias_para_decidir: whole(dias_para_decidir),

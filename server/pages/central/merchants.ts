@@ -146,7 +146,7 @@ const DOCUMENTOS = {
 } as const
 
 /** Describes the settings of a merchant in words. */
-function settings({ pais, estricto, ritmos, evidencia, intentos }: Comercio, since: string): Html {
+function settings({ pais, estricto, ritmos, evidencia, politica_de_intentos: policy }: Comercio, since: string): Html {
   const { fotos_minimas, firma, documento } = evidencia
   const days = (count: number) => `${count} ${count === 1 ? 'día' : 'días'}`
   return facts([
@@ -159,7 +159,7 @@ function settings({ pais, estricto, ritmos, evidencia, intentos }: Comercio, sin
     ],
     [
       'Tras un intento',
-      `Hasta ${intentos.maximos}, con ${days(intentos.dias_entre)} entre ellos. Se espera ${days(intentos.dias_para_decidir)}, y sin decisión ${intentos.al_vencer === 'devolver' ? 'se devuelve' : 'se sigue esperando'}.${intentos.destinatario_decide ? ' También decide quien recibe.' : ''}`,
+      `Hasta ${policy.maximos}, con ${days(policy.dias_entre)} entre ellos. Se espera ${days(policy.dias_para_decidir)}, y sin decisión ${policy.al_vencer === 'devolver' ? 'se devuelve' : 'se sigue esperando'}.${policy.destinatario_decide ? ' También decide quien recibe.' : ''}`,
     ],
     ['Desde', since],
   ])

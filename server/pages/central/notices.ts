@@ -79,7 +79,7 @@ const MAX_PENDIENTES = 1_000
 
 const waiting = ({ pendientes }: WebhookConFallas): string => {
   const more = pendientes >= MAX_PENDIENTES ? ' o más' : ''
-  return `${pendientes}${more} ${pendientes === 1 ? 'entrega' : 'entregas'}`
+  return `${pendientes}${more} ${pendientes === 1 ? 'aviso' : 'avisos'}`
 }
 
 /** Describes the last fault in words. For an answer, the HTTP status is enough. */

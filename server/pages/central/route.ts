@@ -147,7 +147,7 @@ async function showToday(call: CallOperation, { req }: PageRequest, office: Offi
     call(req, 'obtenerJornada'),
     call(req, 'listarGuiasDetenidas'),
     call(req, 'listarWebhooksConFallas'),
-    list({ resolucion: 'pendiente' }),
+    list({ decision: 'pendiente' }),
     list({ ubicacion: 'vencida' }),
     list({ ubicacion: 'fallida' }),
   ])

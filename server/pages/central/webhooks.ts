@@ -3,9 +3,9 @@ import type { Request } from 'express'
 import type { CallOperation } from '../../api/contract/calls.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type {
+  AvisoDeWebhook,
+  AvisoDeWebhookConIntentos,
   Comercio,
-  EntregaDeWebhook,
-  EntregaDeWebhookConIntentos,
   IntentoDeWebhook,
   Webhook,
 } from '../../generado/contrato/tipos/index.ts'
@@ -44,8 +44,8 @@ const WHY_DISABLED: Readonly<Record<string, string>> = {
 }
 const DELIVERY_STATES: Readonly<Record<string, string>> = {
   pendiente: 'Por salir',
-  entregada: 'Llegó',
-  fallida: 'Falló',
+  entregado: 'Llegó',
+  fallido: 'Falló',
 }
 const FAULTS: Readonly<Record<string, string>> = {
   http: 'contestó otra cosa que 2xx',
@@ -62,7 +62,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 /** Describes the error of a delivery's last attempt in words. */
 export const faultWords = (error: string): string => FAULTS[error] ?? error
 
-interface Delivery extends EntregaDeWebhook {
+interface Delivery extends AvisoDeWebhook {
   comercio: string
 }
 
@@ -76,8 +76,8 @@ export const DELIVERY_ACTIONS: Actions<Delivery, never> = {
     done: 'Va a salir otra vez.',
     offered: () => true,
     fields: () => html``,
-    operation: 'reenviarEntregaDeComercio',
-    path: ({ comercio, webhook, entrega }) => ({ comercio, webhook, entrega }),
+    operation: 'reenviarAvisoDeComercio',
+    path: ({ comercio, webhook, aviso }) => ({ comercio, webhook, aviso }),
     body: ({ idempotencia }) => ({ idempotencia }),
   },
 }
@@ -147,7 +147,7 @@ async function showDeliveries(
   const [estado, cursor] = [textOf(req.query.estado), textOf(req.query.cursor)]
   const query = { ...(estado && { estado }), ...(cursor && { cursor }), limite: '25' }
   const path = { comercio: comercio.comercio, webhook: webhook.webhook }
-  const read = await orProblem(call(req, 'listarEntregasDeComercio', { path, query }))
+  const read = await orProblem(call(req, 'listarAvisosDeComercio', { path, query }))
   const here = `central/comercios/${comercio.comercio}/webhooks/${webhook.webhook}`
   const refused = read instanceof Problema
   return {
@@ -169,14 +169,14 @@ ${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`$
 }
 
 /** Describes the last answer of the merchant's server in words. */
-const answerOf = ({ ultimo_estado_http, ultimo_error }: EntregaDeWebhook): string =>
+const answerOf = ({ ultimo_estado_http, ultimo_error }: AvisoDeWebhook): string =>
   [ultimo_estado_http, ultimo_error && faultWords(ultimo_error)].filter((one) => one !== null).join(', ')
 
-function deliveryTable({ raiz, clock }: Office, here: string, entregas: readonly EntregaDeWebhook[]): Html {
+function deliveryTable({ raiz, clock }: Office, here: string, entregas: readonly AvisoDeWebhook[]): Html {
   if (entregas.length === 0)
     return emptyState(icons.Inbox, html`<h2>No hay ninguno</h2>`, 'Los terminados se guardan 90 días.')
   const rows = entregas.map((one) => [
-    html`<a href="${raiz}${here}/${one.entrega}">${one.tipo}</a>`,
+    html`<a href="${raiz}${here}/${one.aviso}">${one.tipo}</a>`,
     html`${one.guia !== null && html`<a class="codigo junto" href="${raiz}central/guias/${one.guia}">${inGroups(one.guia)}</a>`}`,
     html`${DELIVERY_STATES[one.estado] ?? one.estado}${one.proximo_intento_en !== null && html`<br><span class="suave">Próximo: ${clock.corta(one.proximo_intento_en)}</span>`}`,
     html`${one.intentos} ${one.intentos === 1 ? 'intento' : 'intentos'}`,
@@ -194,8 +194,8 @@ async function showDelivery(
   webhook: Webhook,
   code: string,
 ): Promise<Sheet | undefined> {
-  const path = { comercio: comercio.comercio, webhook: webhook.webhook, entrega: code }
-  const read = await orProblem(call(req, 'obtenerEntregaDeComercio', { path }))
+  const path = { comercio: comercio.comercio, webhook: webhook.webhook, aviso: code }
+  const read = await orProblem(call(req, 'obtenerAvisoDeComercio', { path }))
   if (read instanceof Problema) return undefined
   const thing = { ...read.body, comercio: comercio.comercio }
   const here = `central/comercios/${path.comercio}/webhooks/${path.webhook}/${code}`
@@ -225,7 +225,7 @@ ${actionForms(DELIVERY_ACTIONS, { thing, scopes: office.scopes, key: randomUUID(
   }
 }
 
-const deliveryFacts = ({ raiz, clock }: Office, one: EntregaDeWebhookConIntentos): Html =>
+const deliveryFacts = ({ raiz, clock }: Office, one: AvisoDeWebhookConIntentos): Html =>
   facts([
     ['Guía', one.guia && html`<a class="codigo" href="${raiz}central/guias/${one.guia}">${inGroups(one.guia)}</a>`],
     ['Identificador', html`<span class="largo">${one.evento}</span>`],

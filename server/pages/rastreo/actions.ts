@@ -58,9 +58,9 @@ const OTHER_PLACE: Item = {
 }
 
 /** Ways to decide after a failed attempt, while no decision was taken. */
-function decision({ comercio, resolucion, preguntado, zona, ahora }: EnvioMostrado): readonly Item[] {
-  if (resolucion?.estado !== 'pendiente') return []
-  const { vence_en, opciones } = resolucion
+function decision({ comercio, decision, preguntado, zona, ahora }: EnvioMostrado): readonly Item[] {
+  if (decision?.estado !== 'pendiente') return []
+  const { vence_en, opciones } = decision
   const reloj = createClock(zona)
   const hasta =
     vence_en !== null &&

@@ -5,11 +5,11 @@ import { zonaDe } from '../../domain/catalogo/zona.ts'
 import type { Deps } from '../../domain/deps.ts'
 import { ENLACE_VIVO } from '../../domain/guias/guia.ts'
 import type {
+  Decision,
   Estado,
   EstadoDeUbicacion,
   Modo,
   Motivo,
-  Resolucion,
   TipoDeEvento,
 } from '../../generado/contrato/tipos/index.ts'
 
@@ -30,7 +30,7 @@ export interface EnvioMostrado {
   lugarSuyo: boolean
   intentos: number
   /** Latest decision after a failed attempt; null if there was none. */
-  resolucion: Pick<Resolucion, 'estado' | 'accion' | 'fecha' | 'franja' | 'opciones' | 'vence_en'> | null
+  decision: Pick<Decision, 'estado' | 'accion' | 'fecha' | 'franja' | 'opciones' | 'vence_en'> | null
   /** True if the recipient has a message with a link to the decision. The link of a former telephone opens nothing. */
   preguntado: boolean
   /** Time at which the data was read. */
@@ -57,14 +57,14 @@ const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
      g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' and exists (
        select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
          and m.tipo = 'solicitud_ubicacion' and ${ENLACE_VIVO}) as "lugarSuyo", g.intentos,
-     g.resolucion - '{por,fecha_desde}'::text[] as resolucion,
+     g.resolucion - '{por,fecha_desde}'::text[] as decision,
      exists (select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
        and m.tipo = 'solicitud_decision' and m.estado in ('enviado', 'entregado', 'leido')
        and m.vence_en = (g.resolucion ->> 'vence_en')::timestamptz and ${ENLACE_VIVO}) as preguntado,
      coalesce((
        select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
          select tipo, ocurrido_en, motivo, secuencia from evento
-         where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio', 'guia.resolucion_pendiente')
+         where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio', 'guia.decision_pendiente')
          order by secuencia desc limit ${EVENTOS + 1}) e), '[]') as eventos
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id

@@ -38,10 +38,10 @@ export function whenItComes(envio: EnvioMostrado): Html | false {
 }
 
 /** Describes the decision about the parcel, if it is still valid. */
-export function decidedDay({ estado, resolucion, zona, ahora }: EnvioMostrado): Html | false {
-  if (!resolucion || !['tomada', 'aplicada'].includes(resolucion.estado)) return false
-  const { accion, fecha, franja } = resolucion
-  const tomada = resolucion.estado === 'tomada'
+export function decidedDay({ estado, decision, zona, ahora }: EnvioMostrado): Html | false {
+  if (!decision || !['tomada', 'aplicada'].includes(decision.estado)) return false
+  const { accion, fecha, franja } = decision
+  const tomada = decision.estado === 'tomada'
   if (accion === 'devolver') return tomada && html`Se decidió que <b>vuelva a la tienda</b>.`
   const hoy = createClock(zona).dia(ahora.toISOString())
   if (fecha === null || fecha < hoy) return false

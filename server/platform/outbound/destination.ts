@@ -1,4 +1,4 @@
-import { lookup, Resolver as Resolucion } from 'node:dns/promises'
+import { Resolver as Decision, lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -37,7 +37,7 @@ export class ForbiddenDestination extends Error {
 const LARGO_MAXIMO = 2048
 /** Time limit of each of the two DNS attempts, in milliseconds. */
 const PLAZO_DNS = 2_500
-const consultas = new Resolucion({ timeout: PLAZO_DNS, tries: 2 })
+const consultas = new Decision({ timeout: PLAZO_DNS, tries: 2 })
 
 /**
  * Resolves a name by DNS queries, without the system's `getaddrinfo`. That function blocks one of the few threads of

@@ -35,7 +35,7 @@ import {
 } from './telefono.ts'
 
 /** Events of a failed attempt, which opens a decision. */
-const INTENTO = ['intento_fallido', 'resolucion_pendiente']
+const INTENTO = ['intento_fallido', 'decision_pendiente']
 
 usarTelefono()
 
@@ -150,7 +150,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       'recolectado',
       'en_ruta',
       'intento_fallido',
-      'resolucion_pendiente',
+      'decision_pendiente',
       'en_ruta',
       'entregado',
     ])
@@ -338,7 +338,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       await enviarYa()
       return (await tiposDeEventos(guia)).length === 6
     })
-    expect((await tiposDeEventos(guia)).slice(-3)).toEqual(['intento_fallido', 'resolucion_pendiente', 'en_ruta'])
+    expect((await tiposDeEventos(guia)).slice(-3)).toEqual(['intento_fallido', 'decision_pendiente', 'en_ruta'])
   })
 
   it('does not wait for a time that the phone’s clock was set back from', async () => {

@@ -40,8 +40,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     ]
     await registrarComoOperador(porReintentar, { estado: 'intento_fallido', motivo: 'sin_respuesta' })
     await api.guias.devolver(porDevolver, { razon: 'No lo quiere' })
-    const { resolucion } = await api.guias.reintentar(porReintentar, { franja: { desde: '14:00', hasta: '18:00' } })
-    const cuando = `Otro intento el ${resolucion!.fecha!.split('-').reverse().join('/')}, de 14:00 a 18:00`
+    const { decision } = await api.guias.reintentar(porReintentar, { franja: { desde: '14:00', hasta: '18:00' } })
+    const cuando = `Otro intento el ${decision!.fecha!.split('-').reverse().join('/')}, de 14:00 a 18:00`
     const conEtiqueta = (await api.guias.crear(unaGuia())).guia
     await (await fetch((await api.guias.etiqueta(conEtiqueta)).url)).arrayBuffer()
     await registrarComoOperador(conEtiqueta, { estado: 'recolectado', repartidor })
@@ -147,7 +147,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await hasta(async () => (await tiposDeEventos(guia)).includes('nota'))
     expect((await eventosDe(guia)).slice(-3)).toMatchObject([
       { tipo: 'guia.intento_fallido', motivo: 'otro', descripcion: 'Hay un perro bravo' },
-      { tipo: 'guia.resolucion_pendiente' },
+      { tipo: 'guia.decision_pendiente' },
       { tipo: 'guia.nota', descripcion: 'Que llamen antes' },
     ])
     // The place was known, because it had been allowed.
@@ -238,7 +238,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await hasta(async () => (await tiposDeEventos(guia)).includes('intento_fallido'))
     expect((await eventosDe(guia)).slice(-2)).toMatchObject([
       { tipo: 'guia.intento_fallido', motivo: 'destinatario_ausente' },
-      { tipo: 'guia.resolucion_pendiente' },
+      { tipo: 'guia.decision_pendiente' },
     ])
   })
 })

@@ -39,7 +39,7 @@ async function anteElIntento() {
   await pagina.getByLabel('Pidió otro día').check()
   return guia
 }
-const decisionDe = async (guia: string) => (await comercioDelTelefono.api.guias.obtener(guia)).resolucion
+const decisionDe = async (guia: string) => (await comercioDelTelefono.api.guias.obtener(guia)).decision
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('asks which day the recipient wants, also without coverage, and the merchant gets the decision', async () => {

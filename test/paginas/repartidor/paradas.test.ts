@@ -30,10 +30,10 @@ usarTelefono()
 describe('the order of the stops', () => {
   const HOY = '2026-11-25'
   const en = (nombre: string, lat: number | null, lng: number | null, mas: object = {}) => ({
-    ...{ nombre, final: false, datos: { resolucion: null }, rumbo: { lugar: { lat, lng, maps_url: null } } },
+    ...{ nombre, final: false, datos: { decision: null }, rumbo: { lugar: { lat, lng, maps_url: null } } },
     ...mas,
   })
-  const paraEl = (fecha: string | null) => ({ datos: { resolucion: { fecha } } })
+  const paraEl = (fecha: string | null) => ({ datos: { decision: { fecha } } })
   const ordenar = async (filas: object[], desde: object | null) => {
     // Its types are those of a browser, which this project's tests do not have.
     const { enOrdenDeParadas } = await import(new URL('server/pages/repartidor/browser/paradas.ts', ROOT).href)
@@ -62,7 +62,7 @@ describe('the order of the stops', () => {
       en('terminada', 14.6, -90.5, { final: true }),
       en('mañana', 14.6, -90.5, paraEl('2026-11-26')),
       en('intentada', 14.6, -90.5, { estado: 'intento_fallido' }),
-      en('ya no se entrega', 14.6, -90.5, { estado: 'en_ruta', datos: { resolucion: { accion: 'devolver' } } }),
+      en('ya no se entrega', 14.6, -90.5, { estado: 'en_ruta', datos: { decision: { accion: 'devolver' } } }),
       en('otra vez hoy', 14.68, -90.5, { estado: 'intento_fallido', ...paraEl(HOY) }),
       en('sin lugar', null, null),
       en('sin datos', null, null, { datos: null, rumbo: null }),

@@ -13,7 +13,7 @@ describe('guias cancelar', () => {
     const sin = await guias(['cancelar', guia])
     expect([sin.codigo, sin.salida, sin.errores]).toEqual([2, '', expect.stringContaining('repita la orden con --si')])
     expect(await estado(guia)).toBe('aceptado')
-    const con = await guias(['cancelar', guia.toLowerCase(), '--si', '--descripcion', 'Desistió'])
+    const con = await guias(['cancelar', guia.toLowerCase(), '--si', '--razon', 'Desistió'])
     expect(con).toEqual({ codigo: 0, salida: `${guia}  cancelado\n`, errores: '' })
     const { eventos } = await cli.comercio.api.guias.obtener(guia)
     expect(eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.cancelado', descripcion: 'Desistió' })

@@ -23,7 +23,7 @@ const [BASH, ZSH, FISH] = ['bash', 'zsh', 'fish'].map((shell) => {
 /** What is typed, and the words that must be offered; the last word is what there is of it before TAB. */
 const CASOS: [linea: string, palabras: string[]][] = [
   ['guias lis', ['listar']],
-  ['guias webhooks e', ['entregas', 'eliminar']],
+  ['guias webhooks e', ['eliminar']],
   ['guias webhooks crear https://x.gt --sec', ['--secreto-en']],
   ['guias listar --creado-', ['--creado-desde', '--creado-hasta']],
   ['guias listar --estado en_', ['en_bodega', 'en_transito', 'en_ruta', 'en_devolucion']],
@@ -33,7 +33,7 @@ const CASOS: [linea: string, palabras: string[]][] = [
     ['ubicacion.*', 'ubicacion.solicitada', 'ubicacion.confirmada', 'ubicacion.vencida', 'ubicacion.fallida'],
   ],
   ['guias disparar guia.intento', ['guia.intento_fallido']],
-  ['guias webhooks entregas wh_1 --estado p', ['pendiente']],
+  ['guias webhooks avisos wh_1 --estado p', ['pendiente']],
   ['guias completar z', ['zsh']],
 ]
 const ordenadas = (palabras: string[]) => [...palabras].sort()

@@ -22,7 +22,7 @@ describe('guias reintentar', () => {
       ...[0, '', expect.stringMatching(new RegExp(`^${guia}  intento_fallido, reintentar \\d{4}-\\d{2}-\\d{2}\n$`))],
     ])
     expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
-      ...{ telefono: '+50259871234', resolucion: { estado: 'tomada', franja: { desde: '14:00', hasta: '18:00' } } },
+      ...{ telefono: '+50259871234', decision: { estado: 'tomada', franja: { desde: '14:00', hasta: '18:00' } } },
     })
     expect((await guias(['ver', guia])).salida).toMatch(
       /Decisión +tomada por comercio, reintentar, [\d-]+, de 14:00 a 18:00/,
@@ -59,9 +59,9 @@ describe('guias listar', () => {
   it('writes the state of the decision as CSV', async () => {
     const guia = await fallida()
     await cli.comercio.api.guias.reintentar(guia)
-    const { salida } = await guias(['listar', '--csv', '--resolucion', 'tomada', '--limite', '1'])
+    const { salida } = await guias(['listar', '--csv', '--decision', 'tomada', '--limite', '1'])
     const [cabecera = '', fila = ''] = salida.split('\r\n')
     expect(fila.split(',')[0]).toBe(guia)
-    expect(fila.split(',')[cabecera.split(',').indexOf('resolucion')]).toBe('tomada')
+    expect(fila.split(',')[cabecera.split(',').indexOf('decision')]).toBe('tomada')
   })
 })

@@ -35,11 +35,11 @@ describe('guias disparar', () => {
     const { api } = cli.comercio
     const { guia } = await api.guias.crear(unaGuia())
     await guias(['disparar', 'intento_fallido', '--guia', guia])
-    const { fecha_desde } = (await api.guias.obtener(guia)).resolucion!
+    const { fecha_desde } = (await api.guias.obtener(guia)).decision!
     const opciones = ['--guia', guia, '--vecino', 'Rosa Caal', '--fecha', fecha_desde!]
     expect((await guias(['disparar', 'decision.vecino', ...opciones])).errores).toBe('')
     expect(await api.guias.obtener(guia)).toMatchObject({
-      ...{ indicaciones: 'Dejar con un vecino: Rosa Caal', resolucion: { fecha: fecha_desde, por: 'destinatario' } },
+      ...{ indicaciones: 'Dejar con un vecino: Rosa Caal', decision: { fecha: fecha_desde, por: 'destinatario' } },
     })
     const otra = await guias(['disparar', 'decision.rechazo', '--guia', guia])
     expect([otra.codigo, otra.errores]).toEqual([1, expect.stringContaining('ya decidió')])

@@ -71,9 +71,9 @@ describe('guias escuchar', () => {
     // Only what came after it began, in order.
     expect(avisos('/local').map(({ tipo, datos }) => [tipo, datos.guia.guia, datos.guia.estado])).toEqual([
       ...['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'].map((estado) => [`guia.${estado}`, guia, estado]),
-      ['guia.resolucion_pendiente', guia, 'intento_fallido'],
+      ['guia.decision_pendiente', guia, 'intento_fallido'],
     ])
-    const ultimo = (ruta: string) => avisos(ruta).find(({ tipo }) => tipo === 'guia.resolucion_pendiente')
+    const ultimo = (ruta: string) => avisos(ruta).find(({ tipo }) => tipo === 'guia.decision_pendiente')
     expect(ultimo('/local')).toEqual(ultimo('/real'))
     const [una] = llegadas.filter(({ ruta }) => ruta === '/local')
     expect(await verificarWebhook(una!.cuerpo, una!.cabeceras, SECRETO)).toMatchObject({

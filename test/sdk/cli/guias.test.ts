@@ -22,7 +22,7 @@ describe('guias', () => {
     const deWebhooks = await guias(['webhooks', '--help'])
     const suyas = ordenesEn(deWebhooks.salida).map((orden) => `webhooks ${orden}`)
     expect(suyas).toEqual(
-      ['listar', 'ver', 'crear', 'cambiar', 'probar', 'pausar', 'reanudar', 'rotar-secreto', 'entregas', 'reenviar']
+      ['listar', 'ver', 'crear', 'cambiar', 'probar', 'pausar', 'reanudar', 'rotar-secreto', 'avisos', 'reenviar']
         .concat('recuperar', 'eliminar')
         .map((orden) => `webhooks ${orden}`),
     )

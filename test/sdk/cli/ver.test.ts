@@ -29,7 +29,7 @@ describe('guias ver', () => {
       expect(lineas).toContain(dicha)
     expect(salida).toMatch(/^ {2}Revise {8}municipio: «Vila Nueva».*¿Villa Nueva\?$/m)
     expect(salida).toMatch(/^Historial\n {2}\S+ \S+ UTC-6 {2}guia\.aceptado {15}Guía aceptada\n/m)
-    expect(salida).toMatch(/guia\.intento_fallido {6}.* \(sin_pago\)\n.*guia\.resolucion_pendiente {2}.*\n$/)
+    expect(salida).toMatch(/guia\.intento_fallido {4}.* \(sin_pago\)\n.*guia\.decision_pendiente {2}.*\n$/)
   })
 
   it('shows the contact of the pickup and the decision, within 80 columns', async () => {

@@ -75,7 +75,7 @@ describe('guias webhooks', () => {
     const { webhook, secreto } = await nuevo()
     expect(await guias(['webhooks', 'probar', webhook])).toEqual({
       codigo: 0,
-      salida: expect.stringMatching(/^ent_\w+ {2}204 en [\d.]+ ms\n$/),
+      salida: expect.stringMatching(/^avi_\w+ {2}204 en [\d.]+ ms\n$/),
       errores: '',
     })
     const { cuerpo, cabeceras } = llegadas.at(-1)!
@@ -84,7 +84,7 @@ describe('guias webhooks', () => {
     const mala = await guias(['webhooks', 'probar', webhook])
     expect([mala.codigo, mala.salida]).toEqual([
       1,
-      expect.stringMatching(/^ent_\w+ {2}500 en [\d.]+ ms: El receptor respondió 500/),
+      expect.stringMatching(/^avi_\w+ {2}500 en [\d.]+ ms: El receptor respondió 500/),
     ])
     status = 204
   })
@@ -93,25 +93,23 @@ describe('guias webhooks', () => {
     const { webhook } = await nuevo('--tipos', 'guia.*')
     const { guia } = await cli.comercio.api.guias.crear(unaGuia())
     const [una] = await hasta(async () => {
-      const { datos } = await cli.comercio.api.webhooks.entregas(webhook, { estado: 'entregada' })
+      const { datos } = await cli.comercio.api.webhooks.avisos(webhook, { estado: 'entregado' })
       return datos.length > 0 && datos
     })
-    const entrega = una!.entrega
-    const lista = await guias(['webhooks', 'entregas', webhook, '--guia', guia])
+    const aviso = una!.aviso
+    const lista = await guias(['webhooks', 'avisos', webhook, '--guia', guia])
     expect([lista.codigo, lista.salida]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`\\n${entrega} {2}entregada {2}204 +guia\\.aceptado +\\S+ \\S+ UTC\\S*\\n$`)),
+      expect.stringMatching(new RegExp(`\\n${aviso} {2}entregado {2}204 +guia\\.aceptado +\\S+ \\S+ UTC\\S*\\n$`)),
     ])
-    expect((await guias(['webhooks', 'entregas', webhook, '--estado', 'fallida'])).errores).toMatch(
-      /^No hay entregas así/,
-    )
-    const sola = await guias(['webhooks', 'entregas', webhook, entrega])
+    expect((await guias(['webhooks', 'avisos', webhook, '--estado', 'fallido'])).errores).toMatch(/^No hay avisos así/)
+    const sola = await guias(['webhooks', 'avisos', webhook, aviso])
     expect(sola.salida).toMatch(
-      new RegExp(`^${entrega} {2}entregada {2}guia\\.aceptado\\n {2}1 {2}\\S+ \\S+ UTC\\S* {2}204 en .*\\n\\n\\{"id"`),
+      new RegExp(`^${aviso} {2}entregado {2}guia\\.aceptado\\n {2}1 {2}\\S+ \\S+ UTC\\S* {2}204 en .*\\n\\n\\{"id"`),
     )
     const veces = () => llegadas.filter(({ cabeceras }) => cabeceras['webhook-id'] === una!.evento).length
     const antes = veces()
-    expect(await guias(['webhooks', 'reenviar', webhook, entrega])).toMatchObject({
+    expect(await guias(['webhooks', 'reenviar', webhook, aviso])).toMatchObject({
       codigo: 0,
       salida: expect.stringMatching(/ {2}204 en /),
     })
@@ -123,17 +121,17 @@ describe('guias webhooks', () => {
       ...{ numero, iniciado_en: `2026-11-21T14:0${numero}:00Z`, estado_http: status, error: null, detalle: null },
       latencia: { total_ms: 7 },
     })
-    const entrega = { webhook: 'wh_1', entrega: 'ent_1', evento: 'evt_1' }
+    const aviso = { webhook: 'wh_1', aviso: 'avi_1', evento: 'evt_1' }
     let lecturas = 0
     const servicio = await servir((req, res) => {
-      if (req.method === 'POST') return void res.writeHead(202).end(JSON.stringify(entrega))
+      if (req.method === 'POST') return void res.writeHead(202).end(JSON.stringify(aviso))
       // Known before it is sent again, and still so when it is first asked afterwards.
       const historial = ++lecturas <= 2 ? [intento(1, 204)] : [intento(2, 500), intento(1, 204)]
-      res.end(JSON.stringify({ ...entrega, historial }))
+      res.end(JSON.stringify({ ...aviso, historial }))
     })
-    expect(await guias(['webhooks', 'reenviar', 'wh_1', 'ent_1', '--url', servicio])).toEqual({
+    expect(await guias(['webhooks', 'reenviar', 'wh_1', 'avi_1', '--url', servicio])).toEqual({
       codigo: 1,
-      salida: 'ent_1  500 en 7 ms\n',
+      salida: 'avi_1  500 en 7 ms\n',
       errores: '',
     })
   })

@@ -69,7 +69,7 @@ export function identificadoresDe(respuesta: unknown): Map<string, string> {
     for (const [clave, uno] of Object.entries(valor)) {
       if (
         typeof uno === 'string' &&
-        ['guia', 'webhook', 'entrega', 'recuperacion'].includes(clave) &&
+        ['guia', 'webhook', 'aviso', 'recuperacion'].includes(clave) &&
         !hallados.has(clave)
       ) {
         hallados.set(clave, uno)

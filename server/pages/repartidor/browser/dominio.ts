@@ -1,5 +1,6 @@
 // Domain of the courier's page: types and tables of the contract, and the words that a courier reads.
 import type {
+  Decision,
   EntregaParaRegistrar,
   Estado,
   EstadoSiguiente,
@@ -9,7 +10,6 @@ import type {
   MotivoSinFirma,
   PoliticaDeEvidencia,
   RelacionConDestinatario,
-  Resolucion,
   Sesion,
 } from '../../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS, NOMBRES_DE_MOTIVOS } from '../../../generado/contrato/vocabulario.ts'
@@ -134,7 +134,7 @@ export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
 export const diaDicho = (dia: string) => dia.split('-').reverse().join('/')
 
 /** Describes a decision about a parcel: that it returns, or the day and hours of its delivery. */
-export const queSeDecidio = ({ accion, fecha, franja }: Resolucion): string =>
+export const queSeDecidio = ({ accion, fecha, franja }: Decision): string =>
   accion === 'devolver'
     ? 'Vuelve al comercio'
     : `Otro intento el ${fecha && diaDicho(fecha)}${franja ? `, de ${franja.desde} a ${franja.hasta}` : ''}`

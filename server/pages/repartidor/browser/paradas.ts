@@ -9,7 +9,7 @@ import type { Rumbo } from './rumbo.ts'
 interface Parada {
   final: boolean
   estado: Estado | null
-  datos: Pick<GuiaDeReparto, 'resolucion'> | null
+  datos: Pick<GuiaDeReparto, 'decision'> | null
   rumbo: Pick<Rumbo, 'lugar'> | null
 }
 
@@ -24,9 +24,9 @@ const PARTES: readonly Parte[] = ['hoy', 'sin_lugar', 'vuelve', 'otro_dia', 'ter
  */
 export function aparte({ final, estado, datos }: Omit<Parada, 'rumbo'>, hoy: string) {
   if (final) return 'terminada'
-  if (datos?.resolucion?.fecha && datos.resolucion.fecha > hoy) return 'otro_dia'
-  const seDevuelve = datos?.resolucion?.accion === 'devolver' && estado !== 'en_devolucion'
-  return seDevuelve || (estado === 'intento_fallido' && !datos?.resolucion) ? 'vuelve' : null
+  if (datos?.decision?.fecha && datos.decision.fecha > hoy) return 'otro_dia'
+  const seDevuelve = datos?.decision?.accion === 'devolver' && estado !== 'en_devolucion'
+  return seDevuelve || (estado === 'intento_fallido' && !datos?.decision) ? 'vuelve' : null
 }
 
 /**

@@ -14,12 +14,12 @@ export const recordar = (guia: string) => {
 
 /** Returns the text of a row about its guide's state; empty while the parcel is on the way to its recipient. */
 function situacionDe({ estado, porEnviar, datos }: FilaDeReparto, breve: boolean): string {
-  const { resolucion } = datos ?? {}
+  const { decision } = datos ?? {}
   const dicho = [
     (!breve || estado !== 'en_ruta') && (estado ? NOMBRES[estado] : 'estado desconocido'),
     porEnviar && '(por enviar)',
   ].filter(Boolean)
-  return [dicho.join(' '), resolucion && queSeDecidio(resolucion)].filter(Boolean).join(' · ')
+  return [dicho.join(' '), decision && queSeDecidio(decision)].filter(Boolean).join(' · ')
 }
 
 /** Row of the first screen for a stop after the next one: address, distance and name. */

@@ -64,7 +64,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
       </p>
       {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
       {datos?.etiqueta_desactualizada && <p class="nota">La etiqueta puede ser vieja: valen los datos de aquí.</p>}
-      {datos?.resolucion && <p class="nota">{queSeDecidio(datos.resolucion)}</p>}
+      {datos?.decision && <p class="nota">{queSeDecidio(datos.decision)}</p>}
       {detenida && (
         <p class="nota mal">
           El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>

@@ -98,7 +98,7 @@ export function Parada(props: {
 /** Facts about a stop that affect what the courier does there. */
 function chipsDe(fila: FilaDeReparto, suyas: readonly FilaDeReparto[]): string[] {
   const { datos, porEnviar, pasos } = fila
-  const { intentos, resolucion, ubicacion } = datos!
+  const { intentos, decision, ubicacion } = datos!
   const puerta = puertaDe(fila)
   const aqui = suyas.filter((otra) => {
     const suPuerta = puertaDe(otra)
@@ -108,7 +108,7 @@ function chipsDe(fila: FilaDeReparto, suyas: readonly FilaDeReparto[]): string[]
   return [
     aqui > 1 && `${aqui} paquetes en esta puerta`,
     sinConfirmar && 'Falta confirmar el lugar',
-    resolucion && queSeDecidio(resolucion),
+    decision && queSeDecidio(decision),
     intentos && (intentos === 1 ? 'Ya hubo un intento' : `Ya hubo ${intentos} intentos`),
     porEnviar && 'Por enviar',
   ].filter((dicho) => typeof dicho === 'string')

@@ -7,7 +7,7 @@ const { entorno, nuevoReceptor, adelantar, crear, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 
-describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
+describe('GET /api/v1/webhooks/{webhook}/avisos/{aviso}', () => {
   it('tells every attempt: what was sent, what came back, how long it took; nothing secret', async () => {
     const largo = 'ñ'.repeat(9_000)
     const { api, webhook, secreto, receptor } = await nuevo((_recibido, res) => {
@@ -27,17 +27,17 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
     await trasIntentos(api, webhook, clave, 1)
     receptor.responder = contestarCon(200, {}, 'ok')
     adelantar(6_000)
-    const entrega = await terminada(api, webhook, clave, 2)
+    const aviso = await terminada(api, webhook, clave, 2)
     const { rows } = await entorno.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
-    expect(JSON.stringify([entrega, rows])).not.toContain('SECRETISIMO')
-    expect(JSON.stringify(entrega)).not.toContain(secreto.slice(6))
-    expect(entrega).toMatchObject({
-      entrega: clave,
+    expect(JSON.stringify([aviso, rows])).not.toContain('SECRETISIMO')
+    expect(JSON.stringify(aviso)).not.toContain(secreto.slice(6))
+    expect(aviso).toMatchObject({
+      aviso: clave,
       webhook,
       evento: `evt_${guia}_1`,
       tipo: 'guia.aceptado',
       guia,
-      estado: 'entregada',
+      estado: 'entregado',
       causa: 'automatica',
       intentos: 2,
       proximo_intento_en: null,
@@ -45,8 +45,8 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
       ultimo_error: null,
       terminado_en: expect.any(String),
     })
-    expect(receptor.recibidos.map(({ cuerpo }) => cuerpo)).toEqual([entrega.cuerpo, entrega.cuerpo])
-    const [bueno, malo] = entrega.historial
+    expect(receptor.recibidos.map(({ cuerpo }) => cuerpo)).toEqual([aviso.cuerpo, aviso.cuerpo])
+    const [bueno, malo] = aviso.historial
     expect(malo).toMatchObject({
       numero: 1,
       causa: 'automatica',
@@ -94,13 +94,13 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
     await entorno.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
     NOMBRES_DE_DNS['cambia.ejemplo.com'] = ['127.0.0.1']
     const { guia } = await comercio.api.guias.crear(unaGuia())
-    const entrega = await trasIntentos(comercio.api, webhook, entregaDe(webhook, guia), 1)
-    expect(entrega).toMatchObject({
+    const aviso = await trasIntentos(comercio.api, webhook, entregaDe(webhook, guia), 1)
+    expect(aviso).toMatchObject({
       estado: 'pendiente',
       ultimo_estado_http: null,
       ultimo_error: 'destino_no_permitido',
     })
-    expect(entrega.historial).toMatchObject([
+    expect(aviso.historial).toMatchObject([
       { ip: null, estado_http: null, respuesta: null, error: 'destino_no_permitido' },
     ])
     delete NOMBRES_DE_DNS['cambia.ejemplo.com']
@@ -117,7 +117,7 @@ describe('its name', () => {
     const { guia } = await api.guias.crear(unaGuia())
     await terminada(api, webhook, entregaDe(webhook, guia))
     expect(
-      await codigoDeFalla(api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia).replace(/_1$/, '_01'))),
-    ).toBe('entrega_de_webhook_desconocida')
+      await codigoDeFalla(api.webhooks.obtenerAviso(webhook, entregaDe(webhook, guia).replace(/_1$/, '_01'))),
+    ).toBe('aviso_desconocido')
   })
 })

@@ -1,7 +1,7 @@
 import type {
-  EntregaDeWebhook,
-  EntregaDeWebhookConIntentos,
-  FiltrosDeEntregasDeWebhook,
+  AvisoDeWebhook,
+  AvisoDeWebhookConIntentos,
+  FiltrosDeAvisosDeWebhook,
   Guias,
   IntentoDeWebhook,
 } from '@guias/sdk'
@@ -10,13 +10,13 @@ import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { avisar, decir, hora, limpio, pintar, type Tono } from './terminal.ts'
 import { TIPOS } from './tipos.ts'
 
-const TONOS: Record<string, Tono> = { entregada: 'verde', fallida: 'rojo', pendiente: 'amarillo' }
+const TONOS: Record<string, Tono> = { entregado: 'verde', fallido: 'rojo', pendiente: 'amarillo' }
 
 const contesto = (status: number | null, error: string | null) => (status === null ? (error ?? '') : String(status))
 
-const LISTA: Lista<EntregaDeWebhook> = {
+const LISTA: Lista<AvisoDeWebhook> = {
   columnas: [
-    { titulo: 'ENTREGA', de: ({ entrega }) => entrega },
+    { titulo: 'AVISO', de: ({ aviso }) => aviso },
     { titulo: 'ESTADO', de: ({ estado }) => estado, tono: ({ estado }) => TONOS[estado] },
     {
       titulo: 'CONTESTÓ',
@@ -27,18 +27,18 @@ const LISTA: Lista<EntregaDeWebhook> = {
     { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en, undefined, 'corta') },
   ],
   nombres: [
-    ...['entrega', 'webhook', 'evento', 'tipo', 'guia', 'estado', 'causa', 'intentos', 'proximo_intento_en'],
+    ...['aviso', 'webhook', 'evento', 'tipo', 'guia', 'estado', 'causa', 'intentos', 'proximo_intento_en'],
     ...['ultimo_estado_http', 'ultimo_error', 'creado_en', 'terminado_en'],
   ],
-  campos: (entrega) => ({ ...entrega }),
-  vacia: 'No hay entregas así: nada se envió a este webhook.',
+  campos: (aviso) => ({ ...aviso }),
+  vacia: 'No hay avisos así: nada se envió a este webhook.',
 }
 
-export const entregas: Orden = {
+export const avisos: Orden = {
   resumen: 'lista lo que se envió, o muestra un envío con sus intentos',
-  uso: ['webhooks entregas <webhook> [opciones]', 'webhooks entregas <webhook> <entrega>'],
+  uso: ['webhooks avisos <webhook> [opciones]', 'webhooks avisos <webhook> <aviso>'],
   explica: `Lista lo que se envió o se va a enviar al webhook, de lo más reciente a lo más
-antiguo. De una sola entrega muestra cada intento y qué contestó su servidor.`,
+antiguo. De un solo aviso muestra cada intento y qué contestó su servidor.`,
   opciones: {
     estado: { valor: '<estado>', dice: 'solo en ese estado', valores: Object.keys(TONOS) },
     tipo: { valor: '<tipo>', dice: 'solo de ese tipo de evento', valores: TIPOS.filter((tipo) => !tipo.endsWith('*')) },
@@ -49,42 +49,40 @@ antiguo. De una sola entrega muestra cada intento y qué contestó su servidor.`
   },
   posicionales: [1, 2],
   muestra: true,
-  ejemplos: ['webhooks entregas wh_4T8WQ2ZK7NHB --estado fallida'],
+  ejemplos: ['webhooks avisos wh_4T8WQ2ZK7NHB --estado fallido'],
   async ejecutar(contexto) {
-    const [webhook = '', entrega] = contexto.posicionales
+    const [webhook = '', aviso] = contexto.posicionales
     const { texto, signal } = contexto
     const api = contexto.api()
-    if (entrega !== undefined) {
-      mostrar(await api.webhooks.obtenerEntrega(webhook, entrega, { signal }), contexto)
+    if (aviso !== undefined) {
+      mostrar(await api.webhooks.obtenerAviso(webhook, aviso, { signal }), contexto)
       return SALIDA.bien
     }
     const [desde, hasta] = [texto('creado-desde'), texto('creado-hasta')]
-    const filtros: FiltrosDeEntregasDeWebhook = {
+    const filtros: FiltrosDeAvisosDeWebhook = {
       estado: texto('estado'),
       tipo: texto('tipo'),
       guia: texto('guia'),
       creado_desde: desde === undefined ? desde : instante('creado-desde', desde),
       creado_hasta: hasta === undefined ? hasta : instante('creado-hasta', hasta),
     }
-    await mostrarLista(contexto, LISTA, (pagina) =>
-      api.webhooks.entregas(webhook, { ...filtros, ...pagina }, { signal }),
-    )
+    await mostrarLista(contexto, LISTA, (pagina) => api.webhooks.avisos(webhook, { ...filtros, ...pagina }, { signal }))
     return SALIDA.bien
   },
 }
 
-function mostrar(entrega: EntregaDeWebhookConIntentos, { json }: Contexto) {
+function mostrar(aviso: AvisoDeWebhookConIntentos, { json }: Contexto) {
   if (json) {
-    decir(JSON.stringify(entrega))
+    decir(JSON.stringify(aviso))
     return
   }
-  const { estado, tipo, proximo_intento_en, historial } = entrega
+  const { estado, tipo, proximo_intento_en, historial } = aviso
   const proximo = proximo_intento_en ? `  próximo intento ${hora(proximo_intento_en)}` : ''
   decir(
-    `${pintar('fuerte', limpio(entrega.entrega))}  ${pintar(TONOS[estado] ?? 'fuerte', limpio(estado))}  ${limpio(tipo)}${proximo}`,
+    `${pintar('fuerte', limpio(aviso.aviso))}  ${pintar(TONOS[estado] ?? 'fuerte', limpio(estado))}  ${limpio(tipo)}${proximo}`,
   )
   for (const intento of historial) decir(`  ${intento.numero}  ${hora(intento.iniciado_en)}  ${decirIntento(intento)}`)
-  decir(`\n${limpio(entrega.cuerpo)}`)
+  decir(`\n${limpio(aviso.cuerpo)}`)
 }
 
 const decirIntento = ({ estado_http, error, detalle, latencia }: IntentoDeWebhook) =>
@@ -103,20 +101,20 @@ const ENTRE_ESPERAS = 500
  * @param anterior start time of the last known attempt; undefined if the delivery has none
  * @returns exit code: 0 if the server answered 2xx, else 1; also 1 if no attempt appears in time
  */
-async function contarIntento(api: Guias, enviada: EntregaDeWebhook, anterior: string | undefined, contexto: Contexto) {
-  const { webhook, entrega } = enviada
+async function contarIntento(api: Guias, enviada: AvisoDeWebhook, anterior: string | undefined, contexto: Contexto) {
+  const { webhook, aviso } = enviada
   for (let vez = 0; vez < ESPERAS; vez++) {
-    const leida = await api.webhooks.obtenerEntrega(webhook, entrega, { signal: contexto.signal })
+    const leida = await api.webhooks.obtenerAviso(webhook, aviso, { signal: contexto.signal })
     const [ultimo] = leida.historial
     if (ultimo && ultimo.iniciado_en !== anterior) {
       const bien = ultimo.estado_http !== null && ultimo.estado_http >= 200 && ultimo.estado_http < 300
       const dicho = pintar(bien ? 'verde' : 'rojo', decirIntento(ultimo))
-      decir(contexto.json ? JSON.stringify(leida) : `${pintar('fuerte', limpio(entrega))}  ${dicho}`)
+      decir(contexto.json ? JSON.stringify(leida) : `${pintar('fuerte', limpio(aviso))}  ${dicho}`)
       return bien ? SALIDA.bien : SALIDA.rechazo
     }
     await dormirSinError(ENTRE_ESPERAS, contexto.signal)
   }
-  avisar(`Todavía no sale: mírela después con guias webhooks entregas ${webhook} ${entrega}`)
+  avisar(`Todavía no sale: mírelo después con guias webhooks avisos ${webhook} ${aviso}`)
   return SALIDA.rechazo
 }
 
@@ -136,16 +134,16 @@ contesta su servidor. Termina con 1 si no lo aceptó.`,
 
 export const reenviar: Orden = {
   resumen: 'envía otra vez un evento, ahora',
-  uso: ['webhooks reenviar <webhook> <entrega>'],
+  uso: ['webhooks reenviar <webhook> <aviso>'],
   explica: `Envía otra vez el mismo evento, con el mismo webhook-id, y espera a ver qué
 contesta su servidor. Termina con 1 si no lo aceptó.`,
   opciones: {},
   posicionales: [2, 2],
   async ejecutar(contexto) {
-    const [webhook = '', entrega = ''] = contexto.posicionales
+    const [webhook = '', aviso = ''] = contexto.posicionales
     const [api, opciones] = [contexto.api(), { signal: contexto.signal }]
-    const { historial } = await api.webhooks.obtenerEntrega(webhook, entrega, opciones)
-    const enviada = await api.webhooks.reenviar(webhook, entrega, opciones)
+    const { historial } = await api.webhooks.obtenerAviso(webhook, aviso, opciones)
+    const enviada = await api.webhooks.reenviar(webhook, aviso, opciones)
     return contarIntento(api, enviada, historial[0]?.iniciado_en, contexto)
   },
 }
@@ -176,9 +174,7 @@ cuenta cuántos serían.`,
     const [{ webhooks }, opciones] = [contexto.api(), { signal: contexto.signal }]
     if (contexto.si('ensayo')) {
       const ensayo = await webhooks.ensayarRecuperacion(codigo, datos, opciones)
-      decir(
-        contexto.json ? JSON.stringify(ensayo) : `${ensayo.eventos} eventos, de los que enviaría ${ensayo.entregas}`,
-      )
+      decir(contexto.json ? JSON.stringify(ensayo) : `${ensayo.eventos} eventos, de los que enviaría ${ensayo.avisos}`)
       return SALIDA.bien
     }
     const hecha = await webhooks.recuperar(codigo, datos, opciones)

@@ -1,6 +1,6 @@
 import type { Db } from '../../data/db.ts'
 import type { webhook_intento } from '../../generado/contrato/prisma/client.ts'
-import type { EntregaDeWebhookConIntentos, IntentoDeWebhook } from '../../generado/contrato/tipos/index.ts'
+import type { AvisoDeWebhookConIntentos, IntentoDeWebhook } from '../../generado/contrato/tipos/index.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
 import {
@@ -8,9 +8,9 @@ import {
   cargarContenido,
   cuerpoDeWebhook,
   type Exito,
-  exigirEntregaDeWebhook,
-  type FilaEntregaDeWebhook,
-  presentarEntregaDeWebhook,
+  exigirAvisoDeWebhook,
+  type FilaAvisoDeWebhook,
+  presentarAvisoDeWebhook,
 } from './entrega.ts'
 import { webhookHeaders } from './headers.ts'
 import type { AmbitoDeWebhooks } from './webhook.ts'
@@ -62,7 +62,7 @@ const redondear = (ms: number | null) => (ms === null ? null : Math.round(ms * 1
  * Returns the attempts of a delivery, newest first. A first attempt that succeeded is stored in the row of the
  * delivery.
  */
-async function leerIntentos(db: Db, entrega: FilaEntregaDeWebhook): Promise<FilaIntento[]> {
+async function leerIntentos(db: Db, entrega: FilaAvisoDeWebhook): Promise<FilaIntento[]> {
   const { comercio_id, modo, webhook, guia_id, secuencia, exito } = entrega
   const filas = await db.prisma.webhook_intento.findMany({
     where: { comercio_id, modo, webhook, guia_id, secuencia },
@@ -82,9 +82,9 @@ const deExito = ({ iniciado_en, ...exito }: Exito): FilaIntento => ({
   detalle: null,
 })
 
-export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async ({ path, identidad }, deps) => ({
+export const obtenerAvisoDeWebhook: Handler<'obtenerAvisoDeWebhook'> = async ({ path, identidad }, deps) => ({
   status: 200,
-  body: await leerConIntentos(deps, identidad, path.webhook, path.entrega),
+  body: await leerConIntentos(deps, identidad, path.webhook, path.aviso),
 })
 
 /**
@@ -96,14 +96,14 @@ export async function leerConIntentos(
   ambito: AmbitoDeWebhooks,
   webhook: string,
   codigo: string,
-): Promise<EntregaDeWebhookConIntentos> {
-  const entrega = await exigirEntregaDeWebhook(db, ambito, webhook, codigo)
+): Promise<AvisoDeWebhookConIntentos> {
+  const entrega = await exigirAvisoDeWebhook(db, ambito, webhook, codigo)
   const [intentos, contenido] = await Promise.all([
     leerIntentos(db.de(ambito.comercioId), entrega),
     cargarContenido({ db: db.de(ambito.comercioId), secretos, log }, entrega),
   ])
   return {
-    ...presentarEntregaDeWebhook(entrega),
+    ...presentarAvisoDeWebhook(entrega),
     cuerpo: contenido ? cuerpoDeWebhook(contenido) : '',
     historial: intentos.map((fila) => presentarIntento(entrega.evento, fila)),
   }

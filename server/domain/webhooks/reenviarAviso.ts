@@ -7,10 +7,10 @@ import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import {
   type Clave,
-  exigirEntregaDeWebhook,
-  type FilaEntregaDeWebhook,
-  leerEntregaDeWebhook,
-  presentarEntregaDeWebhook,
+  exigirAvisoDeWebhook,
+  type FilaAvisoDeWebhook,
+  leerAvisoDeWebhook,
+  presentarAvisoDeWebhook,
   YA,
 } from './entrega.ts'
 import type { AmbitoDeWebhooks } from './webhook.ts'
@@ -19,7 +19,7 @@ import type { AmbitoDeWebhooks } from './webhook.ts'
  * Gives a delivery a new turn, even while it is being sent. The delivery is sent once more, even if the present attempt
  * succeeds. A delivery that has ended begins anew, and a delivery that waits is sent now.
  */
-const REENVIAR = statement<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
+const REENVIAR = statement<Clave & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
   'webhookEntregas.reenviar',
   `update webhook_entrega set proximo_en = :proximo_en, causa = 'manual',
      turno = turno + 1,
@@ -29,8 +29,8 @@ const REENVIAR = statement<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, Fil
    returning *`,
 )
 
-export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = (entrada, deps) =>
-  reenviar(deps, 'reenviarEntregaDeWebhook', entrada, entrada.identidad, entrada)
+export const reenviarAvisoDeWebhook: Handler<'reenviarAvisoDeWebhook'> = (entrada, deps) =>
+  reenviar(deps, 'reenviarAvisoDeWebhook', entrada, entrada.identidad, entrada)
 
 /**
  * Sends a delivery once more, for its merchant or for an operator, and answers with it.
@@ -42,7 +42,7 @@ export async function reenviar(
   operacion: OperationId,
   { identidad, idSolicitud, red }: Quien,
   { comercioId, modo }: AmbitoDeWebhooks,
-  { path, body }: { path: { webhook: string; entrega: string }; body?: ConIdempotencia | undefined },
+  { path, body }: { path: { webhook: string; aviso: string }; body?: ConIdempotencia | undefined },
 ) {
   const { db, avisarTrabajo, bitacora } = deps
   const ambito = { comercioId, modo }
@@ -52,13 +52,13 @@ export async function reenviar(
     { identidad: ambito, path, body },
     {
       async hacer(recordar) {
-        const leida = await exigirEntregaDeWebhook(db, ambito, path.webhook, path.entrega)
+        const leida = await exigirAvisoDeWebhook(db, ambito, path.webhook, path.aviso)
         const fila = await inTransaction(db.de(comercioId), async (consultar) => {
           const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
-          const sobre = ['entrega_de_webhook', path.entrega] as const
+          const sobre = ['aviso', path.aviso] as const
           const linea = { accion: operacion, sobre, de: { comercio_id: comercioId, modo } }
           if (reenviada) await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
-          await recordar(consultar, path.entrega)
+          await recordar(consultar, path.aviso)
           return reenviada
         })
         avisarTrabajo()
@@ -66,8 +66,8 @@ export async function reenviar(
         // shows that resend.
         return fila ?? leida
       },
-      releer: (entrega) => leerEntregaDeWebhook(db, ambito, path.webhook, entrega),
+      releer: (entrega) => leerAvisoDeWebhook(db, ambito, path.webhook, entrega),
     },
   )
-  return { status: 202, headers, body: presentarEntregaDeWebhook(hecho) } as const
+  return { status: 202, headers, body: presentarAvisoDeWebhook(hecho) } as const
 }

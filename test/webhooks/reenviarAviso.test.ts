@@ -7,7 +7,7 @@ const { entorno, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 
-describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
+describe('POST /api/v1/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   it('sends what was delivered, what failed and what waits again, with the same id and body', async () => {
     const { api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
@@ -18,9 +18,9 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
     await terminada(api, webhook, entregaDe(webhook, guia, 2))
     const { datos, status } = await api.webhooks.reenviar(webhook, clave).conRespuesta()
     expect(status).toBe(202)
-    expect(datos).toMatchObject({ entrega: clave, estado: 'pendiente', causa: 'manual', terminado_en: null })
+    expect(datos).toMatchObject({ aviso: clave, estado: 'pendiente', causa: 'manual', terminado_en: null })
     expect(await terminada(api, webhook, clave, 2)).toMatchObject({
-      estado: 'entregada',
+      estado: 'entregado',
       causa: 'manual',
       historial: [
         { numero: 2, causa: 'manual' },
@@ -33,24 +33,24 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
 
     // Failed: it begins anew, with the schedule of always.
     receptor.responder = contestarCon(500)
-    const { entrega: prueba, evento } = await api.webhooks.probar(webhook)
+    const { aviso: prueba, evento } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, prueba)
     await api.webhooks.reenviar(webhook, prueba)
     expect(await trasIntentos(api, webhook, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
     // Waiting: now.
     receptor.responder = contestarCon(204)
     await api.webhooks.reenviar(webhook, prueba)
-    expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregada', causa: 'manual' })
+    expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregado', causa: 'manual' })
     expect(receptor.recibidos.filter((uno) => uno.id === evento)).toHaveLength(3)
     // And paused.
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.webhooks.reenviar(webhook, clave)
-    expect(await terminada(api, webhook, clave, 3)).toMatchObject({ estado: 'entregada', intentos: 3 })
+    expect(await terminada(api, webhook, clave, 3)).toMatchObject({ estado: 'entregado', intentos: 3 })
     const guias = await api.guias.crear(unaGuia())
     const parada = entregaDe(webhook, guias.guia)
-    expect(await api.webhooks.obtenerEntrega(webhook, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
+    expect(await api.webhooks.obtenerAviso(webhook, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
     await api.webhooks.reenviar(webhook, parada)
-    expect(await terminada(api, webhook, parada)).toMatchObject({ estado: 'entregada', intentos: 1 })
+    expect(await terminada(api, webhook, parada)).toMatchObject({ estado: 'entregado', intentos: 1 })
   })
 
   it('sends once or more, and never loses it, when asked many times at once', async () => {
@@ -63,7 +63,7 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
     await entorno.quietud(comercio)
     expect(receptor.recibidos.length).toBeGreaterThanOrEqual(intentos)
     expect(receptor.recibidos.length).toBeLessThanOrEqual(11)
-    expect((await api.webhooks.obtenerEntrega(webhook, clave)).estado).toBe('entregada')
+    expect((await api.webhooks.obtenerAviso(webhook, clave)).estado).toBe('entregado')
   })
 
   it.each([500, 204])('sends again even while it is under way, whatever becomes of that (%i)', async (status) => {
@@ -76,7 +76,7 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
     retenedor.soltar(status)
     await hasta(async () => receptor.recibidos.length === 2)
     expect(await terminada(api, webhook, entregaDe(webhook, guia))).toMatchObject({
-      estado: 'entregada',
+      estado: 'entregado',
       causa: 'manual',
     })
   })

@@ -2,7 +2,7 @@ import type { OperationId } from '../../api/contract/contract.ts'
 import type { CursorPosition } from '../../api/lists/cursor.ts'
 import { type Pagination, paginate } from '../../api/lists/page.ts'
 import { type Db, dynamicStatement } from '../../data/db.ts'
-import type { ListarEntregasDeWebhookData } from '../../generado/contrato/tipos/index.ts'
+import type { ListarAvisosDeWebhookData } from '../../generado/contrato/tipos/index.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
@@ -10,17 +10,14 @@ import {
   COLUMNAS_DE_ENTREGA,
   codigoDeFiltro,
   type EntregaLeida,
-  type FilaEntregaDeWebhook,
-  presentarEntregaDeWebhook,
+  type FilaAvisoDeWebhook,
+  presentarAvisoDeWebhook,
 } from './entrega.ts'
 import { type AmbitoDeWebhooks, type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
-export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async (
-  { path, query, identidad },
-  deps,
-) => ({
+export const listarAvisosDeWebhook: Handler<'listarAvisosDeWebhook'> = async ({ path, query, identidad }, deps) => ({
   status: 200,
-  body: await paginaDeEntregas(deps, 'listarEntregasDeWebhook', identidad, path.webhook, query),
+  body: await paginaDeEntregas(deps, 'listarAvisosDeWebhook', identidad, path.webhook, query),
 })
 
 /**
@@ -44,13 +41,13 @@ export function paginaDeEntregas(
       return filas
     },
     posicion: ({ creado_en, guia_id, secuencia }) => [Date.parse(iso(creado_en)), guia_id, secuencia],
-    presentar: presentarEntregaDeWebhook,
+    presentar: presentarAvisoDeWebhook,
   })
 }
 
-type FilaDeLista = EntregaLeida & Pick<FilaEntregaDeWebhook, 'guia_id'>
+type FilaDeLista = EntregaLeida & Pick<FilaAvisoDeWebhook, 'guia_id'>
 
-type Filtros = Omit<NonNullable<ListarEntregasDeWebhookData['query']>, 'limite' | 'cursor'>
+type Filtros = Omit<NonNullable<ListarAvisosDeWebhookData['query']>, 'limite' | 'cursor'>
 
 /**
  * Maximum number of filters for which a list is a prepared statement. With more filters PostgreSQL plans the list for
@@ -100,6 +97,6 @@ function leer(
 
 const ESTADOS: Readonly<Record<string, string>> = {
   pendiente: 'pendiente',
-  entregada: 'entregada',
-  fallida: 'fallida',
+  entregado: 'entregada',
+  fallido: 'fallida',
 }

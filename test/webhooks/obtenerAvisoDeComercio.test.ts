@@ -5,19 +5,19 @@ import { entregaDe, nadie } from './webhooks.ts'
 
 const entorno = compartirEntorno()
 
-const obtener = (comercio: string, webhook: string, entrega: string) =>
-  entorno.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/entregas/${entrega}`)
+const obtener = (comercio: string, webhook: string, aviso: string) =>
+  entorno.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}`)
 
-describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/entregas/{entrega}', () => {
+describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{aviso}', () => {
   it('gives what the merchant gets, and the merchant sees in its record that it was looked at', async () => {
     const { api, comercio, llave } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear({ ...nadie(), tipos: ['guia.cancelado'] })
     const { guia } = await api.guias.crear(unaGuia())
     await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await api.guias.cancelar(guia)
-    const entrega = entregaDe(webhook, guia, 2)
-    const { status, cuerpo } = await obtener(comercio, webhook, entrega)
-    expect([status, cuerpo]).toEqual([200, await api.webhooks.obtenerEntrega(webhook, entrega)])
+    const aviso = entregaDe(webhook, guia, 2)
+    const { status, cuerpo } = await obtener(comercio, webhook, aviso)
+    expect([status, cuerpo]).toEqual([200, await api.webhooks.obtenerAviso(webhook, aviso)])
     expect(JSON.parse(cuerpo.cuerpo).datos.guia.guia).toBe(guia)
     const lineas = async () =>
       (await entorno.pedir('GET', '/api/v1/bitacora', { llave })).cuerpo.datos.map(
@@ -25,7 +25,7 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/entregas/{
           ...[accion, sobre?.identificador],
         ],
       )
-    await expect.poll(lineas).toContainEqual(['obtenerEntregaDeComercio', entrega])
+    await expect.poll(lineas).toContainEqual(['obtenerAvisoDeComercio', aviso])
   })
 
   it('returns 404 for an unknown delivery, and for another merchant’s', async () => {
@@ -33,7 +33,7 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/entregas/{
     const { webhook } = await uno.api.webhooks.crear(nadie())
     const { guia } = await uno.api.guias.crear(unaGuia())
     const ninguna = await obtener(uno.comercio, webhook, entregaDe(webhook, guia, 9))
-    expect([ninguna.status, ninguna.cuerpo.codigo]).toEqual([404, 'entrega_de_webhook_desconocida'])
+    expect([ninguna.status, ninguna.cuerpo.codigo]).toEqual([404, 'aviso_desconocido'])
     expect((await obtener(otro.comercio, webhook, entregaDe(webhook, guia))).status).toBe(404)
   })
 })

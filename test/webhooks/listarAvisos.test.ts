@@ -1,4 +1,4 @@
-import { type EntregaDeWebhook, ErrorParametro } from '@guias/sdk'
+import { type AvisoDeWebhook, ErrorParametro } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HORA } from '../duraciones.ts'
 import { unaGuia } from '../fabricas.ts'
@@ -18,7 +18,7 @@ const { entorno, adelantar, crear, nuevo } = usarWebhooks()
 // Nothing is tried again by itself, however long a test takes.
 beforeAll(() => entorno.detenerReloj())
 
-describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
+describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
   it('filters by state, type, guide and time, which add up', async () => {
     const { api, webhook, receptor } = await nuevo()
     const { guia: a } = await api.guias.crear(unaGuia())
@@ -28,7 +28,7 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
     const { guia: b } = await api.guias.crear(unaGuia())
     await trasIntentos(api, webhook, entregaDe(webhook, b), 1)
     adelantar(5)
-    const { entrega: prueba } = await api.webhooks.probar(webhook)
+    const { aviso: prueba } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, prueba)
     receptor.responder = contestarCon(204)
     adelantar(5)
@@ -36,22 +36,22 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
     const cancelada = entregaDe(webhook, a, 2)
     await terminada(api, webhook, cancelada)
     const [deA, deB] = [entregaDe(webhook, a), entregaDe(webhook, b)]
-    const de = (filtros: Parameters<Api['webhooks']['entregas']>[1]) =>
-      reunirCodigos('entrega', api.webhooks.entregas(webhook, filtros))
+    const de = (filtros: Parameters<Api['webhooks']['avisos']>[1]) =>
+      reunirCodigos('aviso', api.webhooks.avisos(webhook, filtros))
     expect(await de({})).toEqual([cancelada, prueba, deB, deA])
-    expect(await de({ estado: 'entregada' })).toEqual([cancelada, deA])
+    expect(await de({ estado: 'entregado' })).toEqual([cancelada, deA])
     expect(await de({ estado: 'pendiente' })).toEqual([deB])
-    expect(await de({ estado: 'fallida' })).toEqual([prueba])
+    expect(await de({ estado: 'fallido' })).toEqual([prueba])
     expect(await de({ tipo: 'guia.aceptado' })).toEqual([deB, deA])
     expect(await de({ tipo: 'webhook.prueba' })).toEqual([prueba])
     expect(await de({ tipo: 'guia.volando' })).toEqual([])
     expect(await de({ guia: a })).toEqual([cancelada, deA])
     expect(await de({ guia: `${a.slice(0, 4)}-${a.slice(4).toLowerCase()}` })).toEqual([cancelada, deA])
     expect(await de({ guia: '000000000000' })).toEqual([])
-    expect(await de({ guia: a, estado: 'entregada', tipo: 'guia.cancelado' })).toEqual([cancelada])
-    expect(await de({ guia: b, estado: 'entregada' })).toEqual([])
-    const { datos } = await api.webhooks.entregas(webhook)
-    const [, segunda, tercera] = datos as [EntregaDeWebhook, EntregaDeWebhook, EntregaDeWebhook]
+    expect(await de({ guia: a, estado: 'entregado', tipo: 'guia.cancelado' })).toEqual([cancelada])
+    expect(await de({ guia: b, estado: 'entregado' })).toEqual([])
+    const { datos } = await api.webhooks.avisos(webhook)
+    const [, segunda, tercera] = datos as [AvisoDeWebhook, AvisoDeWebhook, AvisoDeWebhook]
     expect(await de({ creado_desde: segunda.creado_en })).toEqual([cancelada, prueba])
     expect(await de({ creado_hasta: segunda.creado_en })).toEqual([deB, deA])
     expect(await de({ creado_desde: tercera.creado_en, creado_hasta: segunda.creado_en })).toEqual([deB])
@@ -62,34 +62,34 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
   it('pages neither double nor lose while more are made, and bind their cursor to the filters', async () => {
     const { comercio, api, webhook } = await nuevo()
     await api.guias.crearLote({ guias: Array.from({ length: 23 }, () => unaGuia()) })
-    const creadas = await reunirCodigos('entrega', api.webhooks.entregas(webhook))
+    const creadas = await reunirCodigos('aviso', api.webhooks.avisos(webhook))
     expect(new Set(creadas).size).toBe(23)
     const leidas: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const pagina = await api.webhooks.entregas(webhook, {
+      const pagina = await api.webhooks.avisos(webhook, {
         limite: leidas.length % 2 === 0 ? 4 : 3,
         tipo: 'guia.aceptado',
         ...(cursor ? { cursor } : {}),
       })
-      leidas.push(...pagina.datos.map(({ entrega }) => entrega))
+      leidas.push(...pagina.datos.map(({ aviso }) => aviso))
       cursor = pagina.cursor_siguiente
       await api.guias.crear(unaGuia())
     }
     expect(leidas).toEqual(creadas)
-    const { cursor_siguiente } = await api.webhooks.entregas(webhook, { limite: 2, tipo: 'guia.aceptado' })
+    const { cursor_siguiente } = await api.webhooks.avisos(webhook, { limite: 2, tipo: 'guia.aceptado' })
     const cursor = cursor_siguiente!
     const otro = await crear(comercio, nadie())
     for (const pedir of [
-      () => api.webhooks.entregas(webhook, { cursor }),
-      () => api.webhooks.entregas(webhook, { cursor, tipo: 'guia.nota' }),
-      () => api.webhooks.entregas(webhook, { cursor, tipo: 'guia.aceptado', estado: 'entregada' }),
-      () => api.webhooks.entregas(otro.webhook, { cursor, tipo: 'guia.aceptado' }),
+      () => api.webhooks.avisos(webhook, { cursor }),
+      () => api.webhooks.avisos(webhook, { cursor, tipo: 'guia.nota' }),
+      () => api.webhooks.avisos(webhook, { cursor, tipo: 'guia.aceptado', estado: 'entregado' }),
+      () => api.webhooks.avisos(otro.webhook, { cursor, tipo: 'guia.aceptado' }),
       () => api.webhooks.listar({ cursor }),
     ]) {
       const error = await fallaDeApi(pedir())
       expect(error).toBeInstanceOf(ErrorParametro)
       expect([error.status, error.codigo]).toEqual([400, 'cursor_invalido'])
     }
-    expect((await api.webhooks.entregas(webhook, { cursor, tipo: 'guia.aceptado', limite: 1 })).datos).toHaveLength(1)
+    expect((await api.webhooks.avisos(webhook, { cursor, tipo: 'guia.aceptado', limite: 1 })).datos).toHaveLength(1)
   })
 })

@@ -6,19 +6,19 @@ import { entregaDe, nadie } from './webhooks.ts'
 const entorno = compartirEntorno()
 
 const listar = (comercio: string, webhook: string, consulta = '') =>
-  entorno.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/entregas${consulta}`)
+  entorno.operar('GET', `/comercios/${comercio}/webhooks/${webhook}/avisos${consulta}`)
 
-describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/entregas', () => {
+describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos', () => {
   it('lists the deliveries of an endpoint in pages, also by guide', async () => {
     const { api, comercio } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear(nadie())
     const [una, otra] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
     const primera = (await listar(comercio, webhook, '?limite=1')).cuerpo
-    expect(primera.datos).toMatchObject([{ entrega: entregaDe(webhook, otra.guia), webhook, guia: otra.guia }])
+    expect(primera.datos).toMatchObject([{ aviso: entregaDe(webhook, otra.guia), webhook, guia: otra.guia }])
     const segunda = (await listar(comercio, webhook, `?limite=1&cursor=${primera.cursor_siguiente}`)).cuerpo
     expect(segunda.datos).toMatchObject([{ guia: una.guia }])
     expect((await listar(comercio, webhook, `?guia=${una.guia}`)).cuerpo.datos).toHaveLength(1)
-    expect((await listar(comercio, webhook, '?estado=entregada')).cuerpo.datos).toEqual([])
+    expect((await listar(comercio, webhook, '?estado=entregado')).cuerpo.datos).toEqual([])
   })
 
   it('returns 404 for an unknown merchant, and for another merchant’s endpoint', async () => {
