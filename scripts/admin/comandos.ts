@@ -38,6 +38,7 @@ import type {
 import { problemOfFaults } from '../../server/platform/errors.ts'
 
 import { readInstant } from '../../server/platform/time/instant.ts'
+import { faultOfInstant } from '../../server/platform/time/instantFault.ts'
 import { CONTEXTO_DE_CONSOLA, type Comando, type ComandoAparte, type OpcionesDeConsola, todas } from './comando.ts'
 import { COMANDOS_DE_CORREO } from './correos.ts'
 import { COMANDOS_DE_EQUIPO } from './equipo.ts'
@@ -119,7 +120,7 @@ async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opc
 function exigirInstante(opcion: 'desde' | 'hasta', texto: string): Date {
   const instante = readInstant(texto)
   if (instante) return instante
-  const mensaje = 'debe ser una fecha y hora según RFC 3339, AAAA-MM-DDThh:mm:ssZ'
+  const mensaje = faultOfInstant(texto) ?? 'debe ser una fecha y hora según RFC 3339, AAAA-MM-DDThh:mm:ssZ'
   throw problemOfFaults('validacion', [{ campo: `/${opcion}`, codigo: 'formato_invalido', mensaje }])
 }
 

@@ -133,9 +133,9 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
       const formato = FORMATS[params.format as string]
       return falla(
         error.instancePath,
-        formato && typeof data === 'string'
-          ? formato.explicar(data)
-          : (esquema['x-mensaje'] ?? 'no tiene la forma esperada'),
+        (typeof data === 'string' ? formato?.explicar(data) : undefined) ??
+          esquema['x-mensaje'] ??
+          'no tiene la forma esperada',
       )
     }
     default: {
@@ -236,15 +236,20 @@ export function explainParameter(
   }
   if (valor === '')
     return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
-  const formato = FORMATS[esquema.format as string]
   const elementos = (esquema.items as Esquema | undefined)?.enum ?? esquema.enum
   const mensaje =
-    formato && typeof valor === 'string' && !formato.validate(valor)
-      ? formato.explicar(valor)
-      : (esquema['x-mensaje'] ??
-        (elementos
-          ? `debe ser uno de: ${(elementos as unknown[]).join(', ')}${esquema.type === 'array' ? ', sin repetir' : ''}`
-          : 'no tiene la forma esperada'))
+    explainFormat(esquema, valor) ??
+    esquema['x-mensaje'] ??
+    (elementos
+      ? `debe ser uno de: ${(elementos as unknown[]).join(', ')}${esquema.type === 'array' ? ', sin repetir' : ''}`
+      : 'no tiene la forma esperada')
   const codigo = elementos ? 'valor_no_admitido' : esquema.type === 'integer' ? 'fuera_de_rango' : 'formato_invalido'
   return { campo: nombre, codigo, mensaje: recortar(mensaje, 500) }
+}
+
+/** Explains a query parameter that does not have the format of its schema, or of an alternative of its schema. */
+function explainFormat(esquema: Esquema, valor: unknown): string | undefined {
+  const ramas = [esquema, ...((esquema.anyOf ?? []) as Esquema[])]
+  const formato = FORMATS[ramas.find(({ format }) => format !== undefined)?.format as string]
+  return formato && typeof valor === 'string' && !formato.validate(valor) ? formato.explicar(valor, true) : undefined
 }

@@ -2,11 +2,16 @@ import { MapLinkError, readMapLink } from '../../platform/maps/links.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { isDay } from '../../platform/time/day.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import { faultOfDay, faultOfInstant } from '../../platform/time/instantFault.ts'
 
 /** String format of the contract: its check, and the Spanish explanation for a text that fails the check. */
 interface Formato {
   validate: (texto: string) => boolean
-  explicar: (texto: string) => string
+  /**
+   * Explains a text that fails the check. Undefined if only the contract's general message fits.
+   * @param inUrl true if the text came in a query string
+   */
+  explicar: (texto: string, inUrl?: boolean) => string | undefined
 }
 
 const errorDeEnlace = (texto: string): string | undefined => {
@@ -34,10 +39,10 @@ export const FORMATS: Readonly<Record<string, Formato>> = {
   },
   date: {
     validate: isDay,
-    explicar: () => 'debe ser un día del calendario, AAAA-MM-DD',
+    explicar: (texto) => faultOfDay(texto) ?? 'debe ser un día del calendario, AAAA-MM-DD',
   },
   'date-time': {
     validate: (texto) => readInstant(texto) !== undefined,
-    explicar: () => 'debe ser una fecha y hora según RFC 3339, AAAA-MM-DDThh:mm:ssZ',
+    explicar: faultOfInstant,
   },
 }
