@@ -10,6 +10,7 @@ export const INTERNAS: ReadonlySet<string> = new Set([
   'x-cuerpo-en-flujo',
   'x-invertible',
   'x-mensaje',
+  'x-mensaje-lista',
   'x-mensajes-requeridos',
   'x-mismo-origen',
   'x-patron',

@@ -78,19 +78,44 @@ describe('GET /api/v1/guias/{guia}', () => {
   })
 
   it.each([
-    ['7K3M9QX2A1B5', 'Su carácter de verificación no cuadra: tiene una letra o un número cambiado.'],
-    ['7K3M-9QX2-A1B', 'Escribió 11 letras y números: faltan 1.'],
+    [
+      '7K3M9QX2A1B5',
+      'Su último carácter, el de verificación, no cuadra: tiene una letra o un número cambiado. Cópielo otra vez.',
+    ],
+    ['7K3M-9QX2-A1B', 'Escribió 11 letras y números: falta 1.'],
+    ['7K3M-9QX2-A1', 'Escribió 10 letras y números: faltan 2.'],
     ['7K3M9QX2A1U4', 'Los códigos no llevan «U». Revise si es otra letra u otro número.'],
   ])('says what is wrong with the mistyped code %s', async (escrito, porQue) => {
     const { llave } = await entorno.nuevoComercio()
     const mensaje = `Ese identificador no puede ser de una guía. ${porQue}`
+    const busqueda = `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${escrito}».`
     const vista = await entorno.pedir('GET', `/api/v1/guias/${escrito}`, { llave })
-    expect([vista.status, vista.cuerpo.codigo, vista.cuerpo.mensaje]).toEqual([404, 'guia_desconocida', mensaje])
+    expect([vista.status, vista.cuerpo.codigo, vista.cuerpo.mensaje]).toEqual([
+      404,
+      'guia_desconocida',
+      `${mensaje} ${busqueda}`,
+    ])
     const etiquetas = await entorno.pedir('POST', '/api/v1/etiquetas', { llave, cuerpo: { guias: [escrito] } })
     expect([etiquetas.status, etiquetas.cuerpo.errores]).toEqual([
       422,
       [{ campo: '/guias/0', codigo: 'valor_no_admitido', mensaje }],
     ])
+  })
+
+  it('leads from an order number to the filter that finds it', async () => {
+    const { api, llave } = await entorno.nuevoComercio()
+    const external_ref = 'PEDIDO 7/á+1'
+    const { guia } = await api.guias.crear(unaGuia({ external_ref }))
+    const pedido = encodeURIComponent(external_ref)
+    for (const ruta of [pedido, `${pedido}/eventos`, `${pedido}/etiqueta`, `${pedido}/prueba-entrega`]) {
+      const { status, cuerpo } = await entorno.pedir('GET', `/api/v1/guias/${ruta}`, { llave })
+      const [, filtro = '', valor = ''] = /con el filtro (\w+), «(.+)»\.$/.exec(cuerpo.mensaje) ?? []
+      expect([ruta, status, filtro, valor]).toEqual([ruta, 404, 'external_ref', external_ref])
+      const { datos } = await api.guias.listar({ [filtro]: valor })
+      expect(datos.map((una) => una.guia)).toEqual([guia])
+    }
+    const larga = await entorno.pedir('GET', `/api/v1/guias/${'A'.repeat(200)}`, { llave })
+    expect(larga.cuerpo.mensaje).not.toContain('external_ref')
   })
 
   it.each(['000000000000', '7K3M9QX2A1BB', 'x', '¿?', '%00', '../guias', 'a'.repeat(64), 'A'.repeat(5_000)])(

@@ -4,11 +4,14 @@ import { findExchanged } from '../../platform/maps/exchanged.ts'
 import { isSimilar } from '../../platform/similar.ts'
 import type { ContractParameter } from './contract.ts'
 import { FORMATS } from './formats.ts'
+import { findMeant, otherWayThan } from './otherNames.ts'
 
 type Esquema = Record<string, unknown> & {
   properties?: Record<string, unknown>
   'x-mensaje'?: string
   'x-mensajes-requeridos'?: Record<string, string>
+  /** Message for a list in the place of the object. */
+  'x-mensaje-lista'?: string
   /** True for a latitude: a value out of range may be the longitude. */
   'x-invertible'?: boolean
 }
@@ -81,7 +84,8 @@ export function explainErrors(errores: readonly ErrorObject[], maximo: number, v
     if (error.keyword === 'propertyNames') continue
     if (mudas.some(({ rama, lugar }) => error.schemaPath.includes(rama) && error.instancePath === lugar)) continue
     const falla = explicarUno(error, valor)
-    const clave = `${falla.campo}\n${falla.mensaje}`
+    // The parts of an `allOf` report the wrong type of a value once each, and only the first has a message for it.
+    const clave = `${falla.campo}\n${error.keyword === 'type' ? 'type' : falla.mensaje}`
     if (!vistas.has(clave)) dichas.push(falla)
     vistas.add(clave)
   }
@@ -121,6 +125,7 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
       return falla(
         error.instancePath,
         explicarTexto([params.type].flat(), data) ??
+          explainList([params.type].flat(), data, esquema) ??
           esquema['x-mensaje'] ??
           `debe ser ${[params.type]
             .flat()
@@ -141,7 +146,7 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
     default: {
       const { propertyName: clave } = error
       const lugar = clave === undefined ? error.instancePath : `${error.instancePath}/${escapar(clave)}`
-      const dicha = falla(lugar, esquema['x-mensaje'] ?? generico(keyword, params, esquema))
+      const dicha = falla(lugar, esquema['x-mensaje'] ?? generico(error, esquema))
       return esquema['x-invertible'] ? conInvertido(dicha, alrededor(valor, lugar)) : dicha
     }
   }
@@ -155,6 +160,23 @@ function explicarTexto(tipos: readonly string[], data: unknown): string | undefi
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(escrito)
     ? `es un texto y debe ser ${TIPOS[numero]}: escríbalo sin comillas, ${Number(escrito)}`
     : `es un texto y debe ser ${TIPOS[numero]}, sin comillas`
+}
+
+/**
+ * Explains a list in the place of an object that has one required list, or a message for lists. Undefined for any other
+ * value.
+ */
+function explainList(types: readonly string[], data: unknown, esquema: Esquema): string | undefined {
+  if (!Array.isArray(data) || !types.includes('object')) return undefined
+  const lists = ((esquema.required ?? []) as string[]).filter(
+    (name) => (esquema.properties?.[name] as Esquema | undefined)?.type === 'array',
+  )
+  return (
+    esquema['x-mensaje-lista'] ??
+    (lists.length === 1
+      ? `es una lista y debe ser un objeto: ponga la lista en ${lists[0]}, {"${lists[0]}": […]}`
+      : undefined)
+  )
 }
 
 /** Returns the object that holds the member at a JSON Pointer. */
@@ -172,10 +194,19 @@ function conInvertido(falla: Falla, lugar: unknown): Falla {
   return { ...falla, mensaje: `${falla.mensaje}; ¿lat y lng al revés? Quizá quiso decir ${lat}, ${lng}.`, sugerencia }
 }
 
-function generico(keyword: string, params: Record<string, unknown>, esquema: Esquema): string {
+/** Returns the message of a value that is none of a vocabulary, with the one that it probably means. */
+function oneOf(vocabulary: readonly unknown[], valor: unknown, ending = ''): string {
+  const meant =
+    typeof valor === 'string' &&
+    valor.length <= 60 &&
+    vocabulary.find((one) => typeof one === 'string' && isSimilar(valor, one))
+  return `debe ser uno de: ${vocabulary.join(', ')}${ending}${meant ? `; ¿quiso decir ${meant}?` : ''}`
+}
+
+function generico({ keyword, params, data }: ErrorObject, esquema: Esquema): string {
   switch (keyword) {
     case 'enum':
-      return `debe ser uno de: ${(esquema.enum as unknown[]).join(', ')}`
+      return oneOf(esquema.enum as unknown[], data)
     case 'const':
       return `debe ser ${String(params.allowedValue)}`
     case 'minLength':
@@ -199,19 +230,22 @@ function generico(keyword: string, params: Record<string, unknown>, esquema: Esq
   }
 }
 
-function desconocido(clave: string, conocidas: readonly string[], que = 'no existe'): string {
-  const parecida = buscarParecida(clave, conocidas)
-  return parecida ? `${que}; ¿quiso decir ${parecida}?` : `${que}; los campos son: ${conocidas.join(', ')}`
+function desconocido(
+  clave: string,
+  conocidas: readonly string[],
+  { que = 'no existe', son = 'los campos son' } = {},
+): string {
+  const parecida = findMeant(clave, conocidas)
+  if (parecida) return `${que}; ¿quiso decir ${parecida}?`
+  return [que, otherWayThan(clave, conocidas), `${son}: ${conocidas.join(', ')}`].filter(Boolean).join('; ')
 }
-
-const buscarParecida = (clave: string, conocidas: readonly string[]) => conocidas.find((otra) => isSimilar(clave, otra))
 
 /** Returns the warning for an unknown member that need not fail the request. */
 export const unknownMemberFault = (clave: string, conocidas: readonly string[]): Advertencia => ({
   codigo: 'campo_desconocido',
   campo: recortar(`/${escapar(clave)}`, 300),
-  mensaje: recortar(desconocido(clave, conocidas, 'no existe y no se tomó en cuenta'), 500),
-  sugerencia: buscarParecida(clave, conocidas) ?? null,
+  mensaje: recortar(desconocido(clave, conocidas, { que: 'no existe y no se tomó en cuenta' }), 500),
+  sugerencia: findMeant(clave, conocidas) ?? null,
 })
 
 /**
@@ -224,27 +258,56 @@ export function explainParameter(
   declarados: readonly ContractParameter[],
 ): Falla {
   if (!parametro) {
-    const consulta = declarados.filter((p) => p.in === 'query').map((p) => p.name)
-    const mensaje =
-      consulta.length > 0 ? desconocido(nombre, consulta) : 'no existe; esta operación no tiene parámetros de consulta'
-    return { campo: recortar(nombre, 300), codigo: 'desconocido', mensaje: recortar(mensaje, 500) }
+    const consulta = declarados.filter((p) => p.in === 'query')
+    return {
+      campo: recortar(nombre, 300),
+      codigo: 'desconocido',
+      mensaje: recortar(explainUnknown(nombre, consulta), 500),
+    }
   }
   const esquema = parametro.schema as Esquema
   if (valor === undefined) return { campo: nombre, codigo: 'requerido', mensaje: 'falta; es obligatorio' }
   if (Array.isArray(valor) && esquema.type !== 'array') {
-    return { campo: nombre, codigo: 'valor_no_admitido', mensaje: 'va una sola vez' }
+    return { campo: nombre, codigo: 'valor_no_admitido', mensaje: 'va una sola vez: pida cada uno por separado' }
   }
   if (valor === '')
     return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
-  const elementos = (esquema.items as Esquema | undefined)?.enum ?? esquema.enum
+  const elementos = ((esquema.items as Esquema | undefined)?.enum ?? esquema.enum) as unknown[] | undefined
   const mensaje =
     explainFormat(esquema, valor) ??
+    explainCommas(nombre, esquema, valor) ??
     esquema['x-mensaje'] ??
     (elementos
-      ? `debe ser uno de: ${(elementos as unknown[]).join(', ')}${esquema.type === 'array' ? ', sin repetir' : ''}`
+      ? oneOf(elementos, [valor].flat()[0], esquema.type === 'array' ? ', sin repetir' : '')
       : 'no tiene la forma esperada')
   const codigo = elementos ? 'valor_no_admitido' : esquema.type === 'integer' ? 'fuera_de_rango' : 'formato_invalido'
   return { campo: nombre, codigo, mensaje: recortar(mensaje, 500) }
+}
+
+function explainUnknown(nombre: string, consulta: readonly ContractParameter[]): string {
+  const nombres = consulta.map(({ name }) => name)
+  if (nombres.length === 0) return 'no existe; esta operación no tiene parámetros de consulta'
+  const lista = consulta.find(({ name, schema }) => nombre === `${name}[]` && schema.type === 'array')?.name
+  if (lista) return `va sin corchetes y se repite: ${repeated(lista, ['…', '…'])}`
+  return desconocido(nombre, nombres, { son: 'los parámetros son' })
+}
+
+/** Maximum values of a list that a message repeats. */
+const MAX_REPEATED = 3
+
+const repeated = (nombre: string, valores: readonly string[]) =>
+  valores
+    .slice(0, MAX_REPEATED)
+    .map((uno) => `${nombre}=${uno}`)
+    .join('&')
+
+/** Explains values that are separated by commas. Each value of a list is a parameter of its own. */
+function explainCommas(nombre: string, { type, enum: vocabulary }: Esquema, valor: unknown): string | undefined {
+  const junto = [valor].flat().find((uno): uno is string => typeof uno === 'string' && uno.includes(','))
+  if (junto === undefined) return undefined
+  if (type === 'array')
+    return `los valores no se separan con comas: repita el parámetro, ${repeated(nombre, junto.split(','))}`
+  return vocabulary ? 'admite un solo valor: pida cada uno por separado' : undefined
 }
 
 /** Explains a query parameter that does not have the format of its schema, or of an alternative of its schema. */

@@ -169,7 +169,7 @@ function leerPagina<Fila extends EventoLeido, E>(
   leer: (cuales: Cuales) => Promise<ConEventos<Fila> | undefined>,
   presentar: (fila: Fila) => E,
 ): Promise<Page<E>> {
-  const guia = exigirCodigo(codigo)
+  const guia = exigirCodigo(codigo, ambito)
   const dueno = ambito === 'todos' ? 'operador' : `${ambito.comercioId}:${ambito.modo}`
   return paginate(cursores, { operacion: 'eventosDeGuia', dueno, filtros: { guia } }, paginacion, {
     async leer(despues, cuantos) {

@@ -222,18 +222,27 @@ export function desconocida(ambito: AmbitoDeGuias): never {
 
 /**
  * Returns the canonical form of a guide's code that a person typed.
+ * @param ambito guides of the caller; a merchant learns how to search by its own reference
  * @throws Problema 404 if the text cannot be a code
  */
-export function exigirCodigo(codigo: string): string {
+export function exigirCodigo(codigo: string, ambito: AmbitoDeGuias = 'todos'): string {
   const guia = normalizeGuideCode(codigo)
-  if (guia === undefined) throw new Problema('guia_desconocida', explicarCodigo(codigo))
-  return guia
+  if (guia !== undefined) return guia
+  const byReference = ambito === 'todos' || codigo.length > MAX_REFERENCE ? '' : ` ${searchByReference(codigo)}`
+  throw new Problema('guia_desconocida', `${explicarCodigo(codigo)}${byReference}`)
 }
+
+/** Maximum length of a merchant's reference, in characters. */
+const MAX_REFERENCE = 128
+
+const searchByReference = (texto: string): string =>
+  `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${texto}».`
 
 /** Explains a text that cannot be a guide's code. */
 export const explicarCodigo = (codigo: string): string =>
   `Ese identificador no puede ser de una guía. ${
-    faultOfCode(codigo) ?? 'Su carácter de verificación no cuadra: tiene una letra o un número cambiado.'
+    faultOfCode(codigo) ??
+    'Su último carácter, el de verificación, no cuadra: tiene una letra o un número cambiado. Cópielo otra vez.'
   }`
 
 /**
@@ -245,7 +254,7 @@ export async function buscarGuia(
   ambito: AmbitoDeGuias,
   codigo: string,
 ): Promise<FilaGuia & { comercio: string }> {
-  const guia = exigirCodigo(codigo)
+  const guia = exigirCodigo(codigo, ambito)
   const donde = ambito === 'todos' ? await whereIs(db, guia) : db
   const [fila] = (await donde?.consultar(BUSCAR, { guia, ...enFilas(ambito) })) ?? []
   return fila ?? desconocida(ambito)

@@ -13,7 +13,7 @@ export function faultOfCode(tecleado: string): string | undefined {
   if (ajeno !== undefined) return `Los códigos no llevan «${ajeno}». Revise si es otra letra u otro número.`
   const sobran = codigo.length - LENGTH
   if (sobran > 0) return `Escribió ${letras(codigo.length)}: son ${LENGTH}.`
-  if (sobran < 0) return `Escribió ${letras(codigo.length)}: faltan ${-sobran}.`
+  if (sobran < 0) return `Escribió ${letras(codigo.length)}: ${sobran === -1 ? 'falta' : 'faltan'} ${-sobran}.`
   return undefined
 }
 
