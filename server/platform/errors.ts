@@ -95,8 +95,15 @@ export function problemOfFaults(
   )
 }
 
-/** Makes a problem with the same text every time, for cases in which the caller must not learn the exact fault. */
-export const uniformProblem = (codigo: ProblemCode) => new Problema(codigo, PROBLEMAS[codigo].causa)
+/**
+ * Makes a problem with the same text every time, for cases in which the caller must not learn the exact fault. The text
+ * says the remedy, too. The remedies of problems that merchants never get (`ajeno`) name operations, and stay in the
+ * documentation.
+ */
+export function uniformProblem(codigo: ProblemCode): Problema {
+  const { causa, remedio, ajeno }: { causa: string; remedio: string; ajeno?: boolean } = PROBLEMAS[codigo]
+  return new Problema(codigo, ajeno ? causa : `${causa} ${remedio}`)
+}
 
 /**
  * Makes a 429 for a request beyond a limit, which changed nothing.

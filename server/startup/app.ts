@@ -56,6 +56,7 @@ export function createApp(
   app.use(unknownPage.unknown)
   app.use(createUnknownRoute(operaciones))
   app.use(unknownPage.undecodable)
+  app.use(unknownPage.invalidLink)
   app.use(renderProblems(deps.ajustes.urlPublica, testigo))
   const guarded = guardNetwork(app, {
     operaciones,

@@ -2,7 +2,7 @@ import { PERSON_CHALLENGE } from '../../api/http/authenticate.ts'
 import { inTransaction, type Query, statement } from '../../data/db.ts'
 import { normalizeBase32, randomBase32 } from '../../platform/codes/codes.ts'
 import { isToken, tokenHash } from '../../platform/codes/token.ts'
-import { Problema, problemOfFaults, uniformProblem } from '../../platform/errors.ts'
+import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
 import type { Handler } from '../operation.ts'
@@ -102,6 +102,9 @@ const codigoDeInvitadoIncorrecto = () =>
     { cabeceras: PERSON_CHALLENGE },
   )
 
+const invalidInvitation = () =>
+  new Problema('enlace_invalido', 'La invitación venció, ya se usó o se copió incompleta. Pida otra a quien le invitó.')
+
 /** Data that a person sends to accept an invitation. */
 interface Aceptacion {
   token: string
@@ -126,7 +129,7 @@ export async function aceptar(
 ) {
   const { db, reloj, nuevoId, secretos, bitacora, avisarTrabajo } = deps
   const invitacion = await leerInvitacion(deps, token)
-  if (!invitacion) throw uniformProblem('enlace_invalido')
+  if (!invitacion) throw invalidInvitation()
   const { ambito, alcances, codigo_hash } = invitacion
   if (codigo_hash && !dicho.codigo?.trim())
     throw problemOfFaults('validacion', [
@@ -141,7 +144,7 @@ export async function aceptar(
   const de = await deBitacora(db, ambito)
   const abierta = await inTransaction(db.central, async (consultar) => {
     const [tomada] = await consultar(INTENTAR, { huella: tokenHash(token), ahora: reloj() })
-    if (!tomada) throw uniformProblem('enlace_invalido')
+    if (!tomada) throw invalidInvitation()
     const { huella } = tomada
     const escrito = normalizeBase32((dicho.codigo ?? '').replace(/[\s-]/g, ''))
     if (tomada.codigo_hash && !esElCodigo(secretos, { huella, codigo_hash: tomada.codigo_hash }, escrito)) {

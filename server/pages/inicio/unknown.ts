@@ -1,11 +1,12 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Operation } from '../../api/contract/contract.ts'
+import { Problema } from '../../platform/errors.ts'
 import { readGenerated } from '../assets.ts'
-import { frame, ownHead } from '../frame.ts'
+import { frame, ownHead, type PageContent } from '../frame.ts'
 import type { Front } from '../front.ts'
 import { Html } from '../html.ts'
 import { byDigest, fixedBody, PRIVATE_HEADERS, READING_POLICY, sendPage } from '../response.ts'
-import { paginaSinNada } from './view.ts'
+import { invalidLinkPage, paginaSinNada } from './view.ts'
 
 /** Header of answers that depend on `Accept`. */
 const VARY = { Vary: 'Accept, Accept-Encoding' }
@@ -14,7 +15,7 @@ const VARY = { Vary: 'Accept, Accept-Encoding' }
 const programRoots = (operaciones: readonly Operation[]) =>
   new Set(operaciones.flatMap(({ ruta }) => /^\/(\w+)\/v\d+\//.exec(ruta)?.[1] ?? []))
 
-/** Handlers that show browsers a page for unknown addresses. */
+/** Handlers that show browsers a page for unknown addresses and for signed links that are not valid. */
 interface UnknownPage {
   /** Handler that is registered after all operations and pages. */
   unknown: RequestHandler
@@ -25,6 +26,8 @@ interface UnknownPage {
    * last.
    */
   undecodable: ErrorRequestHandler
+  /** Handler for signed links that an operation refused. It is registered last. */
+  invalidLink: ErrorRequestHandler
 }
 
 /**
@@ -35,9 +38,10 @@ interface UnknownPage {
 export function createUnknownPage(fachada: Front, urlPublica: string, operaciones: readonly Operation[]): UnknownPage {
   const estilo = readGenerated('paginas/inicio/estilo.css').toString()
   const raiz = `${urlPublica}/`
-  const cuerpo = fixedBody(() =>
-    frame(paginaSinNada(fachada, raiz), { fachada, raiz, inicio: raiz, cabeza: ownHead(new Html(estilo)) }),
-  )
+  const bodyFor = (content: (fachada: Front, raiz: string) => PageContent) =>
+    fixedBody(() => frame(content(fachada, raiz), { fachada, raiz, inicio: raiz, cabeza: ownHead(new Html(estilo)) }))
+  const unknown = { status: 404, cuerpo: bodyFor(paginaSinNada) }
+  const invalidLink = { status: 403, cuerpo: bodyFor(invalidLinkPage) }
   const { origin } = new URL(urlPublica)
   const politica = fachada.permisos({
     'style-src': byDigest(estilo),
@@ -49,10 +53,10 @@ export function createUnknownPage(fachada: Front, urlPublica: string, operacione
     READING_POLICY.includes(req.method) &&
     !programas.has(req.path.split('/', 2)[1]!) &&
     req.accepts(['json', 'html']) === 'html'
-  const contestar = (req: Request, res: Response, seguir: () => void) => {
+  const contestar = (req: Request, res: Response, seguir: () => void, page = unknown) => {
     res.setHeader('Vary', 'Accept')
     if (!deNavegador(req)) return seguir()
-    sendPage(req, res, { status: 404, cuerpo, cabeceras: { ...PRIVATE_HEADERS, ...politica, ...VARY } })
+    sendPage(req, res, { ...page, cabeceras: { ...PRIVATE_HEADERS, ...politica, ...VARY } })
   }
   return {
     unknown: (req, res, next) => contestar(req, res, next),
@@ -60,6 +64,12 @@ export function createUnknownPage(fachada: Front, urlPublica: string, operacione
     undecodable(error, req, res, next) {
       if (error instanceof URIError) contestar(req, res, () => next(error))
       else next(error)
+    },
+    invalidLink(error, req, res, next) {
+      const isLink = error instanceof Problema && error.codigo === 'enlace_invalido'
+      if (!isLink) return next(error)
+      req.solicitud.error = error
+      contestar(req, res, () => next(error), invalidLink)
     },
   }
 }

@@ -45,3 +45,20 @@ ${choice({ icon: icons.House, text: 'Ir al inicio', href: raiz })}
 ${callBrand(marca)}
 </nav>`,
 })
+
+/**
+ * Returns the page for a signed link that does not open anything. It is the same for all such links, and tells none of
+ * the reasons apart.
+ * @param raiz URL of the service root, with its last slash
+ */
+export const invalidLinkPage = ({ marca }: Front, raiz: string): PageContent => ({
+  titulo: 'El enlace ya no vale',
+  conTelefono: true,
+  cuerpo: html`${emptyState(icons.Link, html`<h1>El enlace ya no vale</h1>`, 'Los enlaces a etiquetas y pruebas de entrega duran unos minutos, para que no los abra cualquiera. Este venció, se copió incompleto o no es de este servicio.')}
+<p>Si se lo enviaron, pida otro a quien se lo envió. Si lo pidió usted, pida otra vez la etiqueta o la prueba: cada vez sale un enlace nuevo.</p>
+<nav class="salidas" aria-label="Otras páginas">
+${choice({ icon: icons.Store, text: 'Tengo un comercio', detail: 'Cómo pedir etiquetas y pruebas', href: `${raiz}docs#error-enlace_invalido` })}
+${choice({ icon: icons.House, text: 'Ir al inicio', detail: 'Buscar un envío con su código', href: raiz })}
+${callBrand(marca)}
+</nav>`,
+})
