@@ -17,10 +17,6 @@ const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
 export const decirAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, dadas?: readonly string[]) =>
   [decirFalla({ campo: campo ?? '', mensaje }, dadas), limpio(sugerir(sugerencia))].filter(Boolean).join(' ')
 
-/** Reports whether a warning says that a repeated creation found a guide that had ended, so that nothing is shipped. */
-export const isOfEndedGuide = ({ codigo }: Advertencia): boolean =>
-  codigo === 'ya_cancelada' || codigo === 'ya_devuelta'
-
 /** Prints the warnings of a guide, a line each. @param dadas names of the options that the user gave */
 export function avisarAdvertencias(advertencias: readonly Advertencia[], dadas?: readonly string[]): void {
   for (const una of advertencias) avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(una, dadas)}`)

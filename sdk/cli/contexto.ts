@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { ErrorGuias, Guias } from '@guias/sdk'
 import type { Valores } from './argumentos.ts'
 import { type Direccion, leerDireccion } from './direccion.ts'
-import { decirError } from './errores.ts'
+import { decirError, whyAway } from './errores.ts'
 import { type Contexto, ErrorDeUso, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
 import { avisar, limpio } from './terminal.ts'
@@ -25,6 +25,7 @@ export function crearContexto(valores: Valores, posicionales: string[], dadas: r
     si: (opcion) => valores[opcion] === true,
     json: valores.json === true,
     decirError: (error) => decirError(error, { direccion, dadas }),
+    whyAway: (error) => whyAway(error, direccion),
     signal: interrupcion(),
   }
 }

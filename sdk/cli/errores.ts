@@ -96,6 +96,17 @@ export function decirError(error: unknown, { direccion, dadas }: Pick<Pedida, 'd
   return (error as Error).message
 }
 
+/** Returns the reason why the service gives no usable answer, without a full stop, for commands that try again. */
+export function whyAway(error: unknown, direccion: Direccion): string {
+  const { url } = direccion
+  if (error instanceof ErrorTiempo) return `${url} no contestó a tiempo`
+  if (error instanceof ErrorConexion)
+    return error.pudoLlegar
+      ? `Se cortó la conexión con ${url}`
+      : `No se pudo conectar con ${url}: ${porQueNoConecta(error.cause)}`
+  return `${url} contestó ${(error as ErrorApi | ErrorRespuesta).status}`
+}
+
 const esperar = (segundos: number | null) =>
   segundos === null ? 'Repita la orden en un momento.' : `Repita la orden en ${segundos} s.`
 

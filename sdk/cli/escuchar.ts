@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { ErrorAbortado, ErrorParametro, type Evento, type FiltrosDelFlujo, firmarWebhook, type Guias } from '@guias/sdk'
 import { esErrorPasajero } from './errores.ts'
 import { type Contexto, dormirSinError, ErrorDeUso, instante, numero, type Orden, SALIDA } from './orden.ts'
+import { Patience } from './patience.ts'
 import { porque } from './porque.ts'
 import { avisar, decir, limpio, pintar } from './terminal.ts'
 
@@ -15,7 +16,8 @@ export const escuchar: Orden = {
   uso: ['escuchar --reenviar http://localhost:4000/webhooks [opciones]'],
   explica: `Sigue los eventos de todas sus guías y envía cada uno a esa dirección, firmado y
 con el mismo cuerpo que un webhook, sin abrir su máquina a nadie. Sin --reenviar
-solo los muestra. Ctrl-C termina; la próxima vez sigue donde quedó.
+solo los muestra. Ctrl-C termina; la próxima vez sigue donde quedó. Si el servicio
+no contesta, lo dice y lo intenta otra vez cada 5 s.
 
 La guía de cada aviso es la de ahora, con el estado y la secuencia del evento;
 en un webhook es la de entonces.`,
@@ -51,11 +53,21 @@ en un webhook es la de entonces.`,
     // If both are given, the cursor takes precedence over `desde`.
     const filtros = { limite: 50, ...(tipo && { tipo }), ...(desde && desde !== 'principio' && { desde }) }
     let cursor = desde === undefined ? leerCursor(archivo) : undefined
-    if (desde === 'ahora' || (desde === undefined && cursor === undefined)) cursor = await alFinal(api, signal)
-    avisar(`Escuchando${destino ? ` y reenviando a ${destino}` : ''}. Ctrl-C para terminar.`)
+    let fromEnd = desde === 'ahora' || (desde === undefined && cursor === undefined)
+    const patience = new Patience(contexto)
+    // Printed after the position is known, because people create guides as soon as they read it.
+    let notice = `Escuchando${destino ? ` y reenviando a ${destino}` : ''}. Ctrl-C para terminar.`
     while (!signal.aborted) {
       try {
+        if (fromEnd) {
+          cursor = await alFinal(api, signal)
+          patience.end()
+        }
+        fromEnd = false
+        if (notice !== '') avisar(notice)
+        notice = ''
         const pagina = await api.eventos.listar({ ...filtros, cursor }, { signal })
+        patience.end()
         for (const evento of pagina.datos) await atender(evento, { api, destino, secreto, reintentos, contexto })
         // The cursor is saved after the delivery. A process killed in between sends some events again and loses none.
         if (pagina.cursor_siguiente && pagina.cursor_siguiente !== cursor) {
@@ -66,12 +78,10 @@ en un webhook es la de entonces.`,
       } catch (error) {
         if (error instanceof ErrorAbortado) break
         if (error instanceof ErrorParametro && error.codigo === 'cursor_invalido' && cursor !== undefined) {
-          cursor = await alFinal(api, signal)
-          avisar('El cursor guardado ya no vale: sigo desde ahora. Con --desde principio los vería todos.')
-        } else if (esErrorPasajero(error)) {
-          avisar(`${contexto.decirError(error).split('\n')[0]} Sigo intentando.`)
-          await dormirSinError(5_000, signal)
-        } else throw error
+          fromEnd = true
+          notice = 'El cursor guardado ya no vale: sigo desde ahora. Con --desde principio los vería todos.'
+        } else if (esErrorPasajero(error)) await patience.wait(error)
+        else throw error
       }
     }
     return SALIDA.bien

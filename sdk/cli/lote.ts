@@ -5,11 +5,13 @@ import {
   ErrorAbortado,
   ErrorAlcance,
   ErrorApi,
+  ErrorConflicto,
   ErrorNoAutenticado,
   type ResultadoDeMuchas,
 } from '@guias/sdk'
 import { escribirCsv, type FallaDeFila, leerRecogida } from '@guias/sdk/hoja'
-import { decirAdvertencia, isOfEndedGuide } from './advertencias.ts'
+import { isOfEndedGuide } from '../src/endedGuide.ts'
+import { decirAdvertencia } from './advertencias.ts'
 import { abrirLote, FALLAS, FILA, type Fila, type Origen, tamanoDe, VALORES } from './archivoDeLote.ts'
 import { fijarTelefono, OPCIONES_DE_RECOGIDA, opcionDe, opcionDePais } from './campos.ts'
 import { decirFalla, nombrarCampo } from './errores.ts'
@@ -250,11 +252,11 @@ class Resultados {
       this.#decir({ fila, external_ref, ok: !ended, guia, estado, repetida, ...porQue, advertencias })
       return
     }
-    const { codigo, fallas } = leerFalla(resultado, this.#contexto)
+    const { codigo, fallas, ...conflict } = leerFalla(resultado, this.#contexto)
     if (!esDeTodas(resultado.error)) for (const { clase, texto } of fallas) this.#fallas.anotar(clase, texto, fila)
     const detalle = fallas.map(({ texto }) => texto).join('; ')
     this.#escribir(resultado.entrada, [fila, external_ref, 'no', '', '', '', codigo, detalle, ''])
-    this.#decir({ fila, external_ref, ok: false, error: codigo, detalle })
+    this.#decir({ fila, external_ref, ok: false, error: codigo, detalle, ...conflict })
   }
 
   /** Writes a row of results: the row's original columns, then the result of its guide. */
@@ -283,7 +285,25 @@ interface Dicha {
   texto: string
 }
 
-function leerFalla({ error, entrada }: Extract<ResultadoDeMuchas<Fila>, { ok: false }>, contexto: Contexto) {
+/** Failure of a row. A conflict also has the guide that has the reference, and the fields that differ. */
+interface RowFailure {
+  codigo: string
+  fallas: readonly Dicha[]
+  guia_existente?: string
+  campos?: readonly string[]
+}
+
+function leerFalla(
+  { error, entrada }: Extract<ResultadoDeMuchas<Fila>, { ok: false }>,
+  contexto: Contexto,
+): RowFailure {
+  if (error instanceof ErrorConflicto && error.guia !== null && error.errores.length > 0) {
+    const campos = error.errores.map(({ campo }) => nombrarCampo(campo))
+    const reference = limpio(String(entrada.external_ref ?? ''))
+    const texto = `${reference} ya es la referencia de la guía ${limpio(error.guia)}, creada con otros datos (${limpio(campos.join(', '))}): si es otro envío, ponga otra; si no, cambie la guía con guias corregir`
+    const { codigo } = error
+    return { codigo, fallas: [{ clase: codigo, texto }], guia_existente: error.guia, campos }
+  }
   if (error instanceof ErrorApi && error.errores.length > 0) {
     const fallas = error.errores.map((falla): Dicha => {
       const clase = `${falla.codigo} ${falla.campo}`

@@ -39,6 +39,8 @@ export interface Contexto {
   json: boolean
   /** Returns the message of an error in this program's words. */
   decirError(error: unknown): string
+  /** Returns the reason of a temporary error, for commands that try again. */
+  whyAway(error: unknown): string
   /** Signal that Ctrl-C aborts. */
   signal: AbortSignal
 }

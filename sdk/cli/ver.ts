@@ -2,28 +2,31 @@ import type { Evento, Franja, Guia, Guias } from '@guias/sdk'
 import { escribirMetadatos } from '@guias/sdk/hoja'
 import { decirAdvertencia } from './advertencias.ts'
 import { doblar } from './ayuda.ts'
+import { byCodeOrReference } from './guideOrReference.ts'
 import { type Orden, SALIDA } from './orden.ts'
 import { decirEvento } from './rastrear.ts'
 import { decir, hora, limpio, pintar, tonoDe } from './terminal.ts'
 
 export const ver: Orden = {
   resumen: 'muestra una guía entera, con su historial y sus advertencias',
-  uso: ['ver <guia> [opciones]'],
+  uso: ['ver <guia> [opciones]', 'ver <external_ref>      (su número de pedido)'],
   explica: `Muestra la guía como está ahora: su destino, su lugar de entrega, lo que
 conviene revisar y su historial. Las horas son las de su destino. El código se
-acepta en minúsculas y con guiones.`,
+acepta en minúsculas y con guiones; si ninguna lo tiene, se busca como referencia.`,
   opciones: {},
   posicionales: [1, 1],
   muestra: true,
-  ejemplos: ['ver 7K3M9QX2A1B4', "ver 7K3M9QX2A1B4 --json | jq '.ubicacion'"],
+  ejemplos: ['ver 7K3M9QX2A1B4', 'ver PEDIDO-7', "ver 7K3M9QX2A1B4 --json | jq '.ubicacion'"],
   async ejecutar(contexto) {
     const [codigo = ''] = contexto.posicionales
-    const { eventos, ...guia } = await contexto
-      .api()
-      .guias.obtener(codigo, { limite: 100 }, { signal: contexto.signal })
+    const { signal } = contexto
+    const api = contexto.api()
+    const { eventos, ...guia } = await byCodeOrReference(api, codigo, signal, (suyo) =>
+      api.guias.obtener(suyo, { limite: 100 }, { signal }),
+    )
     const historial = [...eventos.datos]
     const cursor = eventos.cursor_siguiente
-    if (cursor !== null) historial.push(...(await seguir(contexto.api(), guia.guia, cursor, contexto.signal)))
+    if (cursor !== null) historial.push(...(await seguir(api, guia.guia, cursor, signal)))
     if (contexto.json) {
       decir(JSON.stringify({ ...guia, eventos: { datos: historial, cursor_siguiente: null } }))
       return SALIDA.bien

@@ -1,4 +1,5 @@
 import type { Cliente } from './cliente.js'
+import { isOfEndedGuide } from './endedGuide.js'
 import { ErrorGuias } from './errores.js'
 import type { Evento } from './evento.js'
 import { esClaves, esEtiquetas, esGuia, esGuiaOIgual, esLote, esPrueba } from './formas.js'
@@ -96,8 +97,7 @@ export class RecursoGuias {
     return new Solicitud(
       enviada.then((respuesta) => {
         const { guia: codigo, advertencias } = respuesta.datos
-        for (const { codigo: cual, mensaje } of advertencias ?? [])
-          if (/^ya_/.test(cual)) this.#avisar(`${codigo}: ${mensaje}.`)
+        for (const una of advertencias ?? []) if (isOfEndedGuide(una)) this.#avisar(`${codigo}: ${una.mensaje}.`)
         return respuesta
       }),
     )

@@ -16,6 +16,7 @@ import {
   type OpcionesDeMuchas,
   type ResultadoDeMuchas,
 } from '@guias/sdk'
+import { ErrorDeHoja, guiaDeFila, leerHoja } from '@guias/sdk/hoja'
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
 import { compartirEntorno } from '../entorno.ts'
@@ -307,7 +308,7 @@ describe('crearMuchas', () => {
     const resultados = await todos(creacion)
     expect(resultados.map((r) => [r.entrada.numero, r.ok ? r.guia : r.error.message])).toEqual([
       [1, 'G-P-1'],
-      [2, expect.stringContaining('sin dirección')],
+      [2, 'aGuia lanzó Error: sin dirección'],
       [3, 'G-P-3'],
     ])
     expect(resultados[1]!.entrada).toBe(pedidos[1])
@@ -315,6 +316,16 @@ describe('crearMuchas', () => {
     // @ts-expect-error: these are no guides
     const malas = () => cliente().guias.crearMuchas(pedidos)
     expect(malas).toBeInstanceOf(Function)
+  })
+
+  it('says of a damaged row its fault alone, and no word about JSON', async () => {
+    const csv = 'telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,A\n3.1E+07,Guatemala,Mixco,B\n'
+    const { filas } = await leerHoja(new TextEncoder().encode(csv))
+    const [buena, mala] = await todos(cliente().guias.crearMuchas(filas, { aGuia: guiaDeFila }))
+    expect(buena!.ok).toBe(true)
+    if (mala!.ok) throw new Error('the damaged row was sent')
+    expect(mala!.error.message).toMatch(/^fila 3: telefono: es un número abreviado/)
+    expect(mala!.error.cause).toBeInstanceOf(ErrorDeHoja)
   })
 
   it('takes each as it was when it was read, and what cannot be written fails alone', async () => {
@@ -331,7 +342,7 @@ describe('crearMuchas', () => {
     ciclo.ciclo = ciclo
     const [mal, buena] = await todos(cliente().guias.crearMuchas([ciclo as never, numeradas(1)[0]!]))
     expect([mal!.ok, buena!.ok]).toEqual([false, true])
-    expect(!mal!.ok && mal!.error.message).toContain('JSON')
+    expect(!mal!.ok && mal!.error.message).toMatch(/^La guía no se puede escribir como JSON: /)
   })
 
   it('gives what is done while the source makes wait', async () => {

@@ -8,7 +8,7 @@ import type { Comercio } from '../../entorno.ts'
 import { hasta, unaGuia } from '../../fabricas.ts'
 import { puertoLibre } from '../../puertos.ts'
 import { SECRETO } from '../firmas.ts'
-import { SIN_PAUSAS, usarCli } from './correr.ts'
+import { SIN_PAUSAS, servir, usarCli } from './correr.ts'
 
 const cli = usarCli()
 const { entorno, guias, lanzar } = cli
@@ -198,6 +198,29 @@ describe('guias escuchar', () => {
     expect(await proceso.cerrar()).toBe(0)
   })
 
+  it('says once of each outage why and when it tries again, also before the first answer', async () => {
+    let llamadas = 0
+    // The client repeats a 502 by itself, so an outage lasts for several requests.
+    const caido = await servir((_req, res) => {
+      const [status, cuerpo] =
+        ++llamadas <= 20
+          ? [502, 'no']
+          : llamadas <= 22
+            ? [200, JSON.stringify({ datos: [], cursor_siguiente: 'a' })]
+            : [401, '{"codigo":"no_autenticado","mensaje":"No."}']
+      res.writeHead(status).end(cuerpo)
+    })
+    const args = ['escuchar', '--url', caido, '--intervalo', '0.1', '--cursor', join(cli.carpeta, 'nuevo.cursor')]
+    const { codigo, errores } = await guias(args, { programa: SIN_PAUSAS })
+    expect(codigo).toBe(1)
+    expect(errores.split('\n').slice(0, 3)).toEqual([
+      `${caido} contestó 502. Lo intento otra vez cada 5 s.`,
+      'El servicio contesta otra vez.',
+      'Escuchando. Ctrl-C para terminar.',
+    ])
+    expect(errores.match(/cada 5 s/g)).toHaveLength(1)
+  })
+
   it('waits out a service that is away, but not a key that is none', async () => {
     const paginas = [
       { status: 503, cuerpo: '<html>' },
@@ -218,7 +241,9 @@ describe('guias escuchar', () => {
       const args = ['escuchar', '--desde', 'principio', '--url', baseUrl, '--intervalo', '0.1']
       const { codigo, salida, errores } = await guias(args, { programa: SIN_PAUSAS })
       expect([codigo, salida]).toEqual([1, expect.stringMatching(/guia\.nota +G\n$/)])
-      expect(errores).toMatch(/Sigo intentando\..*no_autenticado/s)
+      expect(errores).toMatch(
+        /\/\/127\.0\.0\.1:\d+ contestó 503\. Lo intento otra vez cada 5 s\.\nEl servicio contesta otra vez\.\n.*no_autenticado/s,
+      )
     } finally {
       caido.closeAllConnections()
       caido.close()

@@ -232,6 +232,32 @@ describe('guias lote', () => {
     ])
   })
 
+  it('names reference, guide and fields of a conflict, on the screen, in the results and in JSON', async () => {
+    const { external_ref, guia } = await cli.comercio.api.guias.crear(unaGuia({ direccion: 'Calle 1' }))
+    const fila = { ...unaGuia({ external_ref: external_ref!, direccion: 'Calle 2' }), telefono: '5987 1234' }
+    const { telefono, departamento, municipio, direccion, lat, lng } = fila
+    const csv = await escribir(
+      'conflicto.csv',
+      `telefono,departamento,municipio,direccion,lat,lng,external_ref\n${[telefono, departamento, municipio, direccion, lat, lng, external_ref].join()}\n`,
+    )
+    const dicho = new RegExp(
+      `${external_ref} ya es la referencia de la guía ${guia}, creada con otros datos \\(telefono, direccion(, recogida)?\\): `,
+    )
+    const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA])
+    expect([codigo, errores]).toEqual([1, expect.stringMatching(dicho)])
+    expect((await leerResultados('conflicto.resultados.csv'))[0]).toEqual([
+      ...['2', external_ref, 'no', '', '', '', 'external_ref_en_conflicto', expect.stringMatching(dicho), ''],
+    ])
+    const json = await escribir('conflicto.json', JSON.stringify([fila]))
+    const { salida } = await guias(['lote', json, '--json', ...ARGS_DE_RECOGIDA])
+    expect(JSON.parse(salida.split('\n')[0]!)).toEqual({
+      ...{ fila: 1, external_ref, ok: false, error: 'external_ref_en_conflicto' },
+      detalle: expect.stringMatching(dicho),
+      guia_existente: guia,
+      campos: ['telefono', 'direccion'],
+    })
+  })
+
   it('gives its department to the rows that name none', async () => {
     const csv = await escribir(
       'sin-departamento.csv',

@@ -71,4 +71,29 @@ describe('guias ver', () => {
     expect(eventos.datos.slice(0, primeros.datos.length)).toEqual(primeros.datos)
     expect([eventos.datos.length, eventos.cursor_siguiente]).toEqual([102, null])
   })
+
+  it('takes a reference in the place of the code', async () => {
+    const { guia, external_ref } = await cli.comercio.api.guias.crear(unaGuia({ external_ref: 'PEDIDO 7/á+1' }))
+    const vista = await guias(['ver', external_ref!])
+    expect([vista.codigo, vista.salida.split('\n')[0]]).toEqual([0, `${guia}  aceptado  (de prueba)`])
+    expect((await guias(['rastrear', external_ref!])).salida).toContain(`${guia}  aceptado`)
+  })
+
+  it('prefers the code, if a guide has it and another has it as its reference', async () => {
+    const { guia } = await cli.comercio.api.guias.crear(unaGuia())
+    await cli.comercio.api.guias.crear(unaGuia({ external_ref: guia }))
+    expect((await guias(['ver', guia])).salida.split('\n')[0]).toBe(`${guia}  aceptado  (de prueba)`)
+  })
+
+  it.each(['REF-QUE-NO-ESTA', 'X'.repeat(300)])('says that %.20s is neither', async (texto) => {
+    for (const orden of ['ver', 'rastrear']) {
+      const { codigo, errores } = await guias([orden, texto])
+      expect([codigo, errores]).toEqual([
+        1,
+        expect.stringMatching(
+          `«${texto}» no es el código ni la referencia de ninguna guía suya.*codigo: guia_desconocida`,
+        ),
+      ])
+    }
+  })
 })

@@ -1,0 +1,30 @@
+import { ErrorNoEncontrado, type Guias } from '@guias/sdk'
+
+/**
+ * Runs `ask` with a guide's code. If no guide has the code, runs it with the code of the guide that has the text as its
+ * reference.
+ *
+ * @throws ErrorNoEncontrado naming the text, if it is neither
+ */
+export async function byCodeOrReference<T>(
+  { guias }: Guias,
+  texto: string,
+  signal: AbortSignal,
+  ask: (guia: string) => PromiseLike<T>,
+): Promise<T> {
+  try {
+    return await ask(texto)
+  } catch (error) {
+    if (!(error instanceof ErrorNoEncontrado) || error.codigo !== 'guia_desconocida') throw error
+    const found =
+      texto.length <= MAX_REFERENCE ? await guias.listar({ external_ref: texto, limite: 1 }, { signal }) : null
+    const [una] = found?.datos ?? []
+    if (una) return ask(una.guia)
+    const mensaje = `«${texto}» no es el código ni la referencia de ninguna guía suya, en el modo de esta llave. Revise si tiene una letra o un número cambiado.`
+    const { status, cabeceras } = error
+    throw new ErrorNoEncontrado({ ...error.problema, mensaje }, { status, cabeceras })
+  }
+}
+
+/** Maximum length of a reference, in characters. */
+const MAX_REFERENCE = 128

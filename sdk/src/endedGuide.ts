@@ -1,0 +1,6 @@
+/**
+ * Reports whether a warning says that a repeated creation found a guide that had ended, so that nothing is shipped.
+ * Takes any code: the command line has the package's types twice, in the library and here.
+ */
+export const isOfEndedGuide = ({ codigo }: { codigo: unknown }): boolean =>
+  codigo === 'ya_cancelada' || codigo === 'ya_devuelta'
