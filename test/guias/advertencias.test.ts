@@ -50,6 +50,92 @@ describe('warnings of a guide', () => {
     expect(resultados).toMatchObject([{ advertencias: creada.advertencias }, { advertencias: [] }])
   })
 
+  it.each([
+    [
+      'Guatemala',
+      'Cobán',
+      '/municipio',
+      /«Cobán» no es un municipio de Guatemala, sino de Alta Verapaz: revise/,
+      ['Alta Verapaz'],
+      [],
+    ],
+    ['Guatemala', 'La Unión', '/municipio', /sino de Huehuetenango o Zacapa: revise/, ['Huehuetenango', 'Zacapa'], []],
+    [
+      'Guatemala',
+      'Zona 10',
+      '/municipio',
+      /«Zona 10» no es un municipio: escriba el suyo \(Guatemala\), y la zona en direccion/,
+      [],
+      ['Guatemala'],
+    ],
+    [
+      'Guatemala',
+      'Capital',
+      '/municipio',
+      /«Capital» no es un municipio: escriba el suyo \(Guatemala\)/,
+      [],
+      ['Guatemala'],
+    ],
+    [
+      'Zona 10',
+      'Guatemala',
+      '/departamento',
+      /escriba el suyo \(Guatemala\) y su municipio \(Guatemala\), y la zona/,
+      ['Guatemala'],
+      ['Guatemala'],
+    ],
+    [
+      'Capital',
+      'zona 1',
+      '/departamento',
+      /escriba el suyo \(Guatemala\) y su municipio \(Guatemala\)/,
+      ['Guatemala'],
+      ['Guatemala'],
+    ],
+    [
+      'Mixco',
+      'zona 1',
+      '/departamento',
+      /«Mixco» no es un departamento, sino un municipio de Guatemala/,
+      ['Guatemala'],
+      ['Mixco'],
+    ],
+    [
+      'Cobán',
+      'Alta Verapaz',
+      '/departamento',
+      /«Cobán» es un municipio y «Alta Verapaz» su departamento/,
+      ['Alta Verapaz'],
+      ['Cobán'],
+    ],
+    [
+      'Guatemla',
+      'Mixco',
+      '/departamento',
+      /«Guatemla» no está en el catálogo: revise cómo está escrito/,
+      ['Guatemala'],
+      ['Mixco'],
+    ],
+  ] as const)(
+    'tell of %s, %s what is wrong',
+    async (departamento, municipio, campo, mensaje, departamentos, municipios) => {
+      const { api } = await entorno.nuevoComercio()
+      const { advertencias } = await api.guias.crear({ ...sinDestino(), departamento, municipio })
+      expect(advertencias).toEqual([
+        {
+          codigo: 'destino_desconocido',
+          campo,
+          mensaje: expect.stringMatching(mensaje),
+          sugerencia: { departamentos, municipios },
+        },
+      ])
+      // The suggestion is a destination of the catalogue.
+      const [suyo = departamento] = departamentos
+      const [otro = municipio] = municipios
+      expect((await api.guias.crear({ ...sinDestino(), departamento: suyo, municipio: otro })).advertencias).toEqual([])
+    },
+  )
+
   it('name a member of the guide, and one of a place said later, too', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia({ departamento: 'Atlántida', municipio: 'Olimpo' }))

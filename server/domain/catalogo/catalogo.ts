@@ -1,12 +1,13 @@
 // Catalogue of departments and municipalities: finds them by name in any spelling, and gives their location. It has no
-// side effects, except that the first use reads the data file. README.md describes how the data file is generated.
+// side effects, except that the first use reads the data file. README.md describes how the data file is generated. The
+// file is long, because searches and suggestions share the indexes that reading builds.
 import { readFileSync } from 'node:fs'
 import type { NombresSugeridos, Pais } from '../../generado/contrato/tipos/index.ts'
 import { distanceKm, type Point } from '../../platform/maps/point.ts'
 import { remembering } from '../../platform/remember.ts'
 import { ROOT } from '../../platform/root.ts'
 import { cercanos, type Nombre } from './cercanos.ts'
-import { clavesDe, sinZona } from './claves.ts'
+import { clavesDe, hasZone, sinZona } from './claves.ts'
 
 export interface Departamento extends Point {
   /** ISO 3166-2 code. */
@@ -31,13 +32,23 @@ export interface Destino {
 }
 
 /**
- * Result for names that are not in the catalogue: which of the two is unknown, and a function that suggests similar
- * names. The function is slow, so callers use it only when they need suggestions.
+ * Result for names that are not in the catalogue: which of the two is unknown, and functions that suggest names and tell
+ * the likely mistake. The first call is slow, so callers use them only when they need suggestions.
  */
 export interface Desconocido {
   desconocido: 'departamento' | 'municipio'
   sugerir: () => NombresSugeridos
+  mistake: () => Mistake | undefined
 }
+
+/**
+ * Likely mistake in an unknown destination. `elsewhere`: the municipality is of these other departments of the country.
+ * `swapped`: each name stands in the place of the other. `municipality`: the department's name is that of a municipality
+ * of these departments. `part`: the name is a zone or a word for the capital, which is a part of a municipality.
+ */
+export type Mistake =
+  | { kind: 'elsewhere' | 'municipality'; departamentos: readonly string[] }
+  | { kind: 'swapped' | 'part' }
 
 /**
  * Municipality as `datos.json` stores it, in a compact form. A municipality without a location of its own has no
@@ -206,34 +217,76 @@ export const buscarDestino = remembering(2_000, hallar)
 function hallar(departamento: string, municipio: string): Destino | Desconocido {
   const ficheros = hallarFicheros(departamento)
   const claves = clavesDe(municipio)
-  return (
-    hallarDestino(ficheros, claves) ?? {
-      desconocido: ficheros.length > 0 ? 'municipio' : 'departamento',
-      sugerir: () => sugerir(departamento, ficheros, municipio, claves),
-    }
-  )
+  const hallado = hallarDestino(ficheros, claves)
+  if (hallado) return hallado
+  let considered: Considered | undefined
+  const once = () => {
+    considered ??= consider(departamento, ficheros, municipio, claves)
+    return considered
+  }
+  return {
+    desconocido: ficheros.length > 0 ? 'municipio' : 'departamento',
+    sugerir: () => once().names,
+    mistake: () => once().mistake,
+  }
+}
+
+interface Considered {
+  names: NombresSugeridos
+  mistake: Mistake | undefined
 }
 
 /**
- * Suggests names similar to an unknown destination.
- * Departments: if the department is unknown, the most similar names, then any that have the municipality. If it is
- * known, those of the same country that have the municipality.
+ * Suggests names for an unknown destination, and tells the likely mistake.
+ * Departments: if the department is unknown, those that have a municipality of its name, the most similar names, then
+ * any that have the municipality. If it is known, those of the same country that have the municipality.
  * Municipalities: the most similar names in the known department, or else in the suggested departments. Text that names
  * a zone gets the zone's municipality first, which is the capital if the text names no other.
  */
-function sugerir(departamento: string, ficheros: readonly Fichero[], municipio: string, claves: readonly string[]) {
+function consider(
+  departamento: string,
+  ficheros: readonly Fichero[],
+  municipio: string,
+  claves: readonly string[],
+): Considered {
   const { ficheros: todos, nombres } = catalogo()
+  const isKnown = ficheros.length > 0
   const conEl = todos.filter(
-    (fichero) =>
-      (ficheros.length === 0 || ficheros.some(({ pais }) => pais === fichero.pais)) && hallarMunicipio(fichero, claves),
+    (fichero) => (!isKnown || ficheros.some(({ pais }) => pais === fichero.pais)) && hallarMunicipio(fichero, claves),
   )
-  const parecidos = ficheros.length > 0 ? [] : cercanos(departamento, nombres, CUANTAS)
-  const departamentos = [...new Set([...parecidos, ...conEl.map(({ nombre }) => nombre)])].slice(0, CUANTAS)
-  const donde = ficheros.length > 0 ? ficheros : todos.filter(({ nombre }) => departamentos.includes(nombre))
+  const swapped = isKnown ? undefined : hallarDestino(hallarFicheros(municipio), clavesDe(departamento))
+  if (swapped) {
+    const names = { departamentos: [swapped.departamento.nombre], municipios: [swapped.municipio.nombre] }
+    return { names, mistake: { kind: 'swapped' } }
+  }
+  const withItsName = isKnown ? [] : todos.filter((fichero) => hallarMunicipio(fichero, clavesDe(departamento)))
+  const parecidos = isKnown ? [] : cercanos(departamento, nombres, CUANTAS)
+  const others = [...withItsName, ...conEl].map(({ nombre }) => nombre)
+  const ordered = withItsName.length > 0 ? [...others, ...parecidos] : [...parecidos, ...others]
+  // Only addresses in Guatemala have zones. «Capital» alone is that of any country.
+  if (ordered.length === 0 && isPart(departamento) && hasZone(`${departamento} ${municipio}`)) ordered.push('Guatemala')
+  const departamentos = [...new Set(ordered)].slice(0, CUANTAS)
+  const donde = isKnown ? ficheros : todos.filter(({ nombre }) => departamentos.includes(nombre))
   const candidatos = donde.flatMap((fichero) => fichero.indice().nombres)
-  const municipios = [...deZona(municipio, donde), ...cercanos(municipio, candidatos, CUANTAS)]
-  return { departamentos, municipios: [...new Set(municipios)].slice(0, CUANTAS) }
+  // A zone beside a municipality that stands in the place of its department is a part of that municipality.
+  const itsOwn = sinZona(municipio) === '' ? withItsName : []
+  const municipios = [
+    ...itsOwn.flatMap((fichero) => hallarMunicipio(fichero, clavesDe(departamento))?.nombre ?? []),
+    ...(itsOwn.length > 0 ? [] : deZona(municipio, donde)),
+    ...cercanos(municipio, candidatos, CUANTAS),
+  ]
+  const names = { departamentos, municipios: [...new Set(municipios)].slice(0, CUANTAS) }
+  const nombresDe = (suyos: readonly Fichero[]) => [...new Set(suyos.map(({ nombre }) => nombre))]
+  const mistake = ((): Mistake | undefined => {
+    if (isKnown && conEl.length > 0) return { kind: 'elsewhere', departamentos: nombresDe(conEl) }
+    if (withItsName.length > 0) return { kind: 'municipality', departamentos: nombresDe(withItsName) }
+    return isPart(isKnown ? municipio : departamento) ? { kind: 'part' } : undefined
+  })()
+  return { names, mistake }
 }
+
+/** Reports whether a text names a zone, or uses a word for the capital. */
+const isPart = (texto: string): boolean => sinZona(texto) !== undefined
 
 /** Names that a text with a zone means: the municipality beside the zone, or the capitals if the text names no other. */
 function deZona(texto: string, donde: readonly Fichero[]): string[] {

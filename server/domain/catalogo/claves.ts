@@ -79,6 +79,10 @@ export function sinZona(texto: string): string | undefined {
   return resto.filter((palabra) => !ARTICULOS.has(palabra) && !GENERICOS.has(palabra)).join(' ')
 }
 
+/** Reports whether a text names a zone by its number («zona 10», «Z.10»). */
+export const hasZone = (texto: string): boolean =>
+  /(?:^|\W)z(?:ona)?\W{0,3}\d{1,2}(?:\W|$)/i.test(texto.slice(0, 2 * LARGO))
+
 /**
  * Returns the keys of a name, from the most exact to the loosest: all words, without articles, without generic words.
  * Spaces do not count.

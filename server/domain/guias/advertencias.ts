@@ -1,6 +1,6 @@
-import type { Advertencia, CodigoDeAdvertencia, Falla } from '../../generado/contrato/tipos/index.ts'
+import type { Advertencia, CodigoDeAdvertencia, Falla, NombresSugeridos } from '../../generado/contrato/tipos/index.ts'
 import { distanceKm } from '../../platform/maps/point.ts'
-import { buscarDestino, LEJOS } from '../catalogo/catalogo.ts'
+import { buscarDestino, type Desconocido, LEJOS } from '../catalogo/catalogo.ts'
 import { esInverosimil, type Sospecha, sospechar } from './lugares.ts'
 
 /**
@@ -202,13 +202,50 @@ function preguntar({ codigo, corregido }: Sospecha, { ubicacion_lat, ubicacion_l
   return corregido.lng === ubicacion_lng ? '¿falta el signo − en lat?' : '¿falta el signo − en lat y en lng?'
 }
 
-/** Describes an unknown destination and suggests similar names from the current catalogue. */
+/** Describes an unknown destination, with its likely mistake, and suggests names from the current catalogue. */
 function decirDesconocido({ departamento, municipio }: Advertida, campo: string): Dicho {
   const nombre = campo === '/departamento' ? departamento : municipio
   const hallado = buscarDestino(departamento, municipio)
   const nombres = 'sugerir' in hallado ? hallado.sugerir() : { departamentos: [], municipios: [] }
+  // The catalogue may have changed since the warning was stored.
+  const unknown = 'sugerir' in hallado && campo === `/${hallado.desconocido}` ? hallado : undefined
   return {
-    mensaje: `«${nombre}» no está en el catálogo: revise cómo está escrito; si es correcto, la guía vale así`,
+    mensaje: `${sayMistake(nombre, { departamento, municipio }, unknown, nombres)}; si es correcto, la guía vale así`,
     sugerencia: nombres.departamentos.length + nombres.municipios.length > 0 ? nombres : null,
   }
 }
+
+const or = new Intl.ListFormat('es', { type: 'disjunction' })
+
+/** Maximum departments that a message lists. */
+const MAX_LISTED = 5
+
+const listed = (departamentos: readonly string[]) =>
+  departamentos.length > MAX_LISTED
+    ? `${departamentos.slice(0, MAX_LISTED).join(', ')} u otros`
+    : or.format(departamentos)
+
+function sayMistake(
+  nombre: string,
+  { departamento, municipio }: Destino,
+  hallado: Desconocido | undefined,
+  names: NombresSugeridos,
+): string {
+  const mistake = hallado?.mistake()
+  switch (mistake?.kind) {
+    case 'elsewhere':
+      return `«${nombre}» no es un municipio de ${departamento}, sino de ${listed(mistake.departamentos)}: revise el departamento`
+    case 'municipality':
+      return `«${nombre}» no es un departamento, sino un municipio de ${listed(mistake.departamentos)}: escriba su departamento`
+    case 'swapped':
+      return `«${nombre}» es un municipio y «${municipio}» su departamento: escriba cada uno en su campo`
+    case 'part':
+      return hallado?.desconocido === 'municipio'
+        ? `«${nombre}» no es un municipio: escriba el suyo${such(names.municipios)}, y la zona en direccion`
+        : `«${nombre}» no es un departamento: escriba el suyo${such(names.departamentos)} y su municipio${such(names.municipios)}, y la zona en direccion`
+    default:
+      return `«${nombre}» no está en el catálogo: revise cómo está escrito`
+  }
+}
+
+const such = ([first]: readonly string[]) => (first === undefined ? '' : ` (${first})`)
