@@ -184,7 +184,8 @@ describe('POST /api/v1/guias', () => {
   it.each<[unknown, string]>([
     ['14.6349', 'es un texto y debe ser un número: escríbalo sin comillas, 14.6349'],
     [' 14,6349 ', 'es un texto y debe ser un número: escríbalo sin comillas, 14.6349'],
-    ['14° 38′ N', 'es un texto y debe ser un número, sin comillas'],
+    ['14° 38′ N', 'es un texto y debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349'],
+    ['abc', 'es un texto y debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349'],
     [true, 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349'],
   ])('says what %j is where a number belongs', async (lat, mensaje) => {
     const { llave } = await entorno.nuevoComercio()

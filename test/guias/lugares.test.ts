@@ -16,6 +16,8 @@ describe('an implausible place', () => {
     ['Soyapango', { lat: 13.71, lng: 89.14 }, 'coordenadas_sin_signo', { lat: 13.71, lng: -89.14 }],
     ['San Salvador', { lat: -89.14, lng: 13.71 }, 'coordenadas_invertidas', { lat: 13.71, lng: -89.14 }],
     ['San Salvador', { lat: 89.14, lng: 13.71 }, 'coordenadas_invertidas', { lat: 13.71, lng: -89.14 }],
+    ['Sacatepéquez', { lat: -89.6, lng: 14.6 }, 'coordenadas_invertidas', { lat: 14.6, lng: -89.6 }],
+    ['Sacatepéquez', { lat: 14.6, lng: 89.6 }, 'coordenadas_sin_signo', { lat: 14.6, lng: -89.6 }],
     ['Guatemala', { lat: 16.93, lng: -89.89 }, 'fuera_del_departamento', null],
     ['Guatemala', { lat: 40.4, lng: -3.7 }, 'fuera_del_departamento', null],
     ['Guatemala', { lat: 14.63, lng: 0 }, 'fuera_del_departamento', null],

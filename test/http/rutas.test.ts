@@ -110,6 +110,10 @@ describe('an unknown path', () => {
     [`/api/v1/guia/${G}/`, `/api/v1/guias/${G}`],
     [`/api/v1/guias/${G}/cancela`, `/api/v1/guias/${G}/cancelar`],
     ['/api/v1/catalogo/departamento', '/api/v1/catalogo/departamentos'],
+    ['/api/v1/municipios', '/api/v1/catalogo/municipios'],
+    ['/bulk', '/api/v1/guias/bulk'],
+    [`/api/v1/guias/${G}/prueba`, `/api/v1/guias/${G}/prueba-entrega`],
+    [`/api/v1/guia/${G}/reenviar`, `/api/v1/guias/${G}/reenviar-solicitud`],
   ])('%s gets the path that was probably meant, %s', async (ruta, parecida) => {
     const { status, cuerpo } = await entorno.pedir('GET', ruta, { llave: comercio.llave })
     expect([status, cuerpo.codigo]).toEqual(DESCONOCIDA)
@@ -119,6 +123,8 @@ describe('an unknown path', () => {
   it.each([
     '/api/v1/pedidos',
     '/operaciones/v1/guia',
+    `/api/v1/${G}`,
+    `/api/v1/${G}/cancelar`,
     `/api/v1/guias/${G}/a/b/c/d`,
     `/api/v1/${'guias/'.repeat(400)}x`,
   ])('%s gets none, as no path is similar', async (ruta) => {

@@ -124,7 +124,7 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
         )
       return falla(
         error.instancePath,
-        explicarTexto([params.type].flat(), data) ??
+        explicarTexto([params.type].flat(), data, esquema['x-mensaje']) ??
           explainList([params.type].flat(), data, esquema) ??
           esquema['x-mensaje'] ??
           `debe ser ${[params.type]
@@ -153,13 +153,13 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
 }
 
 /** Explains a text where a number belongs, with the number that the text holds; undefined for any other value. */
-function explicarTexto(tipos: readonly string[], data: unknown): string | undefined {
+function explicarTexto(tipos: readonly string[], data: unknown, suyo: string | undefined): string | undefined {
   const numero = tipos.find((tipo) => tipo === 'number' || tipo === 'integer')
   if (numero === undefined || typeof data !== 'string') return undefined
   const escrito = data.trim().replace(',', '.')
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(escrito)
     ? `es un texto y debe ser ${TIPOS[numero]}: escríbalo sin comillas, ${Number(escrito)}`
-    : `es un texto y debe ser ${TIPOS[numero]}, sin comillas`
+    : `es un texto y ${suyo ?? `debe ser ${TIPOS[numero]}, sin comillas`}`
 }
 
 /**

@@ -11,17 +11,29 @@ const segmentsOf = (path: string): string[] => {
   return segments
 }
 
+/** Shortest beginning of a segment that stands for the whole: `prueba` for `prueba-entrega`. */
+const MIN_BEGINNING = 4
+
+const isNear = (written: string, part: string) =>
+  isSimilar(written, part) || (written.length >= MIN_BEGINNING && part.startsWith(written.toLowerCase()))
+
 /**
  * Distance of a path from a path template. Each fixed segment with other spelling costs 1 and each parameter costs 2,
- * so `bulks` is closer to `bulk` than to a guide's code. Undefined if the path cannot match the template.
+ * so `bulks` is closer to `bulk` than to a guide's code. A missing first segment costs 3, if a fixed one follows it.
+ * Undefined if the path cannot match the template.
  */
 function distance(template: readonly string[], segments: readonly string[]): number | undefined {
+  const [, second = '{', ...others] = template
+  if (template.length === segments.length + 1 && !second.startsWith('{')) {
+    const rest = distance([second, ...others], segments)
+    return rest === undefined ? undefined : rest + 3
+  }
   if (template.length !== segments.length) return undefined
   let sum = 0
   for (const [i, part] of template.entries()) {
     if (part.startsWith('{')) sum += 2
     else if (part !== segments[i]) {
-      if (!isSimilar(segments[i]!, part)) return undefined
+      if (!isNear(segments[i]!, part)) return undefined
       sum++
     }
   }
@@ -41,6 +53,9 @@ export function createNearestPath(rutas: readonly string[]): (path: string) => s
       const far = distance(template, segments)
       if (far !== undefined && (best === undefined || far < best.far)) best = { template, far }
     }
-    return best && `${PREFIX}/${best.template.map((part, i) => (part.startsWith('{') ? segments[i] : part)).join('/')}`
+    if (!best) return undefined
+    const missing = best.template.length - segments.length
+    const parts = best.template.map((part, i) => (part.startsWith('{') ? segments[i - missing] : part))
+    return `${PREFIX}/${parts.join('/')}`
   }
 }

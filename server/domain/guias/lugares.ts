@@ -38,7 +38,8 @@ function* correcciones(punto: Point): Generator<Pick<Sospecha, 'codigo'> & { cor
 /**
  * Returns why a location is implausible for a department; undefined if it is plausible. A location near latitude 0,
  * longitude 0 is always implausible. Any other location in or near the department is plausible. In an unknown
- * department, a location is only implausible if it is far from every department and a correction is near one.
+ * department, a location is only implausible if it is far from every department and a correction is near one. Such a
+ * correction is also suggested if the department itself is probably wrong.
  */
 export function sospechar(departamento: string, punto: Point): Sospecha | undefined {
   const dentro = esDelDepartamento(departamento, punto)
@@ -49,5 +50,7 @@ export function sospechar(departamento: string, punto: Point): Sospecha | undefi
   const cuadra = (uno: Point) => esDelDepartamento(departamento, uno) ?? cercaDeAlguno(uno)
   if (dentro || cuadra(punto)) return undefined
   for (const correccion of correcciones(punto)) if (cuadra(correccion.corregido)) return { ...correccion, km }
+  if (!cercaDeAlguno(punto))
+    for (const correccion of correcciones(punto)) if (cercaDeAlguno(correccion.corregido)) return { ...correccion, km }
   return dentro === undefined ? undefined : { codigo: 'fuera_del_departamento', km, corregido: null }
 }
