@@ -1,6 +1,6 @@
 import type { FormatoDeEtiquetas } from '../generado/contrato/tipos/index.ts'
 import type { DocumentBrand } from '../platform/brand/brand.ts'
-import type { DatosDeEtiqueta } from './etiquetas/pdf.ts'
+import type { DatosDeEtiqueta } from './etiquetas/label.ts'
 import type { DatosDePrueba } from './pruebasEntrega/contenidoDelPdf.ts'
 
 interface PedidoDeEtiquetas {

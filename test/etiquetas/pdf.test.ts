@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type DatosDeEtiqueta, renderizarEtiquetas } from '../../server/domain/etiquetas/pdf.ts'
+import type { DatosDeEtiqueta } from '../../server/domain/etiquetas/label.ts'
+import { renderizarEtiquetas } from '../../server/domain/etiquetas/pdf.ts'
 import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
 import { inGroups } from '../../server/platform/codes/guideCode.ts'
 import { barsOf, qrOf } from '../../server/platform/pdf/barcodes.ts'
@@ -10,35 +11,10 @@ import { createTypography } from '../../server/platform/pdf/text.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { archivoDeLogo, dibujo } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
+import { anyLabel, datos, latinText, MARCA, oddText } from './datos.ts'
 import { anchosDe, barras, leerBarras, leerQr, MODULO, qrDibujado } from './lectores.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-
-const MARCA = { nombre: 'Envíos del Altiplano', color: '#0b6b3a', logo: null }
-
-const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta => ({
-  comercio: 'Zapatería El Caminante, S. A.',
-  modo: 'live',
-  guia: '7K3M9QX2A1B4',
-  external_ref: 'PEDIDO-2026-00005',
-  creado_en: '2026-11-12T15:12:00.000Z',
-  url_rastreo: 'https://guias.example.gt/rastreo/7K3M9QX2A1B4',
-  recogida: {
-    ...{ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
-    ...{ direccion: '12 avenida 3-40, bodega 7', contacto: 'Luis Batz', telefono: '+50255551234' },
-    indicaciones: 'Portón azul,\ntocar el timbre',
-  },
-  destinatario: {
-    nombre: 'María José Ajú',
-    telefono: '+50231481676',
-    departamento: 'Sacatepéquez',
-    municipio: 'Antigua Guatemala',
-    direccion: '5a avenida norte 12, casa 3',
-    indicaciones: 'Portón verde,\nfrente a la tienda',
-  },
-  contenido: '2 pares de zapatos',
-  ...cambios,
-})
 
 test('a label of 10 × 15 cm with everything that a courier needs', async () => {
   const { texto, medida, paginas } = leerPdf(await renderizarEtiquetas(MARCA, [datos()]))
@@ -233,52 +209,10 @@ test('a code in groups of four', () => {
   expect(inGroups('')).toBe('')
 })
 
-type Textos = (maxLength: number) => fc.Arbitrary<string>
-const latinos: Textos = (maxLength) =>
-  fc.oneof(
-    fc.string({ unit: fc.constantFrom(...'aeiouñáéíMWilrst 0123-,.'), maxLength }),
-    fc.constantFrom('', ' ', 'W'.repeat(maxLength)),
-  )
-const raros: Textos = (maxLength) =>
-  fc.oneof(
-    fc.string({ unit: 'binary', maxLength }),
-    fc.string({ unit: 'grapheme', maxLength }),
-    fc.string({ unit: fc.constantFrom('W', 'ñ', ' ', '字', 'ب', 'ש', '👩‍🚀', '\u0301', '\u200f', '\n'), maxLength }),
-  )
-const quiza = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
-const grados = fc.double({ min: -180, max: 180, noNaN: true })
-const cualquiera = (texto: Textos): fc.Arbitrary<DatosDeEtiqueta> =>
-  fc.record({
-    comercio: texto(120),
-    modo: fc.constantFrom('live', 'test'),
-    guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
-    external_ref: quiza(texto(128)),
-    creado_en: fc.oneof(fc.constant('2026-11-12T15:12:00.000Z'), texto(20)),
-    url_rastreo: fc.oneof(fc.webUrl(), texto(3000)),
-    recogida: fc.record({
-      nombre: quiza(texto(120)),
-      lat: quiza(grados),
-      lng: quiza(grados),
-      direccion: quiza(texto(300)),
-      contacto: quiza(texto(120)),
-      telefono: quiza(texto(16)),
-      indicaciones: quiza(texto(500)),
-    }),
-    destinatario: fc.record({
-      nombre: quiza(texto(120)),
-      telefono: texto(40),
-      departamento: texto(100),
-      municipio: texto(100),
-      direccion: quiza(texto(300)),
-      indicaciones: quiza(texto(500)),
-    }),
-    contenido: quiza(texto(300)),
-  })
-
 const dentro = (numRuns: number) =>
   fc.assert(
     fc.asyncProperty(
-      fc.array(fc.oneof(cualquiera(latinos), cualquiera(raros)), { minLength: 1, maxLength: 2 }),
+      fc.array(fc.oneof(anyLabel(latinText), anyLabel(oddText)), { minLength: 1, maxLength: 2 }),
       async (etiquetas) => {
         const { paginas, trozos } = leerPdf(await renderizarEtiquetas(MARCA, etiquetas))
         expect(paginas).toBe(etiquetas.length)

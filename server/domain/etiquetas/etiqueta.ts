@@ -2,7 +2,7 @@ import { type Db, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { type AmbitoDeGuias, type AmbitoEnFilas, enFilas, type FilaGuia, urlDeRastreo } from '../guias/guia.ts'
-import type { DatosDeEtiqueta } from './pdf.ts'
+import type { DatosDeEtiqueta } from './label.ts'
 
 /**
  * Version of the drawing. Increment it whenever the same data is drawn differently, because the entity tags of labels

@@ -3,7 +3,7 @@ import { inGroups } from '../../platform/codes/guideCode.ts'
 import { fitInside } from '../../platform/images/prepareImage.ts'
 import { drawQr, qrOf } from '../../platform/pdf/barcodes.ts'
 import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
-import { lineHeight } from '../../platform/pdf/text.ts'
+import { lineHeight } from '../../platform/pdf/lines.ts'
 import type { DatosDePrueba } from './contenidoDelPdf.ts'
 import { ANCHO, coordenadas, HOJA, MENOR, type PaginaDelPdf, ROTULO, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
 

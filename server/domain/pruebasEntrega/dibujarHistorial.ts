@@ -1,5 +1,5 @@
 import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
-import { lineHeight } from '../../platform/pdf/text.ts'
+import { lineHeight } from '../../platform/pdf/lines.ts'
 import type { Hito } from './contenidoDelPdf.ts'
 import { ANCHO, coordenadas, MENOR, type PaginaDelPdf, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
 

@@ -1,5 +1,5 @@
 import { type Canvas, TONES } from '../../platform/pdf/canvas.ts'
-import type { TextStyle } from '../../platform/pdf/text.ts'
+import type { TextStyle } from '../../platform/pdf/lines.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import type { DatosDePrueba } from './contenidoDelPdf.ts'
 

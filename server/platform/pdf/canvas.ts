@@ -1,5 +1,6 @@
 import { type PdfDocument, toBuffer } from './document.ts'
-import { cleanText, createTypography, lineHeight, type TextOptions, type TextStyle, type Typography } from './text.ts'
+import { cleanText, lineHeight, type TextOptions, type TextStyle, type Typography } from './lines.ts'
+import { createTypography } from './text.ts'
 
 /** Colours of a document besides the brand colour: ink, grey, lines, a background tint and warnings. */
 export const TONES = {

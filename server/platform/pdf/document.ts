@@ -1,5 +1,5 @@
 import PDFDocument from 'pdfkit'
-import { cleanText } from './text.ts'
+import { cleanText } from './lines.ts'
 
 export type PdfDocument = PDFKit.PDFDocument
 

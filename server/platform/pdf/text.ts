@@ -1,61 +1,19 @@
-import anyAscii from 'any-ascii'
 import { type Font, useFont } from './fonts.ts'
-
-export interface TextStyle {
-  cuerpo: number
-  peso?: 'normal' | 'fuerte'
-  color?: string
-  /** Line height, in multiples of `cuerpo`. */
-  interlineado?: number
-  /** Extra space after each character, in points. */
-  espaciado?: number
-}
-
-export interface TextOptions {
-  ancho?: number
-  alinear?: 'izquierda' | 'centro' | 'derecha'
-}
-
-/**
- * Text layout that pdfkit does not offer: fallback fonts, a maximum number of lines, and breaks inside very long words.
- */
-export interface Typography {
-  medir(texto: string, estilo: TextStyle): number
-  /**
-   * Breaks a text into at most `maximo` lines no wider than `ancho`. «…» replaces the rest of the text. Letters that
-   * cannot be shown are transcribed, and the text then ends with {@link TRANSCRIBED}.
-   */
-  partir(texto: string, estilo: TextStyle, ancho: number, maximo: number): string[]
-  /**
-   * Finds the largest size of `cuerpos` (descending) at which the text fits into the box. If none fits, uses the
-   * smallest size and cuts the text.
-   */
-  ajustar(texto: string, estilo: Omit<TextStyle, 'cuerpo'>, cuerpos: readonly number[], caja: TextBox): FittedText
-  /**
-   * Draws lines of text.
-   * @returns the `y` below the last line
-   */
-  escribir(lineas: string[], x: number, y: number, estilo: TextStyle, escritura?: TextOptions): number
-  /** Reports whether a text was transcribed since the last call. */
-  takeTranscribed(): boolean
-}
-
-/** Mark at the end of a transcribed text. */
-export const TRANSCRIBED = '*'
+import {
+  createLines,
+  FOREIGN,
+  graphemes,
+  inAscii,
+  lineHeight,
+  REPLACEMENT,
+  type TextOptions,
+  type TextStyle,
+  TRANSCRIBED,
+  type Typography,
+} from './lines.ts'
 
 /** `latin`: letters of other scripts are transcribed. `fonts`: only letters that no font has. */
 export type Alphabet = 'latin' | 'fonts'
-
-export interface TextBox {
-  ancho: number
-  alto: number
-}
-
-export interface FittedText {
-  lineas: string[]
-  estilo: TextStyle
-  alto: number
-}
 
 /** Run of text in one font. */
 interface Tramo {
@@ -63,12 +21,6 @@ interface Tramo {
   texto: string
 }
 
-const REEMPLAZO = '□'
-/** Invisible characters that would disturb the layout: controls, directions, joiners, variation selectors, tags. */
-const INVISIBLES =
-  /[\p{Cc}\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]|\p{Variation_Selector}/gu
-/** Letters and digits that a reader of Latin script does not know. */
-const FOREIGN = /(?=[\p{L}\p{M}\p{N}])[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]|(?![0-9])\p{Nd}/u
 const LATIN = /^[\x20-\x7E\xA1-\xAC\xAE-\xFF]*$/
 const RTL = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/
 /**
@@ -76,23 +28,6 @@ const RTL = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/
  * lines above.
  */
 const MARCAS = 4
-
-const grafemas = new Intl.Segmenter('es', { granularity: 'grapheme' })
-
-/** Converts a text to one line of well-formed Unicode in NFC. Removes invisible characters and the skin tone of emoji. */
-export const cleanText = (texto: string): string =>
-  texto
-    .toWellFormed()
-    .normalize('NFC')
-    .replace(/[\s\u2028\u2029]+/g, ' ')
-    .replace(/\p{Emoji_Modifier}/gu, '')
-    .replace(INVISIBLES, '')
-    .trim()
-
-export const lineHeight = ({ cuerpo, interlineado = 1.34 }: TextStyle): number => cuerpo * interlineado
-
-/** Writes a grapheme with ASCII. The mark for an Arabic or Hebrew letter without a Latin counterpart is left out. */
-const inAscii = (grafema: string): string => (anyAscii(grafema) || REEMPLAZO).replace(/[`\s]+/g, '')
 
 export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = 'fonts'): Typography {
   let transcribed = false
@@ -110,13 +45,13 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
   const elegir = (grafema: string): Tramo => {
     const texto = [...grafema].slice(0, MARCAS).join('')
     if (LATIN.test(texto) || tiene('normal', texto)) return { fuente: 'normal', texto }
-    return { fuente: 'otra', texto: tiene('otra', texto) ? texto : REEMPLAZO }
+    return { fuente: 'otra', texto: tiene('otra', texto) ? texto : REPLACEMENT }
   }
 
   /** Transcribes the letters and emoji that the reader or the fonts do not know. */
   function legible(texto: string): string {
     if (LATIN.test(texto)) return texto
-    const escrito = [...grafemas.segment(texto)].map(({ segment }) => {
+    const escrito = [...graphemes.segment(texto)].map(({ segment }) => {
       const ajeno = alphabet === 'latin' && FOREIGN.test(segment)
       return ajeno || !(tiene('normal', segment) || tiene('otra', segment)) ? inAscii(segment) : segment
     })
@@ -133,7 +68,7 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
       doc.fontSize(10).widthOfString(tramo.texto)
       return tramo
     } catch {
-      return { fuente: 'otra', texto: REEMPLAZO }
+      return { fuente: 'otra', texto: REPLACEMENT }
     }
   }
 
@@ -142,7 +77,7 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
     const conocidos = tramosDe.get(texto)
     if (conocidos) return conocidos
     const hechos: Tramo[] = []
-    for (const { segment } of grafemas.segment(enOrdenVisual(texto))) {
+    for (const { segment } of graphemes.segment(enOrdenVisual(texto))) {
       const ultimo = hechos.at(-1)
       // A space after a right-to-left word becomes a run of its own. Otherwise pdfkit would shape the space with the
       // word and move it to the other side.
@@ -165,65 +100,6 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
       if (estilo.espaciado) ancho += tramo.texto.length * estilo.espaciado
     }
     return ancho
-  }
-
-  /** Returns the longest beginning of `texto` that is no wider than `ancho`, but at least one character. */
-  function cabe(texto: string, estilo: TextStyle, ancho: number): string {
-    let hasta = ''
-    let usado = 0
-    for (const { segment } of grafemas.segment(texto)) {
-      usado += medir(segment, estilo)
-      if (usado > ancho && hasta) break
-      hasta += segment
-    }
-    return hasta
-  }
-
-  function partir(texto: string, estilo: TextStyle, ancho: number, maximo: number): string[] {
-    const lineas: string[] = []
-    const espacio = medir(' ', estilo)
-    let linea = ''
-    let usado = 0
-    const pendientes = legible(cleanText(texto)).split(' ').filter(Boolean).reverse()
-    while (pendientes.length > 0 && lineas.length <= maximo) {
-      const palabra = pendientes.pop()!
-      const mide = medir(palabra, estilo)
-      if (linea && usado + espacio + mide <= ancho) {
-        linea += ` ${palabra}`
-        usado += espacio + mide
-        continue
-      }
-      if (linea) lineas.push(linea)
-      linea = mide <= ancho ? palabra : cabe(palabra, estilo, ancho)
-      usado = mide
-      if (linea !== palabra) {
-        lineas.push(linea)
-        pendientes.push(palabra.slice(linea.length))
-        linea = ''
-      }
-    }
-    if (linea) lineas.push(linea)
-    if (lineas.length <= maximo) return lineas
-    const cortadas = lineas.slice(0, maximo)
-    const ultima = cabe(cortadas.at(-1)!, estilo, ancho - medir('…', estilo)).trimEnd()
-    return [...cortadas.slice(0, -1), `${ultima}…`]
-  }
-
-  function ajustar(
-    texto: string,
-    base: Omit<TextStyle, 'cuerpo'>,
-    cuerpos: readonly number[],
-    { ancho, alto }: TextBox,
-  ): FittedText {
-    let estilo: TextStyle = { ...base, cuerpo: cuerpos.at(-1) ?? 8 }
-    for (const cuerpo of cuerpos) {
-      estilo = { ...base, cuerpo }
-      const caben = Math.floor(alto / lineHeight(estilo))
-      const lineas = partir(texto, estilo, ancho, caben + 1)
-      if (lineas.length <= caben) return { lineas, estilo, alto: lineas.length * lineHeight(estilo) }
-    }
-    const lineas = partir(texto, estilo, ancho, Math.max(1, Math.floor(alto / lineHeight(estilo))))
-    return { lineas, estilo, alto: lineas.length * lineHeight(estilo) }
   }
 
   function escribir(lineas: string[], x: number, y: number, estilo: TextStyle, escritura: TextOptions = {}): number {
@@ -255,7 +131,7 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
     return taken
   }
 
-  return { medir, partir, ajustar, escribir, takeTranscribed }
+  return { medir, ...createLines({ medir, legible }), escribir, takeTranscribed }
 }
 
 /**
