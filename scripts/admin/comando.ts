@@ -81,6 +81,7 @@ export const CONTEXTO_DE_CONSOLA = {
   cookie: '',
   agente: '',
   soloCabeceras: false,
+  acepta: (tipos: string[]) => tipos[0]!,
   reenviada: () => false,
   alAbandonar: () => new AbortController().signal,
 }

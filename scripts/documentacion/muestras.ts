@@ -16,12 +16,15 @@ import {
 
 const CARPETA = new URL('../../openapi/comercios/muestras/', import.meta.url)
 
+/** Parameters that samples never show: a cursor of another list, and what depends on a header. */
+const SIN_MUESTRA = ['cursor', 'ppp']
+
 /**
- * Returns the query parameters of a sample: the required ones and the first optional one, but never `cursor`. A sample
- * need not show every parameter.
+ * Returns the query parameters of a sample: the required ones and the first optional one. A sample need not show every
+ * parameter.
  */
 export function consultaDe(parametros: readonly Objeto[]): Objeto[] {
-  const deConsulta = parametros.filter((uno) => uno.in === 'query' && uno.name !== 'cursor')
+  const deConsulta = parametros.filter((uno) => uno.in === 'query' && !SIN_MUESTRA.includes(String(uno.name)))
   const obligatorios = deConsulta.filter(({ required }) => required === true)
   return [...obligatorios, ...deConsulta.filter((uno) => !obligatorios.includes(uno)).slice(0, 1)]
 }
@@ -29,13 +32,14 @@ export function consultaDe(parametros: readonly Objeto[]): Objeto[] {
 const entreComillas = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
 
 /**
- * Returns the file extension of a successful response that is not JSON, so that curl does not print the file on the
- * terminal.
+ * Returns the first media type of a successful response that is not JSON. Its sample saves the file, because a terminal
+ * cannot show it.
  */
-function archivoDe(contrato: Objeto, { definicion }: OperacionDeContrato): string | undefined {
+function tipoDeArchivo(contrato: Objeto, { definicion }: OperacionDeContrato): string | undefined {
   for (const [status, respuesta] of Object.entries(definicion.responses as Objeto)) {
-    const [tipo] = Object.keys((seguirRef(contrato, respuesta).content ?? {}) as Objeto)
-    if (status.startsWith('2') && tipo && tipo !== 'application/json') return tipo.split('/')[1]
+    const tipos = Object.keys((seguirRef(contrato, respuesta).content ?? {}) as Objeto)
+    const tipo = tipos.find((uno) => uno !== 'application/json')
+    if (status.startsWith('2') && tipo) return tipo
   }
   return undefined
 }
@@ -55,24 +59,26 @@ function llamadaDe(contrato: Objeto, operacion: OperacionDeContrato) {
   )
   const [ejemplo] = ejemplosDe(contrato, definicion.requestBody)
   if (definicion.requestBody && !ejemplo) throw new Error(`${id}: its request body has no example`)
-  const extension = archivoDe(contrato, operacion)
+  const tipo = tipoDeArchivo(contrato, operacion)
   return {
     metodo: metodo.toUpperCase(),
     conLlave: pideLlave(contrato, definicion),
     camino,
     consulta,
     cuerpo: ejemplo?.[1].value,
-    archivo: extension && `${ruta.split('/').at(-1)}.${extension}`,
+    acepta: tipo,
+    archivo: tipo && `${ruta.split('/').at(-1)}.${tipo.split('/')[1]}`,
   }
 }
 
 /** Returns the curl sample of an operation. */
 export function muestraDeCurl(contrato: Objeto, operacion: OperacionDeContrato): string {
-  const { metodo, conLlave, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
+  const { metodo, conLlave, camino, consulta, cuerpo, acepta, archivo } = llamadaDe(contrato, operacion)
   const verbo = metodo === 'GET' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo} `
   return [
     `curl --fail-with-body ${verbo}"$GUIAS_URL${camino}"`,
     ...(conLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
+    ...(acepta ? [`-H "Accept: ${acepta}"`] : []),
     ...consulta.map((par) => `--data-urlencode ${entreComillas(par.join('='))}`),
     ...(cuerpo === undefined
       ? []
@@ -86,7 +92,7 @@ const rutaConConsulta = ({ camino, consulta }: ReturnType<typeof llamadaDe>) =>
 
 function muestraDePython(contrato: Objeto, operacion: OperacionDeContrato): string {
   const llamada = llamadaDe(contrato, operacion)
-  const { metodo, conLlave, cuerpo, archivo } = llamada
+  const { metodo, conLlave, cuerpo, acepta, archivo } = llamada
   return `import json
 import os
 import sys
@@ -96,7 +102,7 @@ import urllib.request
 solicitud = urllib.request.Request(
     os.environ['GUIAS_URL'] + '${rutaConConsulta(llamada)}',
     method='${metodo}',
-    headers={${conLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cuerpo === undefined ? '' : "\n        'Content-Type': 'application/json',"}
+    headers={${conLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${acepta ? `\n        'Accept': '${acepta}',` : ''}${cuerpo === undefined ? '' : "\n        'Content-Type': 'application/json',"}
     },${cuerpo === undefined ? '' : `\n    data=json.dumps(${comoLiteral(cuerpo, PARA_PYTHON, 1)}).encode(),`}
 )
 try:
@@ -109,11 +115,11 @@ ${archivo ? `with open('${archivo}', 'wb') as archivo:\n    archivo.write(leido)
 
 function muestraDePhp(contrato: Objeto, operacion: OperacionDeContrato): string {
   const llamada = llamadaDe(contrato, operacion)
-  const { metodo, conLlave, cuerpo, archivo } = llamada
+  const { metodo, conLlave, cuerpo, acepta, archivo } = llamada
   return `<?php
 $leido = file_get_contents(getenv('GUIAS_URL') . '${rutaConConsulta(llamada)}', false, stream_context_create(['http' => [
     'method' => '${metodo}',
-    'header' => [${conLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cuerpo === undefined ? '' : "\n        'Content-Type: application/json',"}
+    'header' => [${conLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${acepta ? `\n        'Accept: ${acepta}',` : ''}${cuerpo === undefined ? '' : "\n        'Content-Type: application/json',"}
     ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${comoLiteral(cuerpo, PARA_PHP, 1)}),`}
     'timeout' => 30,
     'ignore_errors' => true,

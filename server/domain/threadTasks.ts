@@ -1,11 +1,14 @@
 import type { FormatoDeEtiquetas } from '../generado/contrato/tipos/index.ts'
 import type { DocumentBrand } from '../platform/brand/brand.ts'
+import type { Resolution } from '../platform/zpl/zpl.ts'
 import type { DatosDeEtiqueta } from './etiquetas/label.ts'
 import type { DatosDePrueba } from './pruebasEntrega/contenidoDelPdf.ts'
 
-interface PedidoDeEtiquetas {
+interface Labels {
   marca: DocumentBrand
   etiquetas: DatosDeEtiqueta[]
+}
+interface PedidoDeEtiquetas extends Labels {
   formato: FormatoDeEtiquetas
 }
 
@@ -13,6 +16,8 @@ interface PedidoDeEtiquetas {
 export const THREAD_TASKS = {
   etiquetas: async ({ marca, etiquetas, formato }: PedidoDeEtiquetas, senal: AbortSignal) =>
     (await import('./etiquetas/pdf.ts')).renderizarEtiquetas(marca, etiquetas, formato, senal),
+  zpl: async ({ marca, etiquetas, ppp }: Labels & { ppp: Resolution }, senal: AbortSignal) =>
+    (await import('./etiquetas/zpl.ts')).renderZpl(marca, etiquetas, ppp, senal),
   prueba: async (datos: DatosDePrueba) => (await import('./pruebasEntrega/componerPdf.ts')).componerPdf(datos),
 }
 

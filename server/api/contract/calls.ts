@@ -81,6 +81,8 @@ function requestFor(
     url: { value: full, writable: true },
     originalUrl: { value: full },
     baseUrl: { value: '' },
+    // The browser's own preference is for pages. A page reads JSON.
+    headers: { value: { ...req.headers, accept: 'application/json' } },
     params: { value: params, writable: true },
     // Converts the body as JSON would: undefined members disappear.
     body: { value: body && JSON.parse(JSON.stringify(body)), writable: true },

@@ -72,7 +72,10 @@ export interface Operation {
   rechazo: ProblemCode | undefined
   /** HTTP statuses of the declared answers. */
   estados: readonly number[]
-  /** True if a client that names the current entity tag of the JSON (`If-None-Match`) gets a 304. */
+  /**
+   * True if a client that names the current entity tag of the JSON (`If-None-Match`) gets a 304. An operation that also
+   * answers with other types compares their entity tags itself.
+   */
   condicional: boolean
 }
 
@@ -83,6 +86,9 @@ export const PRESENCE_MS = 5 * 60_000
 export const MAX_JSON_BYTES = 256 * 1024
 
 const METODOS = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** Reports whether an answer has only one form, which is JSON. */
+const onlyJson = (content: object = {}) => Object.keys(content).join() === 'application/json'
 
 /** Returns the text of the bundled contract that `npm run generar` wrote: the union of the three documents. */
 export const readContractText = (): string =>
@@ -137,7 +143,7 @@ export function readOperations(documento: OpenApiDocument): Operation[] {
         enFlujo: operacion['x-cuerpo-en-flujo'] ?? false,
         rechazo: operacion['x-rechazo'],
         estados: Object.keys(operacion.responses).map(Number),
-        condicional: '304' in operacion.responses && 'application/json' in (operacion.responses[200]?.content ?? {}),
+        condicional: '304' in operacion.responses && onlyJson(operacion.responses[200]?.content),
       }
     }),
   )

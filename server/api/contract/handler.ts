@@ -38,6 +38,11 @@ export interface HandlerInput<O extends OperationId> {
    * True for a HEAD request. Node only drops the body, so an operation that redirects the client must know the method.
    */
   soloCabeceras: boolean
+  /**
+   * Returns the one of these media types that the client's `Accept` prefers, with their quality values; the first one if
+   * it has no preference, false if it admits none.
+   */
+  acepta: (tipos: string[]) => string | false
   /** Reports whether a proxy forwarded the request. */
   reenviada: () => boolean
   /** Returns a signal that aborts if the client disconnects before the answer is sent. */
@@ -53,11 +58,15 @@ type Cabeceras<O extends OperationId, S> = S extends keyof Operaciones[O]['cabec
  * Type of the body of an answer with status `S`. A `Blob` of the generator is a stream here. A status that the
  * generator leaves out (304) has no body.
  */
-type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O>
-  ? Cuerpos<O>[S] extends Blob
+type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O> ? Flujo<Cuerpos<O>[S]> : undefined
+type Flujo<C> = C extends Blob ? ByteStream : C
+
+/** Bytes in place of the JSON of an answer 200 that the contract also declares with other media types. */
+type EnVezDeJson<O extends OperationId, S> = S extends 200
+  ? Operaciones[O]['oBytes'] extends true
     ? ByteStream
-    : Cuerpos<O>[S]
-  : undefined
+    : never
+  : never
 
 /** Names of the headers that some answers of a status have; the generator marks them with `?`. */
 type Opcionales<C> = C extends `${infer Nombre}?` ? Nombre : never
@@ -71,7 +80,9 @@ type CabecerasDe<C extends string> = Readonly<
  * Answer that the contract declares: its status, its body and exactly its headers. Any other answer is a compile error.
  */
 export type DeclaredResponse<O extends OperationId> = {
-  [S in keyof Operaciones[O]['cabeceras']]: { status: S; body: Cuerpo<O, S> } & ([Cabeceras<O, S>] extends [never]
+  [S in keyof Operaciones[O]['cabeceras']]: { status: S; body: Cuerpo<O, S> | EnVezDeJson<O, S> } & ([
+    Cabeceras<O, S>,
+  ] extends [never]
     ? { headers?: undefined }
     : { headers: CabecerasDe<Cabeceras<O, S> & string> })
 }[keyof Operaciones[O]['cabeceras']]

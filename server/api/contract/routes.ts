@@ -223,6 +223,7 @@ export const inputOf = (req: Request, res: Response): Record<keyof HandlerInput<
   idSolicitud: req.solicitud.id,
   red: networkOf(req.ip ?? ''),
   soloCabeceras: req.solicitud.metodo === 'HEAD',
+  acepta: (tipos: string[]) => req.accepts(tipos),
   reenviada: () => isForwarded(req),
   alAbandonar: () => alCerrar(res),
 })

@@ -1,12 +1,9 @@
-import { hash } from 'node:crypto'
-import { Readable } from 'node:stream'
-import { etagMatches, etagOf } from '../../api/http/conditional.ts'
+import { etagMatches } from '../../api/http/conditional.ts'
 import { downloadHeaders } from '../../api/http/download.ts'
-import { ByteStream } from '../../api/http/stream.ts'
-import { forDocuments } from '../../platform/brand/brand.ts'
 import { unavailable, uniformProblem } from '../../platform/errors.ts'
 import type { Handler } from '../operation.ts'
-import { anotarEtiquetas, DIBUJO, datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
+import { labelFile } from './documento.ts'
+import { anotarEtiquetas, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
 
 /**
  * Number of labels whose rows may be read for the rate-limit cost of drawing one label. In a measurement, 30 clients
@@ -15,16 +12,15 @@ import { anotarEtiquetas, DIBUJO, datosDe, leerEtiquetas, separar, sinEtiqueta }
  */
 const POR_DIBUJO = 5
 
-const huellaDe = (bytes: Uint8Array) => hash('sha256', bytes)
-
 /**
  * Serves labels to any client that presents a valid signed link. The merchant's access to the guides was checked when
  * the link was created.
  */
 export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   { path, query = {}, headers = {}, red, soloCabeceras, alAbandonar },
-  { db, reloj, turnosDeEnlaces, enlacesDeEtiquetas, hilos, recientes, limites, ajustes },
+  deps,
 ) => {
+  const { db, reloj, turnosDeEnlaces, enlacesDeEtiquetas, limites } = deps
   const disp = enlacesDeEtiquetas.verificar(path.guias, query)
   const codigos = separar(path.guias)
   const senal = alAbandonar()
@@ -35,31 +31,19 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   if (disp) limites.chargeLabels(red, Math.ceil(codigos.length / POR_DIBUJO))
   const filas = disp ? await turnosDeEnlaces(red, leer) : []
   if (!disp || filas.length !== codigos.length || filas.some(sinEtiqueta)) throw uniformProblem('enlace_invalido')
-  const datos = filas.map((fila) => datosDe(fila, ajustes))
-  // The same data gives the same bytes, so nothing is drawn for a client that already has them or requests only
-  // headers.
-  const marca = forDocuments(ajustes.marca)
   // The link's signature covers the format, so the format is one that the service supports.
   const formato = query.formato === 'carta' ? 'carta' : '10x15'
-  const deMarca = [marca.nombre, marca.logo && huellaDe(marca.logo.negro.png)]
-  const ETag = etagOf(JSON.stringify([DIBUJO, formato, ...deMarca, datos]))
+  const archivo = labelFile(deps, filas, { formato }, (cuantas) => limites.chargeLabels(red, cuantas))
+  const { ETag } = archivo
   const anotar = async () => {
     if (!soloCabeceras) await anotarEtiquetas(db, filas, reloj())
   }
+  // Nothing is drawn for a client that already has the same bytes or requests only headers.
   if (etagMatches(headers['if-none-match'], ETag)) {
     await anotar()
     return { status: 304, headers: { ETag }, body: undefined }
   }
-  const dibujar = (senal: AbortSignal) => {
-    limites.chargeLabels(red, filas.length)
-    return hilos.run(filas[0]!.comercio_id, 'etiquetas', { marca, etiquetas: datos, formato }, senal)
-  }
-  const pdf = soloCabeceras ? recientes.find(ETag) : await recientes.get(ETag, dibujar, senal)
+  const body = await archivo.body(senal, soloCabeceras)
   await anotar()
-  const nombre = filas.length === 1 ? `etiqueta-${path.guias}.pdf` : `etiquetas-${filas.length}.pdf`
-  return {
-    status: 200,
-    headers: downloadHeaders(disp, nombre, ETag),
-    body: new ByteStream('application/pdf', pdf?.length, Readable.from(pdf ? [pdf] : [])),
-  }
+  return { status: 200, headers: downloadHeaders(disp, archivo.nombre, ETag), body }
 }

@@ -71,6 +71,9 @@ export async function anotarEtiquetas(db: Db, filas: readonly FilaEtiqueta[], ah
 /** Reports whether a guide gets no label: a courier does not collect a cancelled parcel. */
 export const sinEtiqueta = ({ estado }: Pick<FilaGuia, 'estado'>) => estado === 'cancelado'
 
+/** Explains a resolution that is given for another type than ZPL. */
+export const PPP_SIN_ZPL = 'vale solo con Accept: application/zpl; quítelo, o pida ese formato'
+
 /** Joins guide codes into the name that a link uses. Codes contain no hyphens. */
 export const unir = (codigos: readonly string[]) => codigos.join('-')
 /** Splits the name in a link into its guide codes; the inverse of {@link unir}. */

@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { renderZpl } from '../../server/domain/etiquetas/zpl.ts'
+import { type Logo, prepareLogo } from '../../server/platform/brand/logo.ts'
+import { DOTS_PER_MM, fieldData, modulesOfQr, type Resolution } from '../../server/platform/zpl/zpl.ts'
+import { COMPLETO } from '../fabricas.ts'
+import { archivoDeLogo, dibujo } from '../marca/logos.ts'
+import { anyLabel, datos, latinText, MARCA, oddText } from './datos.ts'
+import { inkOf, print, scan, textsOf } from './printer.ts'
+
+const RESOLUTIONS: Resolution[] = [203, 300]
+/** Commands that a label consists of, with the form of their parameters. */
+const COMMANDS =
+  /^(?:\^XA\^CI28|\^PW\d+\^LL\d+\^LH0,0\^PON\^FWN\^LRN|\^FO\d+,\d+(?:\^FR)?\^A0N,\d+,\d+\^FH\^FD[A-Za-z0-9 .,:;/()_-]*\^FS|\^FO\d+,\d+\^GB\d+,\d+,\d+\^FS|\^FO\d+,\d+\^BY\d+,3,\d+\^BCN,\d+,N,N,N\^FD>:[A-Za-z0-9-]+\^FS|\^FO\d+,\d+\^BY2,3,10\^BQN,2,\d+,M\^FH\^FD[A-Za-z0-9 .,:;/()_-]*\^FS|\^FO\d+,\d+\^GFA,\d+,\d+,\d+,[0-9A-F]+\^FS|\^XZ|)$/
+
+const HOSTILE = [
+  '^XA^FO0,0^GB800,1200,1200^FS^XZ',
+  '~JR',
+  '^FS^FO50,50^A0N,200,200^FDHOLA^FS',
+  '^CC!!FO0,0',
+  '_5EXA_7EJR',
+  'a\\&b\\\\c',
+  '^FH\\^FD',
+]
+
+describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
+  const dots = DOTS_PER_MM[ppp]
+
+  it('is 10 × 15 cm, and a scanner reads its bars and its QR', async () => {
+    const [png, ...others] = await print(await renderZpl(MARCA, [datos()], ppp), ppp)
+    expect(others).toEqual([])
+    expect(await scan(png!)).toEqual({ Code128: '7K3M9QX2A1B4', QRCode: datos().url_rastreo })
+    const { width, height, ...edges } = await inkOf(png!)
+    expect([width, height]).toEqual([100 * dots, 150 * dots])
+    for (const free of [edges.left, edges.top, width - edges.right, height - edges.bottom])
+      expect(free).toBeGreaterThan(3.5 * dots)
+  })
+
+  it('is read with the longest texts, which stay on the label', async () => {
+    const largo = (texto: string, largo: number) => texto.repeat(largo).slice(0, largo)
+    const lleno = datos({
+      comercio: largo('Ñandú & Compañía ', 120),
+      modo: 'test',
+      external_ref: largo('REF', 128),
+      url_rastreo: `https://guias.el-nombre-mas-largo-de-un-servicio.com.gt/r/7K3M9QX2A1B4`,
+      recogida: {
+        ...datos().recogida,
+        nombre: largo('Bodega ', 120),
+        direccion: largo('Kilómetro 22.5, ', 300),
+        contacto: largo('María ', 120),
+        indicaciones: largo('Portón azul, ', 500),
+      },
+      destinatario: {
+        nombre: largo('Wenceslao ', 120),
+        telefono: '+50231481676',
+        departamento: largo('Sacatepéquez ', 100),
+        municipio: largo('San Juan ', 100),
+        direccion: largo('5a avenida “A” norte 12, ', 300),
+        indicaciones: largo('W', 500),
+      },
+      contenido: largo('2 pares de zapatos ñ, ', 300),
+    })
+    const [png] = await print(await renderZpl(MARCA, [lleno], ppp), ppp)
+    expect(await scan(png!)).toEqual({ Code128: lleno.guia, QRCode: lleno.url_rastreo })
+    const { width, height, ...edges } = await inkOf(png!)
+    for (const free of [edges.left, edges.top, width - edges.right, height - edges.bottom])
+      expect(free).toBeGreaterThan(2.5 * dots)
+  })
+
+  it('follows another in one file, in their order', async () => {
+    const codigos = ['7K3M9QX2A1B4', '2Q9ZT4C7XK0Y', '000000000000']
+    const zpl = await renderZpl(
+      MARCA,
+      codigos.map((guia) => datos({ guia })),
+      ppp,
+    )
+    const leidos = await Promise.all((await print(zpl, ppp)).map(scan))
+    expect(leidos.map(({ Code128 }) => Code128)).toEqual(codigos)
+  })
+})
+
+it('has the texts of the label on paper, with their accents', async () => {
+  const textos = textsOf(await renderZpl(MARCA, [datos()], 203)).join('\n')
+  for (const dicho of [
+    ...['Envíos del Altiplano', 'Zapatería El Caminante, S. A.', '7K3M-9QX2-A1B4', 'PEDIDO-2026-00005'],
+    ...['Bodega Zona 12', '12 avenida 3-40, bodega 7', 'Tel. 5555 1234 · Luis Batz', 'Portón azul, tocar el timbre'],
+    ...['María José Ajú', 'Tel. 3148 1676', 'Antigua Guatemala', 'Sacatepéquez', '5a avenida norte 12, casa 3'],
+    ...['Indicaciones: Portón verde, frente a la tienda', '2 pares de zapatos', 'Siga su envío con el código QR'],
+  ])
+    expect(textos).toContain(dicho)
+  expect(textos).not.toContain('PRUEBA')
+  expect(textsOf(await renderZpl(MARCA, [datos({ modo: 'test' })], 203))).toContain('PRUEBA')
+})
+
+it('writes other scripts in Latin letters, with a mark, and other quotation marks without one', async () => {
+  const de = async (nombre: string) =>
+    textsOf(await renderZpl(MARCA, [datos({ destinatario: { ...datos().destinatario, nombre } })], 203))
+  for (const [nombre, escrito] of [
+    ['김민수', 'GimMinSu*'],
+    ['Дмитрий Иванов', 'Dmitriy Ivanov*'],
+    ['Ana 🏠', 'Ana :house:*'],
+  ] as const) {
+    const textos = await de(nombre)
+    expect(textos).toContain(escrito)
+    expect(textos.join(' ')).toContain('* Transcrito de otro alfabeto')
+  }
+  const textos = await de('Tz’utujil “K’iche’” — Ñ')
+  expect(textos).toContain(`Tz'utujil "K'iche'" - Ñ`)
+  expect(textos.join(' ')).not.toContain('Transcrito')
+})
+
+describe('texts that look like commands', () => {
+  it.each(HOSTILE)('%s is printed as a text', async (hostil) => {
+    const { recogida, destinatario } = datos()
+    const etiqueta = datos({
+      comercio: hostil,
+      external_ref: hostil,
+      contenido: hostil,
+      url_rastreo: `https://g.gt/${hostil.replaceAll('\\', '')}`,
+      recogida: { ...recogida, nombre: hostil, contacto: hostil, direccion: hostil, indicaciones: hostil },
+      destinatario: {
+        ...destinatario,
+        ...{ nombre: hostil, municipio: hostil, departamento: hostil, direccion: hostil, indicaciones: hostil },
+      },
+    })
+    const zpl = await renderZpl({ ...MARCA, nombre: hostil }, [etiqueta], 203)
+    for (const linea of zpl.toString('ascii').split('\n')) expect(linea).toMatch(COMMANDS)
+    const pictures = await print(zpl, 203)
+    expect(pictures).toHaveLength(1)
+    expect(await scan(pictures[0]!)).toEqual({ Code128: etiqueta.guia, QRCode: etiqueta.url_rastreo })
+    expect((await inkOf(pictures[0]!)).share).toBeLessThan(0.2)
+    expect(textsOf(zpl).join('')).toContain(hostil.replaceAll('\\', '/').slice(0, 12))
+  })
+
+  it('are no commands before they are escaped either: unescaped, the printer obeys them', async () => {
+    const [hostil] = HOSTILE
+    const zpl = (await renderZpl(MARCA, [datos({ contenido: 'AQUI' })], 203)).toString('ascii')
+    const [obeyed] = await print(Buffer.from(zpl.replace('^FH^FDAQUI', `^FD${hostil}`)), 203)
+    expect((await inkOf(obeyed!)).share).toBeGreaterThan(0.5)
+  })
+})
+
+const onlyCommands = (numRuns: number) =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(anyLabel(latinText), anyLabel(oddText)), { minLength: 1, maxLength: 2 }),
+      fc.constantFrom(...RESOLUTIONS),
+      async (etiquetas, ppp) => {
+        const zpl = (await renderZpl(MARCA, etiquetas, ppp)).toString('latin1')
+        for (const linea of zpl.split('\n')) expect(linea).toMatch(COMMANDS)
+        expect(zpl.match(/\^XA/g)).toHaveLength(etiquetas.length)
+        for (const [, x, y] of zpl.matchAll(/\^FO(\d+),(\d+)/g)) {
+          expect(Number(x)).toBeLessThan(97 * DOTS_PER_MM[ppp])
+          expect(Number(y)).toBeLessThan(147 * DOTS_PER_MM[ppp])
+        }
+      },
+    ),
+    { numRuns },
+  )
+it('whatever the data, has no command but its own, and no field beyond the edges', () => onlyCommands(20))
+it('the same with five hundred data', COMPLETO, () => onlyCommands(500))
+
+it('field data decodes to its text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (texto) => {
+      const [, data = ''] = /^\^FH\^FD([A-Za-z0-9 .,:;/()_-]*)\^FS$/.exec(fieldData(texto)) ?? []
+      const bytes = data.replace(/_(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+      expect(Buffer.from(bytes, 'latin1').toString('utf8')).toBe(texto.toWellFormed().replaceAll('\\', '/'))
+    }),
+  )
+})
+
+it('prints the logo in its place, once for each label, and no QR of a text that is too long', async () => {
+  const logo: Logo = await prepareLogo(archivoDeLogo('ancho.svg', dibujo(500, 90)))
+  const marca = { ...MARCA, logo: { color: logo, negro: logo.negro } }
+  const zpl = await renderZpl(marca, [datos(), datos()], 203)
+  expect(zpl.toString('ascii').match(/\^GFA/g)).toHaveLength(2)
+  expect(textsOf(zpl)).not.toContain(MARCA.nombre)
+  const [con] = await print(zpl, 203)
+  const [sin] = await print(await renderZpl({ ...MARCA, nombre: ' ' }, [datos()], 203), 203)
+  expect((await inkOf(con!)).share).toBeGreaterThan((await inkOf(sin!)).share)
+  expect(modulesOfQr('x'.repeat(400))).toBeUndefined()
+  expect((await renderZpl(MARCA, [datos({ url_rastreo: 'x'.repeat(400) })], 203)).includes('^BQ')).toBe(false)
+})
