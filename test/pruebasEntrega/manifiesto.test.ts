@@ -324,6 +324,20 @@ describe('the job', () => {
     expect(await filaDe(sinNadie, guia)).toMatchObject({ pdf: null, intentos: 1 })
   })
 
+  it('tells in how many seconds to ask again, until it is there', async () => {
+    const { guia } = await entregada(sinNadie, suyo)
+    const wait = async () => {
+      const { datos, cabeceras } = await suyo.api.guias.pruebaEntrega(guia).conRespuesta()
+      return [datos.pdf === null, cabeceras.get('retry-after')]
+    }
+    expect(await wait()).toEqual([true, '2'])
+    const in90Days = new Date(sinNadie.reloj().getTime() + 90 * 86_400_000)
+    await sinNadie.db.pool.query('update prueba_entrega set proximo_en = $1', [in90Days])
+    expect(await wait()).toEqual([true, '86400'])
+    await hacerPdfs(depsDe(), [toJob(await filaDe(sinNadie, guia))])
+    expect(await wait()).toEqual([false, null])
+  })
+
   it('is not put off when the database takes no writes', async () => {
     const { guia } = await entregada(sinNadie, suyo)
     const pendiente = await filaDe(sinNadie, guia)

@@ -8,22 +8,30 @@ import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { buscarPrueba, leerArchivos, type PruebaConQuien } from './prueba.ts'
 
-export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async ({ path, identidad }, deps) => ({
-  status: 200,
-  body: await leerPruebaDe(deps, await buscarGuia(deps.db, identidad, path.guia)),
-})
+/** Shortest wait before the PDF is asked for again, in seconds. A PDF takes about a second. */
+const MIN_WAIT_S = 2
+/** Longest wait that `Retry-After` may tell, in seconds. */
+const MAX_WAIT_S = 86_400
+
+export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async ({ path, identidad }, deps) => {
+  const { body, proximo_en } = await leerPruebaDe(deps, await buscarGuia(deps.db, identidad, path.guia))
+  if (body.pdf) return { status: 200, headers: {}, body }
+  const wait = Math.ceil((proximo_en.getTime() - deps.reloj().getTime()) / 1_000)
+  return { status: 200, headers: { 'Retry-After': String(Math.min(MAX_WAIT_S, Math.max(MIN_WAIT_S, wait))) }, body }
+}
 
 /**
- * Returns the proof of a guide's delivery, for its merchant or for operators, with new links each time.
+ * Returns the proof of a guide's delivery, for its merchant or for operators, with new links each time. `proximo_en` is
+ * the time of the next attempt to make its PDF.
  * @throws Problema 404 `prueba_no_disponible`
  */
 export async function leerPruebaDe(
   { db, enlacesDeArchivos }: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
   guia: FilaGuia,
-): Promise<PruebaDeEntrega> {
+): Promise<{ body: PruebaDeEntrega; proximo_en: Date }> {
   const prueba = await buscarPrueba(db, guia)
   if (!prueba) throw new Problema('prueba_no_disponible', await porQueNoHay(db, guia), { estado: guia.estado })
-  return presentarPrueba({ db, enlacesDeArchivos }, guia, prueba)
+  return { body: await presentarPrueba({ db, enlacesDeArchivos }, guia, prueba), proximo_en: prueba.proximo_en }
 }
 
 async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {

@@ -7,7 +7,7 @@ export const obtenerPruebaDeEntregaPorOperador: Handler<'obtenerPruebaDeEntregaP
   deps,
 ) => {
   const guia = await buscarGuia(deps.db, 'todos', path.guia)
-  const body = await leerPruebaDe(deps, guia)
+  const { body } = await leerPruebaDe(deps, guia)
   await deps.bitacora.consultada(quien, {
     accion: 'obtenerPruebaDeEntregaPorOperador',
     sobre: ['guia', guia.guia],
