@@ -136,6 +136,25 @@ describe('warnings of a guide', () => {
     },
   )
 
+  it('say of a short Plus Code that it is no point, and nothing of a full one, whose cell is the place', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const destino = { departamento: 'Guatemala', municipio: 'Guatemala' }
+    const entera = await api.guias.crear({ ...sinDestino(), ...destino, maps_url: 'https://plus.codes/766FHFV7+2R' })
+    expect(entera).toMatchObject({
+      advertencias: [],
+      ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.592563, lng: -90.535437 },
+    })
+    const corta = await api.guias.crear({ ...sinDestino(), ...destino, maps_url: 'https://plus.codes/HFV7+2R' })
+    expect(corta).toMatchObject({
+      advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
+      ubicacion: { estado: 'confirmada', lat: null, lng: null },
+    })
+    const confirmada = await api.guias.confirmarUbicacion(corta.guia, {
+      maps_url: 'https://www.google.com/maps/place/766FHFV7%2B2R',
+    })
+    expect(confirmada).toMatchObject({ advertencias: [], ubicacion: { lat: 14.592563, lng: -90.535437 } })
+  })
+
   it('name a member of the guide, and one of a place said later, too', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia({ departamento: 'Atlántida', municipio: 'Olimpo' }))

@@ -327,3 +327,40 @@ probarTabla('geo:', [
   ['geo:14.6,180.5', GEO_INVALIDO],
   ['geo://14.6,-90.5', GEO_INVALIDO],
 ])
+
+// The points are those of Google's own library (open-location-code 1.0.3), to six decimals.
+probarTabla('Plus Codes enteros', [
+  ['https://plus.codes/766FHFV7+2R', '14.592563,-90.535437'],
+  ['https://plus.codes/766FHFV7%2B2R', '14.592563,-90.535437'],
+  ['https://plus.codes/766fhfv7+2r', '14.592563,-90.535437'],
+  ['https://plus.codes/766FHFV7+2RX', '14.592613,-90.535391'],
+  [`${G}/place/766FHFV7%2B2R`, '14.592563,-90.535437'],
+  [`${G}/place/766FHFV7+2R`, '14.592563,-90.535437'],
+  [`${G}/place/766FHFV7%2B2R+Ciudad+de+Guatemala`, '14.592563,-90.535437'],
+  [`${G}?q=766FHFV7%2B2R`, '14.592563,-90.535437'],
+  [`${G}?q=766FHFV7+2R`, '14.592563,-90.535437'],
+  [`${G}/search/766FHFV7+2R`, '14.592563,-90.535437'],
+  [`${G}/dir/?api=1&destination=766FHFV7%2B2R`, '14.592563,-90.535437'],
+  [`${G}/place/766FHFV7%2B2R/@14.5,-90.5,17z`, '14.592563,-90.535437'],
+  ['https://plus.codes/76CXJFV7+2R', '18.642562,-80.535437'],
+  // The pin of the link is more exact than the cell.
+  [`${G}/place/766FHFV7%2B2R/@14.5,-90.5,17z/data=!3d14.59251!4d-90.53541`, '14.59251,-90.53541'],
+])
+
+probarTabla('Plus Codes que no son un lugar', [
+  ['https://plus.codes/HFV7+2R', 'sin'],
+  ['https://plus.codes/HFV7+2R,Guatemala', 'sin'],
+  ['https://plus.codes/766F0000+', 'sin'],
+  ['https://plus.codes/766FHF00+', 'sin'],
+  ['https://plus.codes/766FHFV7+', 'sin'],
+  ['https://plus.codes/766FHFV7+2', 'sin'],
+  ['https://plus.codes/766FHFV7+2A', 'sin'],
+  ['https://plus.codes/map', 'sin'],
+  ['https://plus.codes/', 'sin'],
+  // A latitude beyond the pole.
+  ['https://plus.codes/X66FHFV7+2R', 'sin'],
+  [`${G}/place/HFV7%2B2R`, 'sin'],
+  [`${G}/place/HFV7%2B2R+Ciudad+de+Guatemala`, 'sin'],
+  [`${G}?q=23456789+23`, 'sin'],
+  ['https://plus.codes.evil.example/766FHFV7+2R', /no es un mapa admitido/],
+])

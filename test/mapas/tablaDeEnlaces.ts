@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { MapLinkError, readMapLink } from '../../server/platform/maps/links.ts'
+import { MapLinkError } from '../../server/platform/maps/links.ts'
+import { readLinkedPlace } from '../../server/platform/maps/plusCodes.ts'
 
 /** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
 type Caso = [enlace: string, esperado: string | RegExp]
 
 export function leerEnlace(enlace: string, hosts?: readonly string[]): string {
-  const leido = readMapLink(enlace, hosts)
+  const leido = readLinkedPlace(enlace, hosts)
   if (leido.tipo === 'coordenadas') return `${leido.coordenadas.lat},${leido.coordenadas.lng}`
   return leido.tipo === 'corto' ? 'corto' : 'sin'
 }

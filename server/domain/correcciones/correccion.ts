@@ -1,7 +1,7 @@
 import { statement } from '../../data/db.ts'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
-import { readMapLink } from '../../platform/maps/links.ts'
+import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia } from '../eventos/evento.ts'
 import { explicarInverosimil } from '../guias/advertencias.ts'
@@ -123,7 +123,7 @@ type Propuesta = NonNullable<ReturnType<typeof lugarPropuesto>>
 /** Returns the location that a corrected destination confirms. Coordinates take precedence over a link. */
 function lugarPropuesto({ origen }: QuienCorrige, { lat, lng, maps_url }: CamposCorregidos) {
   if (lat === undefined && maps_url === undefined) return undefined
-  const enlace = lat === undefined ? readMapLink(maps_url!) : undefined
+  const enlace = lat === undefined ? readLinkedPlace(maps_url!) : undefined
   const leidas = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   return {
     enlace: enlace ? maps_url! : null,

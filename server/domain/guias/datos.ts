@@ -1,5 +1,5 @@
 import type { Cuenta, GuiaIndividual } from '../../generado/contrato/tipos/index.ts'
-import { readMapLink } from '../../platform/maps/links.ts'
+import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import { isLandline, readTelephone } from '../../platform/telephones/telephone.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
 import type { DatosDeGuia, FilaGuia, RecogidaGuardada } from './campos.ts'
@@ -94,7 +94,7 @@ function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
   if (maps_url === undefined) {
     return { ubicacion_estado: 'solicitada', ubicacion_origen: null, ubicacion_lat: null, ubicacion_lng: null }
   }
-  const enlace = readMapLink(maps_url)
+  const enlace = readLinkedPlace(maps_url)
   const leidas = enlace.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   return {
     ubicacion_estado: 'confirmada',

@@ -3,7 +3,8 @@ import { type Db, statement } from '../../data/db.ts'
 import { askAll } from '../../data/spread.ts'
 import type { entrante } from '../../generado/contrato/prisma/client.ts'
 import { translateError } from '../../platform/errors.ts'
-import { linkWithin, MapLinkError, readMapLink } from '../../platform/maps/links.ts'
+import { linkWithin, MapLinkError } from '../../platform/maps/links.ts'
+import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
@@ -96,7 +97,7 @@ function lugarDicho(entrante: Exclude<Entrante, { tipo: 'estado' }>): LugarDicho
   }
   try {
     const enlace = linkWithin(entrante.texto)
-    const leido = readMapLink(enlace)
+    const leido = readLinkedPlace(enlace)
     const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
     return leido.tipo === 'sin_coordenadas' ? undefined : { enlace, lat, lng, referencia: null }
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { OrigenDeUbicacion } from '../../generado/contrato/tipos/index.ts'
-import { MapLinkError, readMapLink } from '../../platform/maps/links.ts'
+import { MapLinkError } from '../../platform/maps/links.ts'
+import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 
 /** Proposed location of a guide. */
 export interface Propuesta {
@@ -80,7 +81,7 @@ export function proponer(lugar: LugarPropuesto): Propuesta | FallaDeLugar {
     return falla('sin_lugar', 'Falta el lugar: use su ubicación, márquelo en el mapa o pegue un enlace.')
   try {
     const enlace = lugar.enlace.trim()
-    const leido = readMapLink(enlace)
+    const leido = readLinkedPlace(enlace)
     const { lat, lng } = leido.tipo === 'coordenadas' ? leido.coordenadas : { lat: null, lng: null }
     return { enlace, lat, lng, ...comun }
   } catch (error) {

@@ -3,6 +3,7 @@ import type { Query } from '../../data/db.ts'
 import type { CodigoDeAdvertencia, UbicacionParaConfirmar } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readMapLink } from '../../platform/maps/links.ts'
+import { readLinkedPlace } from '../../platform/maps/plusCodes.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Deps } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
@@ -146,7 +147,7 @@ export function confirmarLugar(
   lugar: UbicacionParaConfirmar,
 ): Promise<FilaGuia & { comercio: string }> {
   // Coordinates take precedence over a link.
-  const enlace = lugar.maps_url === undefined || lugar.lat !== undefined ? undefined : readMapLink(lugar.maps_url)
+  const enlace = lugar.maps_url === undefined || lugar.lat !== undefined ? undefined : readLinkedPlace(lugar.maps_url)
   const leidas = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   const propuesta = {
     enlace: enlace ? lugar.maps_url! : null,

@@ -1,5 +1,6 @@
 // Reads map links that merchants paste: checks whether a link is admitted, and which point it names.
-// Pure: no network, no clock. Short links are only recognized here; a job resolves them.
+// Pure: no network, no clock. Short links are only recognized here; a job resolves them. The recipients' page loads this
+// file, so the server reads Plus Codes elsewhere (`plusCodes.ts`).
 // Patterns are anchored or bounded, so that a hostile link costs linear time.
 
 import type { Point } from './point.ts'
@@ -30,6 +31,7 @@ export const MAP_HOSTS: readonly string[] = [
   'www.openstreetmap.org',
   'osm.org',
   'www.osm.org',
+  'plus.codes',
 ]
 
 // Google's own list (google.com/supported_domains) plus google.us, by prefix. A pattern such as `google.<cc>` would

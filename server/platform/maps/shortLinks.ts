@@ -11,6 +11,7 @@ import {
 } from '../outbound/destination.ts'
 import { MAP_HOSTS, MapLinkError, readMapLink } from './links.ts'
 import { pageTargets } from './pageTargets.ts'
+import { readLinkedPlace } from './plusCodes.ts'
 import type { Point } from './point.ts'
 
 // Follows a short map link until a link on the way names a point.
@@ -110,7 +111,7 @@ async function recorrer(enlace: string, camino: Camino): Promise<ResolvedLink> {
   for (let saltos = 0; saltos <= SALTOS_MAXIMOS; saltos++) {
     const consentimiento = trasConsentimiento(actual)
     if (!consentimiento) {
-      const leido = readMapLink(actual, camino.hosts)
+      const leido = readLinkedPlace(actual, camino.hosts)
       if (leido.tipo === 'coordenadas') return leido
     }
     const url = new URL(actual)
@@ -164,7 +165,7 @@ function seguir(location: string | undefined, base: URL): string {
  */
 function elegir(objetivos: readonly string[], vistos: ReadonlySet<string>, hosts: readonly string[]): string | null {
   const nuevos = objetivos.filter((objetivo) => !vistos.has(objetivo.replace(/#.*/s, '')) && coincide(objetivo, hosts))
-  return nuevos.find((objetivo) => readMapLink(objetivo, hosts).tipo === 'coordenadas') ?? nuevos[0] ?? null
+  return nuevos.find((objetivo) => readLinkedPlace(objetivo, hosts).tipo === 'coordenadas') ?? nuevos[0] ?? null
 }
 
 /**
