@@ -20,7 +20,7 @@ const DE_CASA: readonly string[] = [
   'sdk/src/guias.ts',
   'sdk/src/reintentos.ts',
   // Base64 that the SDK itself has just encoded.
-  'sdk/src/verificarPrueba.ts',
+  'sdk/entries/verificar.ts',
 ]
 
 /** Modules that only files with a matching path may import. */
@@ -154,9 +154,13 @@ function juzgar(buenos: ReadonlySet<string>): string[] {
   })
 }
 
-for (const ruta of execFileSync('git', ['ls-files', 'server', 'sdk/src', 'sdk/cli', 'sdk/pruebas', 'sdk/mcp/src'], {
-  encoding: 'utf8',
-}).split('\n')) {
+for (const ruta of execFileSync(
+  'git',
+  ['ls-files', 'server', 'sdk/src', 'sdk/cli', 'sdk/pruebas', 'sdk/entries', 'sdk/mcp/src'],
+  {
+    encoding: 'utf8',
+  },
+).split('\n')) {
   if (!/\.tsx?$/.test(ruta)) continue
   const texto = readFileSync(ruta, 'utf8')
   const archivo = ts.createSourceFile(ruta, texto, ts.ScriptTarget.Latest, true)

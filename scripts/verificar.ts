@@ -39,6 +39,7 @@ const PASOS: Record<string, string[]> = {
   'types of the SDK': tipos('sdk'),
   'types of its command line': tipos('sdk/cli'),
   'types of its test double': tipos('sdk/pruebas'),
+  'types of its other entries': tipos('sdk/entries'),
   'types of the package for assistants': tipos('sdk/mcp'),
   'dead code': ['knip'],
   'house rules, and running time of regular expressions': ['node', 'scripts/reglas.ts'],

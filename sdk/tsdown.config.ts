@@ -31,7 +31,7 @@ export default defineConfig([
   { ...LIBRARY, entry: ['src/hoja.ts'] },
   // The command line is a separate bundle, which adds nothing to the size of the library.
   { ...PROGRAM, ...WITHOUT_SDK, cwd: import.meta.dirname, entry: { cli: 'cli/principal.ts' } },
-  // The test double imports the package instead of bundling it, so that it uses the same classes as the merchant's
-  // client.
+  // These entries import the package instead of bundling it, so that they use the same classes as the merchant's client.
   { ...LIBRARY, ...WITHOUT_SDK, entry: { pruebas: 'pruebas/index.ts' } },
+  { ...LIBRARY, ...WITHOUT_SDK, entry: ['entries/*.ts'] },
 ])

@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type ArchivoDePrueba,
-  type ClavesPublicas,
-  ErrorPrueba,
-  type Guias,
-  type PruebaDeEntrega,
-  verificarPrueba,
-} from '@guias/sdk'
+import type { ArchivoDePrueba, ClavesPublicas, Guias, PruebaDeEntrega } from '@guias/sdk'
+import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
 import { descargar, ErrorDeDescarga, escribirEntero, exigirLibres, ponerEntero } from './archivos.ts'
 import { canonico, conCada, leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
 import { type Contexto, dormirSinError, ErrorDeUso, type Orden, SALIDA } from './orden.ts'

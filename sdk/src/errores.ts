@@ -324,8 +324,9 @@ export class ErrorRespuesta extends ErrorGuias {
  * - `firma`: ninguna firma corresponde a este cuerpo con este secreto.
  * - `secreto`: el secreto que usted dio no es el de un webhook.
  * - `cuerpo`: el cuerpo no es el que llegó, o está bien firmado y no es un aviso.
+ * - `tamano`: el cuerpo pasa del límite de quien lo abre (`@guias/sdk/webhooks`).
  */
-export type MotivoDeFirma = 'cabecera_ausente' | 'marca_de_tiempo' | 'firma' | 'secreto' | 'cuerpo'
+export type MotivoDeFirma = 'cabecera_ausente' | 'marca_de_tiempo' | 'firma' | 'secreto' | 'cuerpo' | 'tamano'
 
 /**
  * Error de `verificarWebhook`, que no aceptó la solicitud recibida. No la atienda y conteste 400. `motivo` dice por qué
@@ -344,47 +345,6 @@ export class ErrorFirma extends ErrorGuias {
 
   static {
     this.prototype.name = 'ErrorFirma'
-  }
-}
-
-/**
- * Fallo al verificar una prueba de entrega:
- *
- * - `manifiesto_ilegible`: el manifiesto no es un JWS compacto.
- * - `algoritmo`: la cabecera pide otro algoritmo u otro tipo; no es una prueba nuestra.
- * - `claves`: las claves que usted dio no sirven.
- * - `clave_desconocida`: la clave que firmó no está entre las que usted dio.
- * - `firma`: la firma no corresponde; el manifiesto se alteró.
- * - `contenido`: el manifiesto está bien firmado, pero esta versión no lo entiende.
- * - `guia`: la prueba es auténtica, pero de otra guía.
- * - `archivo`: un archivo no es ninguno de los del manifiesto.
- * - `entorno`: este entorno no tiene WebCrypto con Ed25519.
- */
-export type CodigoDeErrorDePrueba =
-  | 'manifiesto_ilegible'
-  | 'algoritmo'
-  | 'claves'
-  | 'clave_desconocida'
-  | 'firma'
-  | 'contenido'
-  | 'guia'
-  | 'archivo'
-  | 'entorno'
-
-/** Error de `verificarPrueba`, que no dio la prueba por buena. `codigo` dice por qué y es estable. */
-export class ErrorPrueba extends ErrorGuias {
-  declare name: 'ErrorPrueba'
-
-  /** Fallo al verificar la prueba de entrega. */
-  declare readonly codigo: CodigoDeErrorDePrueba
-
-  constructor(mensaje: string, codigo: CodigoDeErrorDePrueba, opciones?: ErrorOptions) {
-    super(mensaje, opciones)
-    this.codigo = codigo
-  }
-
-  static {
-    this.prototype.name = 'ErrorPrueba'
   }
 }
 

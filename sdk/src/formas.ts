@@ -80,6 +80,9 @@ export const esEnsayo = (datos: unknown): datos is EnsayoDeRecuperacion =>
 export const esGuiaOIgual = <T extends Guia>(datos: unknown, status: number): datos is T | undefined =>
   status === 304 || esGuia(datos)
 
+/** Accepts the bytes of a file, which the transport reads only from an answer of the requested type. */
+export const esArchivo = (datos: unknown): datos is Uint8Array<ArrayBuffer> => datos instanceof Uint8Array
+
 /** Accepts only status 204. An empty 200 is the answer of a proxy. */
 export const esNada = (_datos: unknown, status: number): _datos is undefined => status === 204
 

@@ -3,6 +3,7 @@ import { ErrorGuias } from './errores.js'
 import { esAlgo } from './formas.js'
 import { ajustar, type OpcionesDeSolicitud, type Registro } from './opciones.js'
 import { armarOtra, type DatosDeAlguna } from './pedido.js'
+import { RecursoArchivos } from './recursoArchivos.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
 import { RecursoCuenta } from './recursoCuenta.js'
 import { RecursoEventos } from './recursoEventos.js'
@@ -66,6 +67,8 @@ export interface OpcionesDeLlamada extends OpcionesDeSolicitud {
 export class Guias {
   /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
   declare readonly guias: RecursoGuias
+  /** Los archivos de las respuestas, por sus enlaces firmados. */
+  declare readonly archivos: RecursoArchivos
   /** El flujo de eventos de todas sus guías. */
   declare readonly eventos: RecursoEventos
   /** Los departamentos y municipios que el servicio conoce. */
@@ -109,6 +112,7 @@ export class Guias {
     })
     const cliente = crearCliente(this.#enviar)
     this.guias = new RecursoGuias(cliente, referenciaAutomatica, avisar)
+    this.archivos = new RecursoArchivos(cliente)
     this.eventos = new RecursoEventos(cliente)
     this.catalogo = new RecursoCatalogo(cliente)
     this.cuenta = new RecursoCuenta(cliente)

@@ -1,6 +1,6 @@
 export type { Conocido, TipoDesconocido } from './abierto.js'
+export type { ClavePublica, ClavesPublicas } from './clavesPublicas.js'
 export {
-  type CodigoDeErrorDePrueba,
   ErrorAbortado,
   ErrorAlcance,
   ErrorApi,
@@ -13,7 +13,6 @@ export {
   ErrorNoAutenticado,
   ErrorNoEncontrado,
   ErrorParametro,
-  ErrorPrueba,
   ErrorRespuesta,
   ErrorServicio,
   ErrorTiempo,
@@ -107,6 +106,7 @@ export type {
   Problema,
   PruebaDeEntrega,
   PuntoSugerido,
+  PuntosPorPulgada,
   QuienResuelve,
   RecibidoPor,
   Recogida,
@@ -139,8 +139,9 @@ export type {
 export { Guias, type OpcionesDeGuias, type OpcionesDeLlamada } from './guias.js'
 export type { FallaDeMuchas, GuiaDeMuchas, ResultadoDeMuchas } from './lotes.js'
 export type { AvanceDeMuchas, CreacionDeMuchas, OpcionesDeConversion, OpcionesDeMuchas } from './muchas.js'
-export type { OpcionesConClave, OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'
+export type { ConFechas, OpcionesConClave, OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'
 export type { Listado, Pagina } from './paginas.js'
+export type { ArchivoPorDescargar, RecursoArchivos } from './recursoArchivos.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDeBitacora, RecursoCuenta } from './recursoCuenta.js'
 export type { FiltrosDelFlujo, OpcionesDelFlujo, RecursoEventos } from './recursoEventos.js'
@@ -149,6 +150,8 @@ export type {
   FiltrosDeHistorial,
   FiltrosDeIntentos,
   OpcionesDeEtiquetas,
+  OpcionesDePdf,
+  OpcionesDeZpl,
   RecursoGuias,
 } from './recursoGuias.js'
 export type { RecursoSimulador } from './recursoSimulador.js'
@@ -158,17 +161,9 @@ export type {
   RecuperacionParaCrear,
   RecursoWebhooks,
 } from './recursoWebhooks.js'
-export type { OpcionesDeSeguimiento } from './seguimiento.js'
+export type { OpcionesDeEspera, OpcionesDeSeguimiento, PruebaConPdf } from './seguimiento.js'
 export type { Respuesta, Solicitud } from './solicitud.js'
 export type { Fetch } from './transporte.js'
-export {
-  type BytesDeArchivo,
-  type ClavePublica,
-  type ClavesPublicas,
-  type PruebaPorVerificar,
-  type PruebaVerificada,
-  verificarPrueba,
-} from './verificarPrueba.js'
 export {
   type AvisoDeDeshabilitado,
   type AvisoDeGuia,

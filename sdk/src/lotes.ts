@@ -7,6 +7,7 @@ import type {
   ResultadoCreado,
   ResultadoFallido,
 } from './generado/types.gen.js'
+import { enJson } from './pedido.js'
 import { nuevaReferencia, tieneReferencia } from './referencia.js'
 import { esPasajero } from './reintentos.js'
 
@@ -97,9 +98,12 @@ function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: ConversionDeEntrada<E
       ranura.referencia ??= nuevaReferencia()
       guia = { ...guia, external_ref: ranura.referencia }
     }
-    return { ...ranura, texto: JSON.stringify(guia), error: undefined }
+    return { ...ranura, texto: enJson(guia), error: undefined }
   } catch (causa) {
-    return fallar(`La guía no se puede escribir como JSON: ${causa}`, causa)
+    return fallar(
+      causa instanceof ErrorGuias ? causa.message : `La guía no se puede escribir como JSON: ${causa}`,
+      causa,
+    )
   }
 }
 

@@ -41,6 +41,11 @@ export interface OpcionesConClave extends OpcionesDeSolicitud {
 export const claveDe = (opciones: OpcionesConClave | undefined) =>
   ({ idempotencia: opciones?.idempotencia }) as Pick<OpcionesConClave, 'idempotencia'>
 
+/** Datos en los que un instante se puede dar también como `Date`. */
+export type ConFechas<D> = D extends object
+  ? { [C in keyof D]: C extends `${string}desde` | `${string}hasta` ? D[C] | Date : D[C] }
+  : D
+
 /**
  * Resultado de un intento de una solicitud. No lleva la llave ni cuerpos ni parámetros, para que pueda ir a un
  * registro:

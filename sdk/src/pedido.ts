@@ -1,5 +1,6 @@
 import { ErrorGuias } from './errores.js'
 import { type Operaciones, REPETIBLES } from './generado/operaciones.js'
+import type { ConFechas } from './opciones.js'
 import { conAzar } from './referencia.js'
 import { revisar } from './rutas.js'
 
@@ -7,7 +8,11 @@ import { revisar } from './rutas.js'
 export type Operacion = keyof Operaciones
 
 /** Input of an operation: its path, query and body. */
-export type Datos<O extends Operacion> = Omit<Operaciones[O]['datos'], 'url'>
+export type Datos<O extends Operacion> = {
+  [P in keyof Omit<Operaciones[O]['datos'], 'url'>]: P extends 'path'
+    ? Operaciones[O]['datos'][P]
+    : ConFechas<Operaciones[O]['datos'][P]>
+}
 
 /** Successful answer of an operation. */
 export type Salida<O extends Operacion> = Operaciones[O]['salida']
@@ -24,8 +29,10 @@ export interface Pedido {
   /** Name of the operation, the same for all guides: its method and its path with `{guia}`. */
   operacion: string
   metodo: string
-  /** Path on the service, with the query parameters. */
+  /** Path on the service, with the query parameters; or a whole URL, which gets no headers of the merchant's. */
   ruta: string
+  /** Media type of the answer whose bytes are wanted. JSON if missing; a URL may have any. */
+  acepta?: string
   cuerpo: string | undefined
   /** True if the request carries the merchant's key. A resource that needs no key is requested without it. */
   conLlave: boolean
@@ -87,11 +94,22 @@ function completar(
     operacion,
     metodo,
     ruta: pares.length > 0 ? `${ruta}${ruta.includes('?') ? '&' : '?'}${pares.join('&')}` : ruta,
-    cuerpo: body === undefined || body === null ? undefined : JSON.stringify(body),
+    cuerpo: body === undefined || body === null ? undefined : enJson(body),
     conLlave: true,
     repetible: repetible === 'true' || (repetible !== 'false' && lleva(body, repetible.split('/'))),
   }
 }
+
+/**
+ * Writes a value as JSON.
+ *
+ * @throws ErrorGuias if a number is none: JSON would have null in its place
+ */
+export const enJson = (valor: unknown): string =>
+  JSON.stringify(valor, (campo, uno) => {
+    if (typeof uno !== 'number' || Number.isFinite(uno)) return uno
+    throw new ErrorGuias(`${campo} es ${uno} y no un número: ¿venía con coma, como 14,63? Escríbalo con punto, 14.63.`)
+  })
 
 /** Builds the query parameters of a value. A list repeats the name, and an object names its members in brackets. */
 function enPares([nombre, valor]: [string, unknown]): string[] {

@@ -1,13 +1,13 @@
 import type { Cliente } from './cliente.js'
 import type { Evento } from './evento.js'
 import type { ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
-import type { OpcionesDeSolicitud } from './opciones.js'
+import type { ConFechas, OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { dormir } from './reintentos.js'
 import { revisarIntervalo } from './seguimiento.js'
 
 /** Filtros del flujo de eventos, con su principio, el cursor y el tamaño de la página. */
-export type FiltrosDelFlujo = NonNullable<ListarEventosData['query']>
+export type FiltrosDelFlujo = ConFechas<NonNullable<ListarEventosData['query']>>
 
 /** Filtros del flujo que se sigue, cada cuánto se pregunta y qué se hace con el cursor. */
 export interface OpcionesDelFlujo extends FiltrosDelFlujo {

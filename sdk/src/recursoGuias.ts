@@ -1,8 +1,9 @@
+import type { ClavesPublicas } from './clavesPublicas.js'
 import type { Cliente } from './cliente.js'
 import { isOfEndedGuide } from './endedGuide.js'
 import { ErrorGuias } from './errores.js'
 import type { Evento } from './evento.js'
-import { esClaves, esEtiquetas, esGuia, esGuiaOIgual, esLote, esPrueba } from './formas.js'
+import { esArchivo, esClaves, esEtiquetas, esGuia, esGuiaOIgual, esLote, esPrueba } from './formas.js'
 import type {
   CancelacionParaCrear,
   CodigoDeGuia,
@@ -24,20 +25,26 @@ import type {
   PaginaDeGuias,
   PaginaDeIntentos,
   PruebaDeEntrega,
+  PuntosPorPulgada,
   ReintentoDeGuia,
   UbicacionParaConfirmar,
 } from './generado/types.gen.js'
 import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './muchas.js'
-import { claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
+import { type ConFechas, claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { armar, armarOtra } from './pedido.js'
 import { conReferencia } from './referencia.js'
-import { type OpcionesDeSeguimiento, seguir } from './seguimiento.js'
+import {
+  esperarPdf,
+  type OpcionesDeEspera,
+  type OpcionesDeSeguimiento,
+  type PruebaConPdf,
+  seguir,
+} from './seguimiento.js'
 import { Solicitud } from './solicitud.js'
-import type { ClavesPublicas } from './verificarPrueba.js'
 
 /** Filtros de la lista de guías, con el cursor y el tamaño de la página. */
-export type FiltrosDeGuias = NonNullable<ListarGuiasData['query']>
+export type FiltrosDeGuias = ConFechas<NonNullable<ListarGuiasData['query']>>
 
 /** Parte del historial de una guía que se pide: el cursor y el tamaño de la página. */
 export type FiltrosDeHistorial = NonNullable<ListarEventosDeGuiaData['query']>
@@ -49,6 +56,18 @@ export type FiltrosDeIntentos = NonNullable<ListarIntentosDeGuiaData['query']>
 export interface OpcionesDeEtiquetas extends OpcionesDeSolicitud {
   /** El papel: `10x15`, una por página, si falta; `carta`, cuatro por hoja carta. */
   formato?: FormatoDeEtiquetas | undefined
+}
+
+/** Opciones del PDF de una etiqueta, o de varias. */
+export interface OpcionesDePdf extends OpcionesDeSolicitud {
+  /** El papel, para varias guías: `10x15`, una por página, si falta; `carta`, cuatro por hoja carta. */
+  formato?: FormatoDeEtiquetas | undefined
+}
+
+/** Opciones del ZPL de una etiqueta, o de varias. */
+export interface OpcionesDeZpl extends OpcionesDeSolicitud {
+  /** Puntos por pulgada de su impresora de etiquetas; 203 si falta. */
+  ppp?: PuntosPorPulgada | undefined
 }
 
 /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
@@ -217,6 +236,11 @@ export class RecursoGuias {
     return this.#listar('GET /guias', { query: filtros }, opciones)
   }
 
+  /** Da la guía que tiene esa `external_ref`, que es única; `undefined` si no hay ninguna. */
+  async porReferencia(external_ref: string, opciones?: OpcionesDeSolicitud): Promise<Guia | undefined> {
+    return (await this.listar({ external_ref: `${external_ref}` }, opciones)).datos[0]
+  }
+
   /**
    * Lista el historial de una guía, del evento más antiguo al más reciente. Con `await` da una página; con `for await`,
    * todos los eventos.
@@ -272,6 +296,20 @@ export class RecursoGuias {
   }
 
   /**
+   * Da la prueba de entrega cuando ya tiene su PDF y su manifiesto, que se hacen segundos después de entregar: pregunta tan
+   * a menudo como dice el servicio (`Retry-After`), durante un minuto, o lo que diga `espera`. Antes de la entrega es un
+   * `ErrorNoEncontrado`, y si el PDF tarda más, un `ErrorTiempo`.
+   *
+   * ```ts
+   * const { pdf } = await api.guias.esperarPrueba(guia)
+   * await writeFile(`${guia}.pdf`, await api.archivos.descargar(pdf))
+   * ```
+   */
+  esperarPrueba(guia: CodigoDeGuia, opciones: OpcionesDeEspera = {}): Promise<PruebaConPdf> {
+    return esperarPdf(() => this.pruebaEntrega(guia, opciones).conRespuesta(), opciones)
+  }
+
+  /**
    * Lista los intentos de entrega fallidos de una guía, del más antiguo al más reciente: la hora, el motivo, el
    * repartidor y las fotos que tomó. Cada foto trae un enlace firmado que se abre sin llave hasta `vence_en` (15
    * minutos). Con `await` da una página; con `for await`, todos los intentos.
@@ -301,6 +339,51 @@ export class RecursoGuias {
    */
   etiqueta(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
     return this.#pedir('GET /guias/{guia}/etiqueta', { path: { guia } }, opciones, esEtiquetas)
+  }
+
+  /**
+   * Da el PDF de la etiqueta de una guía, o uno con las de 1 a 100 guías, en ese orden: sus bytes, y no un enlace. Una guía
+   * cancelada no tiene etiqueta.
+   *
+   * ```ts
+   * await writeFile(`${guia}.pdf`, await api.guias.etiquetaPdf(guia))
+   * ```
+   */
+  etiquetaPdf(
+    guia: CodigoDeGuia | readonly CodigoDeGuia[],
+    opciones?: OpcionesDePdf,
+  ): Solicitud<Uint8Array<ArrayBuffer>> {
+    return this.#etiquetar(guia, 'application/pdf', { formato: opciones?.formato }, opciones)
+  }
+
+  /**
+   * Da la etiqueta de una guía, o las de 1 a 100 guías, una tras otra, en ZPL II: envíe los bytes tal cual a su impresora de
+   * etiquetas (en la red, a su puerto 9100). `ppp` dice los puntos por pulgada de la impresora.
+   *
+   * ```ts
+   * connect(9100, '192.168.1.50').end(await api.guias.etiquetaZpl(guia, { ppp: 300 }))
+   * ```
+   */
+  etiquetaZpl(
+    guia: CodigoDeGuia | readonly CodigoDeGuia[],
+    opciones?: OpcionesDeZpl,
+  ): Solicitud<Uint8Array<ArrayBuffer>> {
+    return this.#etiquetar(guia, 'application/zpl', { ppp: opciones?.ppp }, opciones)
+  }
+
+  #etiquetar(
+    guia: CodigoDeGuia | readonly CodigoDeGuia[],
+    acepta: string,
+    como: object,
+    opciones: OpcionesDeSolicitud | undefined,
+  ) {
+    const pedido = () => ({
+      ...(Array.isArray(guia)
+        ? armar('POST /etiquetas', { body: { guias: guia, ...como } })
+        : armar('GET /guias/{guia}/etiqueta', { path: { guia }, query: como })),
+      acepta,
+    })
+    return new Solicitud(this.#enviar(pedido, esArchivo, opciones))
   }
 
   /**

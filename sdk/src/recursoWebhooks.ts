@@ -19,7 +19,7 @@ import type {
   WebhookParaCambiar,
   WebhookParaCrear,
 } from './generado/types.gen.js'
-import { claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
+import { type ConFechas, claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { Solicitud } from './solicitud.js'
 
@@ -32,7 +32,7 @@ export type FiltrosDeAvisosDeWebhook = NonNullable<ListarAvisosDeWebhookData['qu
 /** Datos de una recuperación: desde cuándo se vuelven a enviar los eventos a un webhook, y cuáles. */
 // Sending and counting are two methods, because with `ensayo` among the data, the type of the answer would depend on a
 // value.
-export interface RecuperacionParaCrear extends Omit<RecuperacionDelContrato, 'ensayo'> {
+export interface RecuperacionParaCrear extends ConFechas<Omit<RecuperacionDelContrato, 'ensayo'>> {
   /** Miembro que no se usa aquí: para contar sin enviar nada, llame a `ensayarRecuperacion`. */
   ensayo?: never
 }

@@ -1,5 +1,5 @@
-import { ErrorGuias } from './errores.js'
-import type { GuiaConEventos } from './generado/types.gen.js'
+import { ErrorGuias, ErrorTiempo, leerEspera } from './errores.js'
+import type { ArchivoDePrueba, GuiaConEventos, PruebaDeEntrega } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import { dormir } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
@@ -10,6 +10,38 @@ export interface OpcionesDeSeguimiento {
   intervalo?: number | undefined
   /** Número de eventos del historial que vienen con la guía, de 1 a 100; 25 si falta. */
   limite?: number | undefined
+}
+
+/** Opciones de `api.guias.esperarPrueba`. */
+export interface OpcionesDeEspera extends OpcionesDeSolicitud {
+  /** Milisegundos que se espera el PDF, sin contar la última solicitud; 60 000 si falta. */
+  espera?: number | undefined
+}
+
+/** Prueba de entrega entera: con su PDF, y con el manifiesto firmado. */
+export interface PruebaConPdf extends PruebaDeEntrega {
+  pdf: ArchivoDePrueba
+  manifiesto: string
+}
+
+/**
+ * Asks for a proof until its PDF is there, as often as `Retry-After` says.
+ *
+ * @throws ErrorTiempo if it would not be there in time
+ */
+export async function esperarPdf(
+  pedir: () => Promise<Respuesta<PruebaDeEntrega>>,
+  { espera = 60_000, signal }: OpcionesDeEspera,
+): Promise<PruebaConPdf> {
+  const fin = performance.now() + espera
+  for (;;) {
+    const { datos, cabeceras } = await pedir()
+    if (datos.pdf && datos.manifiesto) return datos as PruebaConPdf
+    const segundos = leerEspera(cabeceras) ?? 2
+    if (performance.now() + segundos * 1000 > fin)
+      throw new ErrorTiempo(`El PDF de la prueba no estuvo en ${espera} ms: pídala dentro de ${segundos} s.`, espera)
+    await dormir(segundos * 1000, signal)
+  }
 }
 
 /**

@@ -53,12 +53,13 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
 
   async function intercambiar<T>(pedido: Pedido, forma: Forma<T>, ajustes: Ajustes, intento: number, plazo: number) {
     return conPlazo(plazo, ajustes, async (signal) => {
-      const respuesta = await fetch(baseUrl + pedido.ruta, {
+      const enlace = esEnlace(pedido)
+      const respuesta = await fetch(enlace ? pedido.ruta : baseUrl + pedido.ruta, {
         method: pedido.metodo,
         headers: cabecerasDe(pedido, ajustes, llave, intento),
         body: pedido.cuerpo ?? null,
-        // The API never redirects. Following a redirect would turn a POST into a GET with another answer.
-        redirect: 'manual',
+        // A link may lead to the file's storage. The API never redirects, and following would turn a POST into a GET.
+        redirect: enlace ? 'follow' : 'manual',
         signal,
       })
       paso = leerPaso(respuesta.headers)
@@ -67,7 +68,12 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
         avisar(
           `El servicio retira ${pedido.operacion} (Deprecation: ${desde}, Sunset: ${hasta}): actualice el paquete.`,
         )
-      return interpretar(respuesta, await respuesta.text(), forma)
+      const enBytes = enlace ? respuesta.ok : respuesta.headers.get('content-type') === pedido.acepta
+      return interpretar(
+        respuesta,
+        enBytes ? new Uint8Array(await respuesta.arrayBuffer()) : await respuesta.text(),
+        forma,
+      )
     })
   }
 
@@ -133,23 +139,26 @@ function preparar(armar: () => Pedido, opciones: OpcionesDeSolicitud | undefined
   }
 }
 
+/** Tells whether a request is for a signed link, whose file may lie on another server. */
+const esEnlace = ({ ruta }: Pedido) => /^http/.test(ruta)
+
 function cabecerasDe(pedido: Pedido, { cabeceras }: Ajustes, llave: string, intento: number) {
-  const todas = new Headers(cabeceras)
-  todas.set('Accept', 'application/json')
+  const todas = new Headers(esEnlace(pedido) ? {} : cabeceras)
+  todas.set('Accept', pedido.acepta ?? 'application/json')
   todas.delete('Authorization')
   if (pedido.conLlave) todas.set('Authorization', `Bearer ${llave}`)
   if (pedido.cuerpo !== undefined) todas.set('Content-Type', 'application/json')
   // Browsers either forbid `User-Agent` and `X-Guias-Reintento` or send a CORS preflight request for them.
   if (!enNavegador()) {
-    todas.set('User-Agent', `guias-sdk/${VERSION}`)
+    todas.set('User-Agent', `guias-sdk/${VERSION}${enQue()}`)
     if (intento > 1) todas.set('X-Guias-Reintento', `${intento - 1}`)
   }
   return Object.fromEntries(todas)
 }
 
-function interpretar<T>(respuesta: Response, texto: string, forma: Forma<T>): Respuesta<T> {
+function interpretar<T>(respuesta: Response, cuerpo: string | Uint8Array, forma: Forma<T>): Respuesta<T> {
   const { status, headers: cabeceras } = respuesta
-  const datos = leerJson(texto)
+  const datos = typeof cuerpo === 'string' ? leerJson(cuerpo) : cuerpo
   // A `forma` that accepts status 304 belongs to a conditional request.
   if ((respuesta.ok || status === 304) && forma(datos, status)) {
     return {
@@ -161,7 +170,7 @@ function interpretar<T>(respuesta: Response, texto: string, forma: Forma<T>): Re
     }
   }
   if (!respuesta.ok && esProblema(datos)) throw crearErrorApi(datos, { status, cabeceras })
-  const principio = texto.slice(0, 200)
+  const principio = String(cuerpo).slice(0, 200)
   throw new ErrorRespuesta(describir(respuesta, principio), { status, cabeceras, texto: principio })
 }
 
@@ -271,3 +280,11 @@ function explicar(causa: unknown): string {
  * agent does not start with Mozilla.
  */
 const enNavegador = () => (globalThis.navigator as Navigator | undefined)?.userAgent?.startsWith('Mozilla/') ?? false
+
+/** Returns the engine and the system for `User-Agent`, as ` (node 22.1.0; linux)`; nothing where none is known. */
+function enQue(): string {
+  const { process } = globalThis as { process?: { platform?: string; versions?: Record<string, string> } }
+  // Deno and Bun name themselves beside the version of Node that they imitate.
+  const motor = ['bun', 'deno', 'node'].find((uno) => process?.versions?.[uno])
+  return motor ? ` (${motor} ${process?.versions?.[motor]}; ${process?.platform})` : ''
+}

@@ -15,7 +15,7 @@ const BLANCOS: Record<string, { de: RegExp; cargar: () => Promise<{ blanco: Blan
   telefonos: { de: /platform\/telephones\//, cargar: () => import('./blancos/telefonos.ts') },
   cursores: { de: /lists\/cursor/, cargar: () => import('./blancos/cursores.ts') },
   enlacesFirmados: { de: /archivos\/links|llaves\/llave/, cargar: () => import('./blancos/enlacesFirmados.ts') },
-  jws: { de: /signing\/jws|jose\/|verificarPrueba|sdk\/dist/, cargar: () => import('./blancos/jws.ts') },
+  jws: { de: /signing\/jws|jose\/|verificar|sdk\/dist/, cargar: () => import('./blancos/jws.ts') },
   imagenes: { de: /images\/readImage|exifr/, cargar: () => import('./blancos/imagenes.ts') },
   csv: { de: /src\/csv/, cargar: () => import('./blancos/csv.ts') },
 }

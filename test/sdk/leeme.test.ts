@@ -22,9 +22,7 @@ const bloques = (lenguaje: string) =>
   )
 const TS = bloques('ts')
 /** What the text shows whole is a file of the package, which is run as it is. */
-const [RECIBIR = '', EXPRESS = ''] = await Promise.all(
-  ['recibir.mjs', 'express.mjs'].map((archivo) => readFile(join(raiz, 'sdk/ejemplos', archivo), 'utf8')),
-)
+const EXPRESS = await readFile(join(raiz, 'sdk/ejemplos/express.mjs'), 'utf8')
 
 /** What the reader has around each block. */
 const ALREDEDOR = `
@@ -152,7 +150,7 @@ describe('sdk/README.md', () => {
   })
 
   it('shows the receiver that the package brings', () => {
-    expect(bloques('js')).toEqual([RECIBIR, EXPRESS])
+    expect(bloques('js')).toEqual([EXPRESS])
   })
 
   it('shows TypeScript that compiles', COMPLETO, async () => {

@@ -39,6 +39,9 @@ const correr = async (programa: string, args: string[], opciones: { cwd?: string
 const node = (args: string[], opciones?: Parameters<typeof correr>[2]) => correr(process.execPath, args, opciones)
 const herramienta = (nombre: string) => join(raiz, 'node_modules', nombre)
 
+/** Modules of the package that a merchant imports. */
+const ENTRIES = ['index', 'telefono', 'hoja', 'verificar', 'webhooks', 'express', 'fastify', 'hono', 'next', 'pruebas']
+
 /** A project of a merchant's, in which the package is what npm would publish. */
 let proyecto = ''
 let paquete = ''
@@ -83,9 +86,7 @@ describe('what is published', () => {
       expect(await readFile(join(paquete, suyo), 'utf8')).toBe(await readFile(join(raiz, nuestro), 'utf8'))
     expect(archivos).toEqual(
       expect.arrayContaining(
-        ['index', 'telefono', 'hoja', 'pruebas'].flatMap((uno) =>
-          ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${uno}.${tipo}`),
-        ),
+        ENTRIES.flatMap((uno) => ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${uno}.${tipo}`)),
       ),
     )
     const { dependencies, peerDependencies, optionalDependencies, scripts } = JSON.parse(
@@ -97,24 +98,14 @@ describe('what is published', () => {
   })
 
   it('has the sources of its code in maps, and no address that is nobody’s', async () => {
-    for (const nombre of [
-      'index.js',
-      'index.cjs',
-      'telefono.js',
-      'telefono.cjs',
-      'cli.js',
-      'hoja.js',
-      'hoja.cjs',
-      'pruebas.js',
-      'pruebas.cjs',
-    ]) {
+    for (const nombre of ['cli.js', ...ENTRIES.flatMap((uno) => [`${uno}.js`, `${uno}.cjs`])]) {
       const codigo = await readFile(join(paquete, 'dist', nombre), 'utf8')
       const [, mapa = ''] = /^\/\/# sourceMappingURL=(.+)$/m.exec(codigo) ?? []
       const { sources, sourcesContent } = JSON.parse(await readFile(join(paquete, 'dist', mapa), 'utf8'))
       expect(sources.length).toBeGreaterThan(0)
       for (const [i, fuente] of (sources as string[]).entries())
         expect([fuente, sourcesContent[i]]).toEqual([
-          expect.stringMatching(/^\.\.\/(src|cli|pruebas)\//),
+          expect.stringMatching(/^\.\.\/(src|cli|entries|pruebas)\//),
           expect.any(String),
         ])
     }
@@ -208,6 +199,9 @@ describe('what is published', () => {
     ["export { ErrorApi } from '@guias/sdk'", 1.5],
     ["export * from '@guias/sdk/telefono'", 3],
     ["export * from '@guias/sdk/hoja'", 5],
+    ["export * from '@guias/sdk/verificar'", 3],
+    ["export * from '@guias/sdk/webhooks'", 3.5],
+    ["export * from '@guias/sdk/express'", 3.6],
   ])('%s is at most %d KB, min+gz, bundled as a user would', async (codigo, kb) => {
     const outDir = join(proyecto, 'salida')
     await build({

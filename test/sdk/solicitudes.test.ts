@@ -15,7 +15,7 @@ describe('requests', () => {
       authorization: `Bearer ${LLAVE}`,
       accept: 'application/json',
       'content-type': 'application/json',
-      'user-agent': `guias-sdk/${VERSION}`,
+      'user-agent': `guias-sdk/${VERSION} (node ${process.versions.node}; ${process.platform})`,
     })
   })
 

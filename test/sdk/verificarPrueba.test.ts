@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type ClavesPublicas, ErrorPrueba, Guias, type PruebaPorVerificar, verificarPrueba } from '@guias/sdk'
+import { type ClavesPublicas, Guias } from '@guias/sdk'
+import { ErrorPrueba, type PruebaPorVerificar, verificarPrueba } from '@guias/sdk/verificar'
 import { CompactSign, compactVerify, createLocalJWKSet } from 'jose'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { entregada } from '../archivos/imagenes.ts'
@@ -89,7 +90,7 @@ describe('verificarPrueba()', () => {
     await verificarPrueba({ manifiesto, claves, archivos })
     vi.unstubAllGlobals()
     // The built package, in a process of its own; CommonJS too.
-    const codigo = `const { verificarPrueba } = require('@guias/sdk')
+    const codigo = `const { verificarPrueba } = require('@guias/sdk/verificar')
       verificarPrueba(${JSON.stringify({ manifiesto, claves })}).then(({ manifiesto }) => console.log(manifiesto.guia))`
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', codigo])
     expect(stdout.trim()).toBe(guia)

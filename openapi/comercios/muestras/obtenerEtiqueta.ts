@@ -1,7 +1,6 @@
+import { writeFile } from 'node:fs/promises'
 import { Guias } from '@guias/sdk'
 
 const api = new Guias() // con GUIAS_LLAVE y GUIAS_URL del entorno
 
-const { url } = await api.guias.etiqueta('7K3M9QX2A1B4')
-const pdf = await (await fetch(url)).arrayBuffer() // sin llave, hasta que el enlace vence
-console.log(pdf.byteLength)
+await writeFile('etiqueta.pdf', await api.guias.etiquetaPdf('7K3M9QX2A1B4')) // o etiquetaZpl, para su impresora

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ErrorPrueba, verificarPrueba } from '@guias/sdk'
+import { ErrorPrueba, verificarPrueba } from '@guias/sdk/verificar'
 import { createSecrets } from '../../../server/platform/secrets.ts'
 import { readSigned, signJws } from '../../../server/platform/signing/jws.ts'
 import { type Blanco, exigir } from '../blanco.ts'

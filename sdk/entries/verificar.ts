@@ -1,32 +1,52 @@
-import { copiar, deBase64, deUtf8, enBase64, enUtf8, hexadecimalDe, webCrypto } from './bytes.js'
-import { ErrorPrueba } from './errores.js'
-import { esManifiesto } from './formas.js'
-import type { ArchivoDeManifiesto, ManifiestoDePrueba } from './generado/types.gen.js'
-
-/** Clave pública de Ed25519 (JWK: RFC 7517, RFC 8037). */
-export interface ClavePublica {
-  /** Tipo de clave: `OKP`. */
-  kty: string
-  /** Curva de la clave: `Ed25519`. */
-  crv: string
-  /** La clave pública: 32 bytes en base64url. */
-  x: string
-  /** Nombre con que los manifiestos citan la clave: su huella (RFC 7638). */
-  kid: string
-  /** Uso de la clave: `sig`, firmar. */
-  use?: string
-  /** Algoritmo con que firma la clave: `EdDSA`. */
-  alg?: string
-}
+import {
+  type ArchivoDeManifiesto,
+  type ClavePublica,
+  type ClavesPublicas,
+  ErrorGuias,
+  type ManifiestoDePrueba,
+} from '@guias/sdk'
+import { copiar, deBase64, deUtf8, enBase64, enUtf8, hexadecimalDe, webCrypto } from '../src/bytes.js'
+import { esManifiesto } from '../src/formas.js'
 
 /**
- * Claves con que se firman las pruebas de entrega: un JWK Set, como lo publica `/.well-known/jwks.json`. Las da
- * `api.guias.clavesPublicas()`, o el archivo que usted guardó. Una clave retirada sigue sirviendo para comprobar lo que
- * firmó.
+ * Fallo al verificar una prueba de entrega:
+ *
+ * - `manifiesto_ilegible`: el manifiesto no es un JWS compacto.
+ * - `algoritmo`: la cabecera pide otro algoritmo u otro tipo; no es una prueba nuestra.
+ * - `claves`: las claves que usted dio no sirven.
+ * - `clave_desconocida`: la clave que firmó no está entre las que usted dio.
+ * - `firma`: la firma no corresponde; el manifiesto se alteró.
+ * - `contenido`: el manifiesto está bien firmado, pero esta versión no lo entiende.
+ * - `guia`: la prueba es auténtica, pero de otra guía.
+ * - `archivo`: un archivo no es ninguno de los del manifiesto.
+ * - `entorno`: este entorno no tiene WebCrypto con Ed25519.
  */
-export interface ClavesPublicas {
-  /** La clave actual y las retiradas. */
-  keys: readonly ClavePublica[]
+export type CodigoDeErrorDePrueba =
+  | 'manifiesto_ilegible'
+  | 'algoritmo'
+  | 'claves'
+  | 'clave_desconocida'
+  | 'firma'
+  | 'contenido'
+  | 'guia'
+  | 'archivo'
+  | 'entorno'
+
+/** Error de `verificarPrueba`, que no dio la prueba por buena. `codigo` dice por qué y es estable. */
+export class ErrorPrueba extends ErrorGuias {
+  declare name: 'ErrorPrueba'
+
+  /** Fallo al verificar la prueba de entrega. */
+  declare readonly codigo: CodigoDeErrorDePrueba
+
+  constructor(mensaje: string, codigo: CodigoDeErrorDePrueba, opciones?: ErrorOptions) {
+    super(mensaje, opciones)
+    this.codigo = codigo
+  }
+
+  static {
+    ErrorPrueba.prototype.name = 'ErrorPrueba'
+  }
 }
 
 /** Bytes de un archivo; un `Buffer` también vale. */

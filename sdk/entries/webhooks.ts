@@ -1,0 +1,158 @@
+import {
+  type AvisoDeWebhook,
+  type CabecerasRecibidas,
+  ErrorFirma,
+  type OpcionesDeVerificacion,
+  verificarWebhook,
+} from '@guias/sdk'
+
+/** Opciones de {@link abrir}. */
+export interface OpcionesDeApertura extends OpcionesDeVerificacion {
+  /**
+   * Secreto del webhook, o la lista del nuevo y el anterior durante una rotación. Si falta, se toma de la variable de
+   * entorno `GUIAS_SECRETO`, que puede traer los dos separados por una coma.
+   */
+  secreto?: string | readonly string[] | undefined
+  /** Máximo de bytes del cuerpo; 1 048 576 si falta. El servicio envía mucho menos. */
+  limite?: number | undefined
+}
+
+/** Opciones de los receptores de `@guias/sdk/express`, `fastify`, `hono` y `next`. */
+export interface OpcionesDeRecepcion extends OpcionesDeApertura {
+  /** Función que recibe lo que se contesta con 4xx o 5xx; si falta, se escribe con `console.error`. */
+  alFallar?: ((error: unknown) => void) | undefined
+}
+
+/** Función suya que guarda cada aviso, una vez por `aviso.id`: puede llegar más de una. Se espera antes de contestar. */
+export type Atender = (aviso: AvisoDeWebhook) => unknown
+
+/** Solicitud de `fetch`: la de Next.js, Hono, Deno, Bun y Workers. */
+export interface SolicitudDeFetch {
+  readonly headers: Headers
+  readonly body: ReadableStream<Uint8Array> | null
+  readonly bodyUsed: boolean
+}
+
+/** Solicitud de Node: la de `node:http`, Express y otros. `body` es lo que dejó ahí un lector del marco. */
+export interface SolicitudDeNode extends AsyncIterable<unknown> {
+  readonly headers: { readonly [nombre: string]: string | readonly string[] | undefined }
+  readonly body?: unknown
+  readonly readableEnded?: boolean
+  iterator?(opciones: { destroyOnReturn: boolean }): AsyncIterable<unknown>
+}
+
+const LIMITE = 1024 * 1024
+
+const YA_LEIDO =
+  'Otro lector ya convirtió el cuerpo de esta solicitud, y la firma es de los bytes que llegaron. Ponga esta ruta antes de express.json() y de cualquier otro lector de cuerpos, o exclúyala de él; en Next.js y Hono, no llame antes a request.json() ni a c.req.json().'
+
+/**
+ * Comprueba que el servicio envió la solicitud hace poco, y da su aviso. Lee el cuerpo tal como llegó, hasta `limite`. Si
+ * no lo acepta, lanza un `ErrorFirma`, y `motivo` dice por qué.
+ *
+ * ```ts
+ * import * as webhooks from '@guias/sdk/webhooks'
+ *
+ * const aviso = await webhooks.abrir(request) // con GUIAS_SECRETO del entorno
+ * ```
+ */
+export async function abrir(
+  solicitud: SolicitudDeFetch | SolicitudDeNode,
+  { secreto = delEntorno(), limite = LIMITE, ...opciones }: OpcionesDeApertura = {},
+): Promise<AvisoDeWebhook> {
+  const cuerpo = await leerCuerpo(solicitud, limite)
+  return verificarWebhook(cuerpo, solicitud.headers as CabecerasRecibidas, secreto, opciones)
+}
+
+/**
+ * Abre la solicitud, espera a `atender` y da el estado HTTP con que se contesta: 204, 400 si no es un envío del servicio,
+ * 413 si es demasiado grande, o 500, con el que el aviso vuelve a llegar. Nunca lanza un error.
+ */
+export async function contestar(
+  solicitud: SolicitudDeFetch | SolicitudDeNode,
+  atender: Atender,
+  opciones: OpcionesDeRecepcion = {},
+): Promise<number> {
+  try {
+    await atender(await abrir(solicitud, opciones))
+    return 204
+  } catch (error) {
+    try {
+      ;(opciones.alFallar ?? anotar)(error)
+    } catch {} // a fault of the merchant's own log must not change the answer
+    return estadoDe(error)
+  }
+}
+
+/** Writes an error as one line where a stranger can cause it, so that strangers do not fill the log. */
+const anotar = (error: unknown) => console.error(error instanceof ErrorFirma ? error.message : error)
+
+/** Returns the status for an error. A fault of the receiver itself is a 500, so that the notice comes again. */
+function estadoDe(error: unknown): number {
+  if (!(error instanceof ErrorFirma) || error.motivo === 'secreto' || error.message === YA_LEIDO) return 500
+  return error.motivo === 'tamano' ? 413 : 400
+}
+
+/** Reads the secrets in `GUIAS_SECRETO`. Bundlers do not replace `process` in this form. */
+function delEntorno(): string[] {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
+  return (process?.env?.GUIAS_SECRETO ?? '').split(',').filter((uno) => uno.trim())
+}
+
+const esDeFetch = (solicitud: SolicitudDeFetch | SolicitudDeNode): solicitud is SolicitudDeFetch =>
+  typeof solicitud.headers?.get === 'function'
+
+async function leerCuerpo(solicitud: SolicitudDeFetch | SolicitudDeNode, limite: number): Promise<Uint8Array> {
+  if (esDeFetch(solicitud)) {
+    if (solicitud.bodyUsed) throw yaLeido()
+    return juntar(trozosDe(solicitud.body), limite)
+  }
+  const { body } = solicitud
+  // Readers such as `express.raw` leave the bytes as they came.
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  if (bytes instanceof Uint8Array) return juntar([bytes], limite)
+  // Express 4 has an empty object where no reader ran.
+  const vacio = bytes === undefined || bytes === null || Object.keys(bytes).length === 0
+  if (!vacio || solicitud.readableEnded) throw yaLeido()
+  // `for await` would destroy the connection of a request that is too large before its answer.
+  return juntar(solicitud.iterator?.({ destroyOnReturn: false }) ?? solicitud, limite)
+}
+
+const yaLeido = () => new ErrorFirma(YA_LEIDO, 'cuerpo')
+
+/** Yields the chunks of a stream. Not every engine can iterate a `ReadableStream`. */
+async function* trozosDe(flujo: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
+  const lector = flujo?.getReader()
+  try {
+    for (;;) {
+      const { done, value } = (await lector?.read()) ?? { done: true, value: undefined }
+      if (done) return
+      yield value
+    }
+  } finally {
+    lector?.cancel().catch(() => {})
+  }
+}
+
+/**
+ * Joins chunks. Stops reading beyond the limit.
+ *
+ * @throws ErrorFirma if there are more bytes than the limit
+ */
+async function juntar(trozos: AsyncIterable<unknown> | Iterable<unknown>, limite: number): Promise<Uint8Array> {
+  const todos: Uint8Array[] = []
+  let largo = 0
+  for await (const trozo of trozos as AsyncIterable<Uint8Array | string>) {
+    const bytes = typeof trozo === 'string' ? new TextEncoder().encode(trozo) : trozo
+    largo += bytes.length
+    if (largo > limite) throw new ErrorFirma(`El cuerpo pasa de ${limite} bytes: no es un envío nuestro.`, 'tamano')
+    todos.push(bytes)
+  }
+  const juntos = new Uint8Array(largo)
+  let donde = 0
+  for (const bytes of todos) {
+    juntos.set(bytes, donde)
+    donde += bytes.length
+  }
+  return juntos
+}
