@@ -18,6 +18,10 @@ import { crearBase, partesDe, quitarBase } from './postgres.ts'
 import { esperarQuietud } from './quietud.ts'
 import { crearTestigo } from './testigo.ts'
 
+/** Header of a request with a key; none without a key. */
+export const conClave = (clave: string | undefined): Record<string, string> =>
+  clave === undefined ? {} : { 'Idempotency-Key': clave }
+
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 
 export interface Comercio {
@@ -63,7 +67,7 @@ export interface Entorno {
     },
   ): Promise<RespuestaDePrueba>
   /** A request with an operator's key. */
-  operar(metodo: string, ruta: string, cuerpo?: unknown): Promise<RespuestaDePrueba>
+  operar(metodo: string, ruta: string, cuerpo?: unknown, clave?: string): Promise<RespuestaDePrueba>
   /** Of all scopes. */
   llaveDeOperacion: string
   /** Another key of the same operator. */
@@ -250,8 +254,8 @@ async function abrirEntorno(
         cuerpo: texto === '' || esTexto ? texto || undefined : JSON.parse(texto),
       }
     },
-    operar: (metodo, ruta, cuerpo) =>
-      entorno.pedir(metodo, `/operaciones/v1${ruta}`, { llave: llaveDeOperacion, cuerpo }),
+    operar: (metodo, ruta, cuerpo, clave) =>
+      entorno.pedir(metodo, `/operaciones/v1${ruta}`, { llave: llaveDeOperacion, cuerpo, cabeceras: conClave(clave) }),
     quietud: (comercio) => esperarQuietud(db, reloj, comercio?.id),
     async reiniciar(cambios = {}) {
       await servicio.detener()

@@ -80,6 +80,7 @@ export const CONTEXTO_DE_CONSOLA = {
   ...DE_CONSOLA,
   cookie: '',
   agente: '',
+  headers: undefined,
   soloCabeceras: false,
   acepta: (tipos: string[]) => tipos[0]!,
   reenviada: () => false,

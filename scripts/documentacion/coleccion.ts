@@ -4,7 +4,7 @@
  */
 import { DIRECCION } from '../../server/pages/docs/direccion.ts'
 import { ejemplosDe, type Objeto, type OperacionDeContrato, operacionesDe, parametrosDe } from './contrato.ts'
-import { consultaDe } from './muestras.ts'
+import { claveDe, consultaDe } from './muestras.ts'
 import { antesDe, DESPUES, type Necesidad } from './preparacion.ts'
 
 const ESQUEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
@@ -55,7 +55,6 @@ const VARIABLES: readonly (readonly [escrito: string, variable: string])[] = [
   ['0000-12-30T06:00:00.000Z', '{{desde}}'],
   ['0000-12-31T02:00:00.000Z', '{{desde}}'],
   ['0000-12-31T12:00:00.000Z', '{{hasta}}'],
-  ['0f8b6a52-3c1d-4e7a-9b20-5d6e7f809a1b', '{{clave}}'],
 ]
 const conVariables = (texto: string) =>
   VARIABLES.reduce((hecho, [escrito, variable]) => hecho.replaceAll(escrito, variable), texto)
@@ -96,15 +95,16 @@ function solicitudes(contrato: Objeto, operacion: OperacionDeContrato): Solicitu
     description: definicion.description ?? '',
     url: direccion(contrato, operacion),
   }
+  const deClave = claveDe(contrato, operacion) ? [{ key: 'Idempotency-Key', value: '{{clave}}' }] : []
   const ejemplos = ejemplosDe(contrato, definicion.requestBody)
   const name = String(definicion.summary)
-  if (ejemplos.length === 0) return [{ name, request: { ...request, header: [] }, necesita: NECESIDADES[id] }]
+  if (ejemplos.length === 0) return [{ name, request: { ...request, header: deClave }, necesita: NECESIDADES[id] }]
   return ejemplos.map(([nombre, ejemplo]) => ({
     name: ejemplos.length > 1 ? `${name}: ${ejemplo.summary}` : name,
     necesita: NECESIDADES[`${id}.${nombre}`] ?? NECESIDADES[id],
     request: {
       ...request,
-      header: [{ key: 'Content-Type', value: 'application/json' }],
+      header: [...deClave, { key: 'Content-Type', value: 'application/json' }],
       body: {
         mode: 'raw',
         raw: conVariables(JSON.stringify(ejemplo.value, null, 2)),

@@ -3,16 +3,13 @@ import type { ConsoleParameter, Ejemplo, OperacionDeConsola } from '../../server
 import { ejemplosDe, type Json, type Objeto, operacionesDe, parametrosDe, pideLlave, seguirRef } from './contrato.ts'
 import { enDireccion, sinMarcas } from './guia.ts'
 
-/**
- * Position of a parameter's value, by OpenAPI's `in`. The console asks for no header, because the browser sends them
- * itself.
- */
-const DONDE: Readonly<Record<string, ConsoleParameter['en']>> = { path: 'ruta', query: 'consulta' }
+/** Position of a parameter's value, by OpenAPI's `in`. The browser itself sends all headers but `Idempotency-Key`. */
+const DONDE: Readonly<Record<string, ConsoleParameter['en']>> = { path: 'ruta', query: 'consulta', header: 'cabecera' }
 
 function parametros(contrato: Objeto, suyos: readonly Objeto[]): ConsoleParameter[] {
   return suyos.flatMap(({ name, in: donde, required, example, description, schema }) => {
     const en = DONDE[String(donde)]
-    if (!en) return []
+    if (!en || (en === 'cabecera' && name !== 'Idempotency-Key')) return []
     return {
       nombre: String(name),
       en,

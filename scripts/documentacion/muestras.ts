@@ -45,6 +45,15 @@ function tipoDeArchivo(contrato: Objeto, { definicion }: OperacionDeContrato): s
 }
 
 /**
+ * Returns the example of a key, if a sample of the operation shows one; undefined if the operation takes none, or if its
+ * references are enough.
+ */
+export const claveDe = (contrato: Objeto, operacion: OperacionDeContrato): string | undefined => {
+  const parametro = parametrosDe(contrato, operacion).find(({ name }) => name === 'Idempotency-Key')
+  return parametro && operacion.definicion['x-repetible'] === 'clave' ? String(parametro.example) : undefined
+}
+
+/**
  * Returns the parts of a sample request, from the operation's own examples, for the generators of each language.
  * @throws if the operation has a body without an example
  */
@@ -60,29 +69,32 @@ function llamadaDe(contrato: Objeto, operacion: OperacionDeContrato) {
   const [ejemplo] = ejemplosDe(contrato, definicion.requestBody)
   if (definicion.requestBody && !ejemplo) throw new Error(`${id}: its request body has no example`)
   const tipo = tipoDeArchivo(contrato, operacion)
+  const clave = claveDe(contrato, operacion)
   return {
     metodo: metodo.toUpperCase(),
+    cabeceras: [
+      ...(tipo ? [['Accept', tipo] as const] : []),
+      ...(clave ? [['Idempotency-Key', clave] as const] : []),
+      ...(ejemplo ? [['Content-Type', 'application/json'] as const] : []),
+    ],
     conLlave: pideLlave(contrato, definicion),
     camino,
     consulta,
     cuerpo: ejemplo?.[1].value,
-    acepta: tipo,
     archivo: tipo && `${ruta.split('/').at(-1)}.${tipo.split('/')[1]}`,
   }
 }
 
 /** Returns the curl sample of an operation. */
 export function muestraDeCurl(contrato: Objeto, operacion: OperacionDeContrato): string {
-  const { metodo, conLlave, camino, consulta, cuerpo, acepta, archivo } = llamadaDe(contrato, operacion)
+  const { metodo, conLlave, cabeceras, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
   const verbo = metodo === 'GET' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo} `
   return [
     `curl --fail-with-body ${verbo}"$GUIAS_URL${camino}"`,
     ...(conLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
-    ...(acepta ? [`-H "Accept: ${acepta}"`] : []),
     ...consulta.map((par) => `--data-urlencode ${entreComillas(par.join('='))}`),
-    ...(cuerpo === undefined
-      ? []
-      : ['-H "Content-Type: application/json"', `-d ${entreComillas(JSON.stringify(cuerpo, null, 2))}`]),
+    ...cabeceras.map(([nombre, valor]) => `-H "${nombre}: ${valor}"`),
+    ...(cuerpo === undefined ? [] : [`-d ${entreComillas(JSON.stringify(cuerpo, null, 2))}`]),
     ...(archivo ? [`-o ${archivo}`] : []),
   ].join(' \\\n  ')
 }
@@ -92,7 +104,7 @@ const rutaConConsulta = ({ camino, consulta }: ReturnType<typeof llamadaDe>) =>
 
 function muestraDePython(contrato: Objeto, operacion: OperacionDeContrato): string {
   const llamada = llamadaDe(contrato, operacion)
-  const { metodo, conLlave, cuerpo, acepta, archivo } = llamada
+  const { metodo, conLlave, cabeceras, cuerpo, archivo } = llamada
   return `import json
 import os
 import sys
@@ -102,7 +114,7 @@ import urllib.request
 solicitud = urllib.request.Request(
     os.environ['GUIAS_URL'] + '${rutaConConsulta(llamada)}',
     method='${metodo}',
-    headers={${conLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${acepta ? `\n        'Accept': '${acepta}',` : ''}${cuerpo === undefined ? '' : "\n        'Content-Type': 'application/json',"}
+    headers={${conLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}': '${valor}',`).join('')}
     },${cuerpo === undefined ? '' : `\n    data=json.dumps(${comoLiteral(cuerpo, PARA_PYTHON, 1)}).encode(),`}
 )
 try:
@@ -115,11 +127,11 @@ ${archivo ? `with open('${archivo}', 'wb') as archivo:\n    archivo.write(leido)
 
 function muestraDePhp(contrato: Objeto, operacion: OperacionDeContrato): string {
   const llamada = llamadaDe(contrato, operacion)
-  const { metodo, conLlave, cuerpo, acepta, archivo } = llamada
+  const { metodo, conLlave, cabeceras, cuerpo, archivo } = llamada
   return `<?php
 $leido = file_get_contents(getenv('GUIAS_URL') . '${rutaConConsulta(llamada)}', false, stream_context_create(['http' => [
     'method' => '${metodo}',
-    'header' => [${conLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${acepta ? `\n        'Accept: ${acepta}',` : ''}${cuerpo === undefined ? '' : "\n        'Content-Type: application/json',"}
+    'header' => [${conLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cabeceras.map(([nombre, valor]) => `\n        '${nombre}: ${valor}',`).join('')}
     ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${comoLiteral(cuerpo, PARA_PHP, 1)}),`}
     'timeout' => 30,
     'ignore_errors' => true,

@@ -46,22 +46,26 @@ function cuerpoDe(contrato: Objeto, definicion: Objeto): Objeto | undefined {
   }
 }
 
+/** Argument of the tools for `Idempotency-Key`. Assistants get names of one kind. */
+const CLAVE = 'clave_de_idempotencia'
+
 function entrada(contrato: Objeto, operacion: ReturnType<typeof operacionesDe>[number], confirma: string | undefined) {
   const properties: Objeto = {}
   const required: string[] = []
-  const donde: Record<string, 'path' | 'query'> = {}
+  const donde: Record<string, 'path' | 'query' | 'key'> = {}
   const poner = (nombre: string, que: Json) => {
     if (nombre in properties) throw new Error(`${operacion.id} has two arguments «${nombre}»`)
     properties[nombre] = que
   }
   for (const { name, in: lugar, required: obligatorio, schema, description } of parametrosDe(contrato, operacion)) {
-    if (lugar !== 'path' && lugar !== 'query') continue
-    const nombre = String(name)
+    const esClave = name === 'Idempotency-Key'
+    if (lugar === 'header' && !esClave) continue
+    const nombre = esClave ? CLAVE : String(name)
     poner(nombre, {
       ...(esquema(contrato, schema!) as Objeto),
       ...(description ? { description: llano(description) } : {}),
     })
-    donde[nombre] = lugar
+    donde[nombre] = esClave ? 'key' : (lugar as 'path' | 'query')
     if (obligatorio) required.push(nombre)
   }
   const cuerpo = cuerpoDe(contrato, operacion.definicion)

@@ -1,4 +1,11 @@
-import { type Objeto, operacionesDe, pideLlave, seguirRef } from '../documentacion/contrato.ts'
+import {
+  type Objeto,
+  type OperacionDeContrato,
+  operacionesDe,
+  parametrosDe,
+  pideLlave,
+  seguirRef,
+} from '../documentacion/contrato.ts'
 import { mayuscula } from './indiceDeOperaciones.ts'
 
 /**
@@ -14,13 +21,26 @@ function hayMiembro(contrato: Objeto, esquema: Objeto, [miembro, ...resto]: stri
   })
 }
 
-function repetible(contrato: Objeto, id: string, definicion: Objeto): boolean | string {
+/** Reports whether an operation takes a key for its repetition. */
+export const tomaClave = (contrato: Objeto, operacion: OperacionDeContrato): boolean =>
+  parametrosDe(contrato, operacion).some(({ name }) => name === 'Idempotency-Key')
+
+/**
+ * Returns the `x-repetible` of an operation: true, false, `clave`, or the member of its body that makes a repetition
+ * safe. Without that member, the key does.
+ * @throws if it is none of these
+ */
+function repetible(contrato: Objeto, operacion: OperacionDeContrato): boolean | string {
+  const { id, definicion } = operacion
   const dicho = definicion['x-repetible']
   if (typeof dicho === 'boolean') return dicho
   const tipos = (definicion.requestBody as Objeto | undefined)?.content as Record<string, Objeto> | undefined
   const cuerpo = seguirRef(contrato, tipos?.['application/json']?.schema)
-  if (typeof dicho === 'string' && hayMiembro(contrato, cuerpo, dicho.split('/'))) return dicho
-  throw new Error(`${id}: x-repetible must be true, false, or a member of its body, and is ${JSON.stringify(dicho)}`)
+  const vale = dicho === 'clave' || (typeof dicho === 'string' && hayMiembro(contrato, cuerpo, dicho.split('/')))
+  if (vale && tomaClave(contrato, operacion)) return dicho as string
+  throw new Error(
+    `${id}: x-repetible must be true or false, or, with Idempotency-Key, \`clave\` or a member of its body, and is ${JSON.stringify(dicho)}`,
+  )
 }
 
 /**
@@ -31,11 +51,12 @@ function repetible(contrato: Objeto, id: string, definicion: Objeto): boolean | 
 export function operacionesDelSdk(contrato: Objeto): string {
   const operaciones = operacionesDe(contrato)
     .filter(({ definicion }) => pideLlave(contrato, definicion))
-    .map(({ id, metodo, ruta, definicion }) => {
+    .map((operacion) => {
+      const { id, metodo, ruta } = operacion
       if (!ruta.startsWith('/api/v1/')) throw new Error(`${id}: ${ruta} isn't below /api/v1`)
       const clave = `'${metodo.toUpperCase()} ${ruta.slice('/api/v1'.length)}'`
       const porMetodo = metodo !== 'post' && metodo !== 'patch'
-      return { tipo: mayuscula(id), clave, dicho: repetible(contrato, id, definicion), porMetodo }
+      return { tipo: mayuscula(id), clave, dicho: repetible(contrato, operacion), porMetodo }
     })
   const tipos = operaciones.flatMap(({ tipo }) => [`${tipo}Data`, `${tipo}Response`])
   const filas = operaciones

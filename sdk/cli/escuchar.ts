@@ -104,7 +104,7 @@ async function atender(evento: Evento, { api, destino, secreto, reintentos, cont
     return
   }
   // Leaves out the members that depend on the service's settings, because webhook bodies do not have them either.
-  const leida = await api.guias.obtener(evento.guia, { limite: 1 }, { signal })
+  const leida = await api.guias.obtener(evento.guia, { limite: 1, signal })
   const { eventos: _, url_rastreo: __, zona_horaria: ___, ...guia } = leida
   const cuerpo = JSON.stringify({
     id: evento.id,

@@ -153,7 +153,7 @@ async function intentar(pedirlo: () => PromiseLike<EnlaceDeEtiquetas>, codigos: 
 
 async function estaCancelada(guias: Guias['guias'], codigo: string, signal: AbortSignal): Promise<boolean> {
   try {
-    return (await guias.obtener(codigo, { limite: 1 }, { signal })).estado === 'cancelado'
+    return (await guias.obtener(codigo, { limite: 1, signal })).estado === 'cancelado'
   } catch (error) {
     if (error instanceof ErrorNoEncontrado) return false
     throw error

@@ -32,7 +32,7 @@ async function follow({ guias }: Guias, codigo: string, intervalo: number, conte
   let ultima = 0
   for (;;) {
     try {
-      for await (const guia of guias.seguir(codigo, { intervalo, limite: PAGINA }, { signal })) {
+      for await (const guia of guias.seguir(codigo, { intervalo, limite: PAGINA, signal })) {
         patience.end()
         if (ultima === 0) titular(guia, contexto)
         for await (const evento of historial(guias, guia, signal)) {

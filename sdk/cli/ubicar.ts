@@ -65,7 +65,7 @@ function mostrar({ ubicacion, advertencias, ...guia }: Guia, { json, dadas }: Co
 
 /** Returns the point that the warnings of a guide suggest for its destination; undefined if they suggest none. */
 async function sugerido(guias: Guias['guias'], codigo: string, signal: AbortSignal) {
-  const { advertencias } = await guias.obtener(codigo, { limite: 1 }, { signal })
+  const { advertencias } = await guias.obtener(codigo, { limite: 1, signal })
   for (const { campo, sugerencia } of advertencias) {
     if (campo?.startsWith('/recogida') || typeof sugerencia !== 'object' || !sugerencia || !('lat' in sugerencia))
       continue

@@ -22,7 +22,7 @@ acepta en minúsculas y con guiones; si ninguna lo tiene, se busca como referenc
     const { signal } = contexto
     const api = contexto.api()
     const { eventos, ...guia } = await byCodeOrReference(api, codigo, signal, (suyo) =>
-      api.guias.obtener(suyo, { limite: 100 }, { signal }),
+      api.guias.obtener(suyo, { limite: 100, signal }),
     )
     const historial = [...eventos.datos]
     const cursor = eventos.cursor_siguiente

@@ -69,6 +69,7 @@ const PASO_MAXIMO = 100
 export class ServicioDePruebas {
   readonly #guias: Guias
   readonly #envios: Envios
+  readonly #claves = new Map<string, { cuerpo: unknown; salida: Salida }>()
   #ahora: number
   #avisados = 0
   #trabaja = false
@@ -98,10 +99,19 @@ export class ServicioDePruebas {
   }
 
   /** Función `fetch` que habla con este doble, para la opción `fetch` de `Guias`. */
-  readonly fetch = async (url: string | URL, { method = 'GET', body }: RequestInit = {}): Promise<Response> => {
+  readonly fetch = async (
+    url: string | URL,
+    { method = 'GET', headers: dadas, body }: RequestInit = {},
+  ): Promise<Response> => {
     const { pathname, searchParams } = new URL(url)
     try {
-      const { status = 200, datos, repetida } = this.#atender(method, pathname, searchParams, body)
+      const clave = new Headers(dadas).get('idempotency-key')
+      const hacer = () => this.#atender(method, pathname, searchParams, body)
+      const {
+        status = 200,
+        datos,
+        repetida,
+      } = clave === null || method === 'GET' ? hacer() : this.#unaVez(`${method} ${pathname} ${clave}`, body, hacer)
       const headers = { 'content-type': 'application/json', ...(repetida ? { 'idempotent-replayed': 'true' } : {}) }
       const respuesta = new Response(datos === undefined ? null : JSON.stringify(datos), { status, headers })
       await this.#trabajar()
@@ -143,6 +153,18 @@ export class ServicioDePruebas {
     } finally {
       this.#trabaja = false
     }
+  }
+
+  /** Executes a request once for each key, as the service does. A request that fails does not use up its key. */
+  #unaVez(clave: string, cuerpo: unknown, hacer: () => Salida): Salida {
+    const primera = this.#claves.get(clave)
+    if (primera === undefined) {
+      const salida = hacer()
+      this.#claves.set(clave, { cuerpo, salida })
+      return salida
+    }
+    if (primera.cuerpo === cuerpo) return { ...primera.salida, repetida: true }
+    throw new Rechazo(409, 'idempotencia_en_conflicto', 'La Idempotency-Key ya se usó con otros datos. Use una nueva.')
   }
 
   #atender(metodo: string, ruta: string, query: URLSearchParams, cuerpo: unknown): Salida {

@@ -1,5 +1,5 @@
 import { esPagina, type Forma, type OperacionDeLista } from './formas.js'
-import type { OpcionesDeSolicitud } from './opciones.js'
+import type { OpcionesConClave, OpcionesDeSolicitud } from './opciones.js'
 import { Listado, type Pagina } from './paginas.js'
 import { armar, type Datos, type DatosDeAlguna, type Operacion, type Salida } from './pedido.js'
 import { Solicitud } from './solicitud.js'
@@ -18,7 +18,7 @@ export function crearCliente(enviar: Enviar) {
   function pedir<O extends Exclude<Operacion, OperacionDeLista>, T extends Salida<O>>(
     operacion: O,
     datos: Datos<O>,
-    opciones: OpcionesDeSolicitud | undefined,
+    opciones: OpcionesConClave | undefined,
     forma: Forma<T>,
   ): Solicitud<T> {
     return new Solicitud(enviar(() => armar(operacion, datos), forma, opciones))

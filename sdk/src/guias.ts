@@ -1,7 +1,7 @@
 import { crearCliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
 import { esAlgo } from './formas.js'
-import { ajustar, type OpcionesDeSolicitud, type Registro } from './opciones.js'
+import { ajustar, type OpcionesConClave, type OpcionesDeSolicitud, type Registro } from './opciones.js'
 import { armarOtra, type DatosDeAlguna } from './pedido.js'
 import { RecursoArchivos } from './recursoArchivos.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
@@ -45,7 +45,7 @@ export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
 }
 
 /** Opciones de `api.get`, `api.post` y los demás métodos para cualquier ruta. */
-export interface OpcionesDeLlamada extends OpcionesDeSolicitud {
+export interface OpcionesDeLlamada extends OpcionesConClave {
   /**
    * Verdadero si enviar la solicitud dos veces tiene el mismo efecto que enviarla una vez. Si falta, vale lo que este
    * paquete sabe de la operación. Si no la conoce, es verdadero en `get`, `put` y `delete`, y falso en `post` y

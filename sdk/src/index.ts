@@ -149,6 +149,7 @@ export type {
   FiltrosDeGuias,
   FiltrosDeHistorial,
   FiltrosDeIntentos,
+  OpcionesDeDetalle,
   OpcionesDeEtiquetas,
   OpcionesDePdf,
   OpcionesDeZpl,

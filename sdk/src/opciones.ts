@@ -27,19 +27,16 @@ export interface OpcionesDeSolicitud {
   cabeceras?: Readonly<Record<string, string>> | undefined
 }
 
-/** Opciones de una solicitud que no lleva más datos que su clave de idempotencia. */
+/** Opciones de una solicitud cuya repetición el servicio reconoce por una clave. */
 export interface OpcionesConClave extends OpcionesDeSolicitud {
   /**
-   * Clave con que la misma solicitud se puede repetir durante 24 horas sin que haga nada más. Si falta, se usa una al
-   * azar, que vale para los reintentos de esta llamada. Ponga una propia si quiere repetir la llamada después, por
-   * ejemplo cuando su proceso murió a mitad.
+   * Clave de la solicitud, de 1 a 255 caracteres ASCII visibles (`Idempotency-Key`): la misma solicitud con la misma clave,
+   * durante 24 horas, no hace nada más y da el mismo resultado. Si falta, el paquete pone una al azar, que vale para los
+   * reintentos de esta llamada. Ponga una propia si quiere repetir la llamada después, por ejemplo cuando su proceso murió
+   * a mitad.
    */
-  idempotencia?: string
+  claveDeIdempotencia?: string | undefined
 }
-
-/** Returns the body of a request that has no data besides its key. JSON leaves an undefined key out. */
-export const claveDe = (opciones: OpcionesConClave | undefined) =>
-  ({ idempotencia: opciones?.idempotencia }) as Pick<OpcionesConClave, 'idempotencia'>
 
 /** Datos en los que un instante se puede dar también como `Date`. */
 export type ConFechas<D> = D extends object

@@ -1,7 +1,7 @@
 import { ErrorGuias } from './errores.js'
 import { type Operaciones, REPETIBLES } from './generado/operaciones.js'
 import type { ConFechas } from './opciones.js'
-import { conAzar } from './referencia.js'
+import { nuevaReferencia } from './referencia.js'
 import { revisar } from './rutas.js'
 
 /** Operation of the contract: its method, and its path below `/api/v1`. */
@@ -41,6 +41,8 @@ export interface Pedido {
    * first.
    */
   repetible: boolean
+  /** `Idempotency-Key`, by which the service recognises a repetition; undefined if the request can do without. */
+  clave: string | undefined
 }
 
 /**
@@ -77,18 +79,18 @@ export function armarOtra(metodo: string, ruta: string, datos: DatosDeAlguna, re
 /**
  * Builds a request from its parts.
  *
- * @param repetible `true`, `false`, or the member of the body that makes repeating safe (`guias/external_ref`). If
- *   missing, the method decides.
+ * @param regla `true`, `false`, `clave` (safe with a key), or the member of the body that makes repeating safe, and
+ *   without which a key does (`guias/external_ref`). If missing, the method decides.
  */
 function completar(
   operacion: string,
   metodo: string,
   ruta: string,
-  { query, body: dado }: DatosDeAlguna,
-  repetible = /^P(OS|ATC)/.test(metodo) ? 'false' : 'true',
+  { query, body }: DatosDeAlguna,
+  regla = /^P(OS|ATC)/.test(metodo) ? 'false' : 'true',
 ): Pedido {
-  // With an idempotency key, the service recognises a repetition of the request.
-  const body = repetible === 'idempotencia' ? conAzar(dado ?? {}, repetible) : dado
+  const segura = regla === 'true' || (regla !== 'clave' && lleva(body, regla.split('/')))
+  const clave = segura || regla === 'false' ? undefined : nuevaReferencia()
   const pares = Object.entries(query ?? {}).flatMap(enPares)
   return {
     operacion,
@@ -96,7 +98,8 @@ function completar(
     ruta: pares.length > 0 ? `${ruta}${ruta.includes('?') ? '&' : '?'}${pares.join('&')}` : ruta,
     cuerpo: body === undefined || body === null ? undefined : enJson(body),
     conLlave: true,
-    repetible: repetible === 'true' || (repetible !== 'false' && lleva(body, repetible.split('/'))),
+    repetible: regla !== 'false',
+    clave,
   }
 }
 

@@ -30,7 +30,7 @@ import type {
   UbicacionParaConfirmar,
 } from './generado/types.gen.js'
 import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './muchas.js'
-import { type ConFechas, claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
+import type { ConFechas, OpcionesConClave, OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { armar, armarOtra } from './pedido.js'
 import { conReferencia } from './referencia.js'
@@ -48,6 +48,9 @@ export type FiltrosDeGuias = ConFechas<NonNullable<ListarGuiasData['query']>>
 
 /** Parte del historial de una guía que se pide: el cursor y el tamaño de la página. */
 export type FiltrosDeHistorial = NonNullable<ListarEventosDeGuiaData['query']>
+
+/** Opciones de la guía en detalle, con la parte del historial que viene con ella: el cursor y el tamaño de la página. */
+export interface OpcionesDeDetalle extends OpcionesDeSolicitud, FiltrosDeHistorial {}
 
 /** Intentos fallidos de una guía que se piden: el cursor y el tamaño de la página. */
 export type FiltrosDeIntentos = NonNullable<ListarIntentosDeGuiaData['query']>
@@ -97,9 +100,9 @@ export class RecursoGuias {
    * para confirmarla.
    *
    * Ponga siempre `external_ref` (su número de pedido). Con ella, repetir la misma solicitud es seguro y devuelve la
-   * guía que ya existe (`repetida` en `conRespuesta()`). Si la red falla, el SDK repite la solicitud por su cuenta. Sin
-   * `external_ref` no la repite, porque no hay modo de saber si la primera llegó. La misma referencia con otros datos
-   * es un `ErrorConflicto`. Si la guía que ya existe se canceló o se devolvió, lo avisa (`alAvisar`): no es un envío nuevo.
+   * guía que ya existe (`repetida` en `conRespuesta()`). La misma referencia con otros datos es un `ErrorConflicto`. Si la
+   * red falla, el SDK repite la solicitud por su cuenta; sin `external_ref`, con una clave que vale para esta llamada: si
+   * la llama otra vez, crea otra guía, salvo con su propia `claveDeIdempotencia`. Si la guía que ya existe se canceló o se devolvió, lo avisa (`alAvisar`): no es un envío nuevo.
    *
    * ```ts
    * const { guia, estado } = await api.guias.crear({
@@ -111,7 +114,7 @@ export class RecursoGuias {
    * })
    * ```
    */
-  crear(guia: GuiaIndividual, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+  crear(guia: GuiaIndividual, opciones?: OpcionesConClave): Solicitud<Guia> {
     const enviada = this.#enviar(() => armar('POST /guias', { body: this.#referir(guia) }), esGuia, opciones)
     return new Solicitud(
       enviada.then((respuesta) => {
@@ -126,7 +129,7 @@ export class RecursoGuias {
    * Crea de 1 a 100 guías. `recogida` es el punto de recogida de las guías que no traen el suyo.
    *
    * **La llamada no falla aunque fallen guías**: mire cada entrada de `resultados`. `ok` dice si la guía existe, y
-   * `error`, por qué no. Si la respuesta se pierde, envíe el mismo lote otra vez: con `external_ref` nada se duplica.
+   * `error`, por qué no. Si la respuesta se pierde, envíe el mismo lote otra vez: con `external_ref`, o con la misma `claveDeIdempotencia`, nada se duplica.
    * Las guías que ya existían cuentan en `repetidas` y no en `creadas`. `advertencias` trae lo que conviene revisar del
    * lote mismo.
    *
@@ -138,7 +141,7 @@ export class RecursoGuias {
    * }
    * ```
    */
-  crearLote(lote: LoteParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<LoteCreado> {
+  crearLote(lote: LoteParaCrear, opciones?: OpcionesConClave): Solicitud<LoteCreado> {
     const guias = Array.isArray(lote?.guias) ? lote.guias.map((guia) => this.#referir(guia)) : undefined
     return this.#pedir('POST /guias/bulk', { body: guias ? { ...lote, guias } : lote }, opciones, esLote)
   }
@@ -176,7 +179,7 @@ export class RecursoGuias {
       { referenciaAutomatica: this.#referenciaAutomatica, ...opciones },
       async (texto, deCada) => {
         // Repeating is safe, because `crearMuchas` sends only guides that have a reference.
-        const pedido = { ...armar('POST /guias/bulk', {}), cuerpo: texto, repetible: true }
+        const pedido = { ...armar('POST /guias/bulk', {}), cuerpo: texto, repetible: true, clave: undefined }
         return (await this.#enviar(() => pedido, esLote, deCada)).datos
       },
     )
@@ -186,12 +189,8 @@ export class RecursoGuias {
    * Da la guía como está ahora y su historial, del evento más antiguo al más reciente. `limite` y `cursor` paginan el
    * historial; la guía viene siempre entera. El código se acepta en minúsculas, con espacios o con guiones.
    */
-  obtener(
-    guia: CodigoDeGuia,
-    historial: FiltrosDeHistorial = {},
-    opciones?: OpcionesDeSolicitud,
-  ): Solicitud<GuiaConEventos> {
-    return this.#pedir('GET /guias/{guia}', { path: { guia }, query: historial }, opciones, esGuia)
+  obtener(guia: CodigoDeGuia, { limite, cursor, ...opciones }: OpcionesDeDetalle = {}): Solicitud<GuiaConEventos> {
+    return this.#pedir('GET /guias/{guia}', { path: { guia }, query: { limite, cursor } }, opciones, esGuia)
   }
 
   /**
@@ -211,8 +210,7 @@ export class RecursoGuias {
    */
   seguir(
     guia: CodigoDeGuia,
-    { intervalo, limite }: OpcionesDeSeguimiento = {},
-    opciones?: OpcionesDeSolicitud,
+    { intervalo, limite, ...opciones }: OpcionesDeSeguimiento = {},
   ): AsyncGenerator<GuiaConEventos, void, undefined> {
     const pedido = () => armar('GET /guias/{guia}', { path: { guia }, query: { limite } })
     return seguir((suyas) => this.#enviar(pedido, esGuiaOIgual<GuiaConEventos>, suyas), intervalo, opciones)
@@ -274,8 +272,7 @@ export class RecursoGuias {
    * máximo es de 3 veces por guía y teléfono, y 5 al día por teléfono; después es un `ErrorConflicto` (`limite_de_solicitudes`).
    */
   reenviarSolicitud(guia: CodigoDeGuia, opciones?: OpcionesConClave): Solicitud<Guia> {
-    const datos = { path: { guia }, body: claveDe(opciones) }
-    return this.#pedir('POST /guias/{guia}/reenviar-solicitud', datos, opciones, esGuia)
+    return this.#pedir('POST /guias/{guia}/reenviar-solicitud', { path: { guia } }, opciones, esGuia)
   }
 
   /**
@@ -431,29 +428,28 @@ export class RecursoGuias {
 
   /**
    * Corrige los campos que se envían, hasta que la guía sale a ruta y otra vez tras un intento fallido; `null` borra uno
-   * opcional. Con `secuencia`, solo si la guía no ha cambiado desde que la leyó. Lleva una `idempotencia` propia, así que
-   * se reintenta si la red falla.
+   * opcional. Con `secuencia`, solo si la guía no ha cambiado desde que la leyó. Se reintenta si la red falla.
    * @throws {ErrorConflicto} `no_corregible`, `carrera_perdida` o `limite_de_correcciones`
    */
-  corregir(guia: string, correccion: CorreccionDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+  corregir(guia: string, correccion: CorreccionDeGuia, opciones?: OpcionesConClave): Solicitud<Guia> {
     return this.#pedir('PATCH /guias/{guia}', { path: { guia }, body: correccion }, opciones, esGuia)
   }
 
   /**
    * Decide que el paquete de un intento fallido se lleve otra vez, y corrige en la misma solicitud los datos que cambien.
-   * Sin `fecha`, el primer día que se puede. Lleva una `idempotencia` propia, así que se reintenta si la red falla.
+   * Sin `fecha`, el primer día que se puede. Se reintenta si la red falla.
    * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `decision_no_admitida`
    */
-  reintentar(guia: string, reintento: ReintentoDeGuia = {}, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+  reintentar(guia: string, reintento: ReintentoDeGuia = {}, opciones?: OpcionesConClave): Solicitud<Guia> {
     return this.#pedir('POST /guias/{guia}/reintentar', { path: { guia }, body: reintento }, opciones, esGuia)
   }
 
   /**
-   * Decide que el paquete vuelva. Si viaja, la devolución sigue a su próxima lectura. Lleva una `idempotencia` propia, así
-   * que se reintenta si la red falla.
+   * Decide que el paquete vuelva. Si viaja, la devolución sigue a su próxima lectura. Se reintenta si la
+   * red falla.
    * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `transicion_invalida`
    */
-  devolver(guia: string, devolucion: DevolucionDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+  devolver(guia: string, devolucion: DevolucionDeGuia, opciones?: OpcionesConClave): Solicitud<Guia> {
     return this.#pedir('POST /guias/{guia}/devolver', { path: { guia }, body: devolucion }, opciones, esGuia)
   }
 }

@@ -1,7 +1,7 @@
 import type { Cliente } from './cliente.js'
 import { esGuia } from './formas.js'
 import type { AvanceSimulado, CodigoDeGuia, DecisionSimulada, Guia, UbicacionSimulada } from './generado/types.gen.js'
-import type { OpcionesDeSolicitud } from './opciones.js'
+import type { OpcionesConClave, OpcionesDeSolicitud } from './opciones.js'
 import type { Solicitud } from './solicitud.js'
 
 /**
@@ -22,7 +22,7 @@ export class RecursoSimulador {
   /**
    * Mueve una guía de prueba como lo haría una lectura del repartidor, con las mismas reglas y el mismo aviso a sus
    * webhooks. Un cambio que el estado actual no admite es un `ErrorConflicto`; `transiciones` dice qué cambios admite.
-   * Repetir la llamada es otra lectura, menos con la misma `idempotencia`. `entregado` trae una prueba de entrega de
+   * Repetir la llamada es otra lectura, menos con la misma `claveDeIdempotencia`. `entregado` trae una prueba de entrega de
    * muestra (con `sin_firma`, sin la firma), e `intento_fallido`, una foto.
    *
    * ```ts
@@ -30,7 +30,7 @@ export class RecursoSimulador {
    * for (const estado of camino) await api.simulador.avanzar(guia, { estado })
    * ```
    */
-  avanzar(guia: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+  avanzar(guia: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesConClave): Solicitud<Guia> {
     return this.#pedir('POST /simulador/guias/{guia}/avanzar', { path: { guia }, body: cambio }, opciones, esGuia)
   }
 
@@ -68,7 +68,7 @@ export class RecursoSimulador {
    *
    * @throws {ErrorConflicto} `decision_tomada`, con la `decision` que vale, o `decision_no_admitida`
    */
-  decidir(guia: CodigoDeGuia, decision: DecisionSimulada, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+  decidir(guia: CodigoDeGuia, decision: DecisionSimulada, opciones?: OpcionesConClave): Solicitud<Guia> {
     return this.#pedir('POST /simulador/guias/{guia}/decidir', { path: { guia }, body: decision }, opciones, esGuia)
   }
 }

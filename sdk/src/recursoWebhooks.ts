@@ -19,7 +19,7 @@ import type {
   WebhookParaCambiar,
   WebhookParaCrear,
 } from './generado/types.gen.js'
-import { type ConFechas, claveDe, type OpcionesConClave, type OpcionesDeSolicitud } from './opciones.js'
+import type { ConFechas, OpcionesConClave, OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { Solicitud } from './solicitud.js'
 
@@ -58,7 +58,7 @@ export class RecursoWebhooks {
    * Registra una dirección para recibir los eventos del modo de esta llave. Sin `tipos`, recibe todos.
    *
    * **Guarde `secreto`**: con él se comprueba cada envío (`verificarWebhook`), y solo se muestra aquí. Si se pierde la
-   * respuesta, el SDK repite la solicitud con la misma `idempotencia`, y recibe el mismo webhook y el mismo secreto.
+   * respuesta, el SDK repite la solicitud con la misma clave, y recibe el mismo webhook y el mismo secreto.
    * Pasadas 24 horas, pida otro secreto con `rotarSecreto`.
    *
    * ```ts
@@ -68,7 +68,7 @@ export class RecursoWebhooks {
    * })
    * ```
    */
-  crear(webhook: WebhookParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<WebhookConSecreto> {
+  crear(webhook: WebhookParaCrear, opciones?: OpcionesConClave): Solicitud<WebhookConSecreto> {
     return this.#pedir('POST /webhooks', { body: webhook }, opciones, esWebhookConSecreto)
   }
 
@@ -103,12 +103,12 @@ export class RecursoWebhooks {
   /**
    * Crea un secreto nuevo del webhook, que se muestra **solo en esta respuesta**. Durante `solapamiento_horas` (24 si
    * falta), cada envío lleva las dos firmas: cambie el secreto en su servidor sin perder ningún envío. Cada llamada
-   * crea otro secreto, menos la que repite una `idempotencia`.
+   * crea otro secreto, menos la que repite una `claveDeIdempotencia`.
    */
   rotarSecreto(
     webhook: CodigoDeWebhook,
     rotacion?: RotacionDeSecreto,
-    opciones?: OpcionesDeSolicitud,
+    opciones?: OpcionesConClave,
   ): Solicitud<WebhookConSecreto> {
     return this.#pedir(
       'POST /webhooks/{webhook}/rotar-secreto',
@@ -124,12 +124,7 @@ export class RecursoWebhooks {
    * contestó su servidor.
    */
   probar(webhook: CodigoDeWebhook, opciones?: OpcionesConClave): Solicitud<AvisoDeWebhook> {
-    return this.#pedir(
-      'POST /webhooks/{webhook}/probar',
-      { path: { webhook }, body: claveDe(opciones) },
-      opciones,
-      esAvisoDeWebhook,
-    )
+    return this.#pedir('POST /webhooks/{webhook}/probar', { path: { webhook } }, opciones, esAvisoDeWebhook)
   }
 
   /**
@@ -145,7 +140,7 @@ export class RecursoWebhooks {
   recuperar(
     webhook: CodigoDeWebhook,
     recuperacion: RecuperacionParaCrear,
-    opciones?: OpcionesDeSolicitud,
+    opciones?: OpcionesConClave,
   ): Solicitud<Recuperacion> {
     // Without TypeScript, a caller may still ask for a rehearsal here. The request must not be sent for real, and its
     // answer would have another type.
@@ -223,7 +218,7 @@ export class RecursoWebhooks {
   ): Solicitud<AvisoDeWebhook> {
     return this.#pedir(
       'POST /webhooks/{webhook}/avisos/{aviso}/reenviar',
-      { path: { webhook, aviso }, body: claveDe(opciones) },
+      { path: { webhook, aviso } },
       opciones,
       esAvisoDeWebhook,
     )

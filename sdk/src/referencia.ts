@@ -11,16 +11,12 @@ export const tieneReferencia = (guia: GuiaParaCrear): boolean =>
  * Adds a random reference to a guide without a reference. A digest of the content would not work, because two orders of
  * one customer are often identical. The service would take the second for a repetition of the first.
  */
-export const conReferencia = <G extends GuiaParaCrear>(guia: G): G => conAzar(guia, 'external_ref')
-
-/** Adds a random text as `miembro` to an object that lacks it. Returns any other value as it is. */
-export function conAzar<T>(objeto: T, miembro: string): T {
-  return typeof objeto !== 'object' || objeto === null || Array.isArray(objeto) || objeto[miembro as keyof T]
-    ? objeto
-    : { ...objeto, [miembro]: nuevaReferencia() }
-}
+export const conReferencia = <G extends GuiaParaCrear>(guia: G): G =>
+  tieneReferencia(guia) || Object(guia) !== guia || Array.isArray(guia)
+    ? guia
+    : { ...guia, external_ref: nuevaReferencia() }
 
 /**
- * Returns a reference of 128 random bits. Does not use `randomUUID`, which is missing in pages loaded without HTTPS.
+ * Returns a reference, or a key, of 128 random bits. Does not use `randomUUID`, which is missing in pages loaded without HTTPS.
  */
 export const nuevaReferencia = () => `auto-${hexadecimalDe(crypto.getRandomValues(new Uint8Array(16)))}`

@@ -5,7 +5,7 @@ import { dormir } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 
 /** Opciones de `api.guias.seguir`: cada cuánto se pregunta por la guía, y cuánto historial viene con ella. */
-export interface OpcionesDeSeguimiento {
+export interface OpcionesDeSeguimiento extends OpcionesDeSolicitud {
   /** Milisegundos entre una pregunta y la siguiente; 5 000 si falta. */
   intervalo?: number | undefined
   /** Número de eventos del historial que vienen con la guía, de 1 a 100; 25 si falta. */

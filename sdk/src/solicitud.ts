@@ -9,7 +9,7 @@ export interface Respuesta<T> {
   /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
   idSolicitud: string | null
   /**
-   * Verdadero si una solicitud igual, con la misma `external_ref` o la misma `idempotencia`, ya hizo lo que se pide. La
+   * Verdadero si una solicitud igual, con la misma `external_ref` o la misma clave de idempotencia, ya hizo lo que se pide. La
    * respuesta trae lo que aquella hizo.
    */
   repetida: boolean

@@ -10,7 +10,7 @@ import {
   nombrarSolicitud,
 } from './errores.js'
 import { esProblema, type Forma } from './formas.js'
-import { type Ajustes, ajustar, type OpcionesDeSolicitud, type Registro, type Suceso } from './opciones.js'
+import { type Ajustes, ajustar, type OpcionesConClave, type Registro, type Suceso } from './opciones.js'
 import type { Pedido } from './pedido.js'
 import { dormir, leerPaso, noSalio, pasara, pausa } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
@@ -36,7 +36,7 @@ export interface Conexion {
 export type Enviar = <T>(
   armar: () => Pedido,
   forma: Forma<T>,
-  opciones: OpcionesDeSolicitud | undefined,
+  opciones: OpcionesConClave | undefined,
 ) => Promise<Respuesta<T>>
 
 /** Longest delay of `setTimeout`, in milliseconds. A longer delay would run after 1 ms. */
@@ -128,11 +128,15 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
  *
  * @throws ErrorGuias if the options or the data are not valid
  */
-function preparar(armar: () => Pedido, opciones: OpcionesDeSolicitud | undefined, base: Ajustes) {
+function preparar(armar: () => Pedido, opciones: OpcionesConClave | undefined, base: Ajustes) {
   try {
     const ajustes = ajustar(opciones, base)
+    const pedido = armar()
+    const clave = opciones?.claveDeIdempotencia ?? pedido.clave
+    pedido.repetible ||= clave !== pedido.clave
+    if (clave !== undefined) ajustes.cabeceras = { ...ajustes.cabeceras, 'Idempotency-Key': clave }
     new Headers(ajustes.cabeceras)
-    return { pedido: armar(), ajustes }
+    return { pedido, ajustes }
   } catch (causa) {
     if (causa instanceof ErrorGuias) throw causa
     throw new ErrorGuias(`No se pudo armar la solicitud: ${explicar(causa)}. Revise los datos.`, { cause: causa })

@@ -63,9 +63,9 @@ export async function fallida(entorno: Entorno, comercio: Pick<Comercio, 'api'>)
 }
 
 /** Registers a delivery with a photo and a signature. */
-export async function entregar(entorno: Entorno, guia: string, mas: object = {}) {
+export async function entregar(entorno: Entorno, guia: string, mas: object = {}, clave?: string) {
   const [foto, firma] = await Promise.all([subir(entorno, guia), subir(entorno, guia, { tipo: 'firma' })])
-  const { cuerpo, status } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+  const entrega = {
     recibido_por: { nombre: 'María López', relacion: 'familiar' },
     fotos: [foto.cuerpo.archivo],
     firma: firma.cuerpo.archivo,
@@ -73,7 +73,8 @@ export async function entregar(entorno: Entorno, guia: string, mas: object = {})
     lng: -90.6442,
     precision_m: 8.5,
     ...mas,
-  })
+  }
+  const { cuerpo, status } = await entorno.operar('POST', `/guias/${guia}/entrega`, entrega, clave)
   if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(cuerpo)}`)
   return { guia, foto: foto.cuerpo.archivo as string, firma: firma.cuerpo.archivo as string, evento: cuerpo }
 }

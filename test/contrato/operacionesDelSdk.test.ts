@@ -1,7 +1,7 @@
 // The operations as the SDK knows them are the contract's: method, path, what may be repeated, and types.
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
-import { operacionesDelSdk } from '../../scripts/generar/operacionesDelSdk.ts'
+import { operacionesDelSdk, tomaClave } from '../../scripts/generar/operacionesDelSdk.ts'
 import type { Cliente } from '../../sdk/src/cliente.ts'
 import { esEtiquetas, esGuia, esNada, esPagina, esRecuperacion } from '../../sdk/src/formas.ts'
 import { REPETIBLES } from '../../sdk/src/generado/operaciones.ts'
@@ -30,10 +30,10 @@ describe('the operations of the SDK', () => {
       expect(fuente).toContain(`  '${clave}': { datos: ${tipo}Data; salida: ${tipo}Response }\n`)
       const pedido = armar(clave, { path: CODIGOS })
       const dicho = definicion['x-repetible']
-      // The SDK adds the key itself.
-      const repetible = dicho === true || dicho === 'idempotencia'
-      expect([clave, pedido.metodo, pedido.repetible]).toEqual([clave, metodo.toUpperCase(), repetible])
-      expect([clave, REPETIBLES[clave] ?? `${repetible}`]).toEqual([clave, `${dicho}`])
+      // The SDK adds a key where the operation takes one, and has no reference here.
+      expect([clave, pedido.metodo, pedido.repetible]).toEqual([clave, metodo.toUpperCase(), dicho !== false])
+      expect([clave, pedido.clave !== undefined]).toEqual([clave, tomaClave(comercios, una)])
+      expect([clave, REPETIBLES[clave] ?? `${dicho === true}`]).toEqual([clave, `${dicho}`])
       expect(pedido.ruta).toBe(
         ruta.replace(/\{(\w+)\}/g, (_, nombre: string) => CODIGOS[nombre as keyof typeof CODIGOS]),
       )

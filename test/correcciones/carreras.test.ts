@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Comercio } from '../entorno.ts'
+import { type Comercio, conClave } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { AHI, nuevoTelefono, usarCanal } from '../mensajeria/canal.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
@@ -23,11 +23,11 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     const otro = await canal.otroServicio()
     const urls = [entorno.url, otro.url]
     const guias = await Promise.all(Array.from({ length: 12 }, () => nueva(comercio)))
-    const pedir = (i: number, metodo: string, ruta: string, cuerpo: object, llave = comercio.llave) =>
+    const pedir = (i: number, metodo: string, ruta: string, cuerpo: object, clave?: string, llave = comercio.llave) =>
       hecho(() =>
         fetch(urls[i % 2] + ruta, {
           method: metodo,
-          headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
+          headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json', ...conClave(clave) },
           body: JSON.stringify(cuerpo),
         }),
       )
@@ -35,13 +35,10 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     const estados = await Promise.all(
       guias.flatMap(({ guia }, g) => [
         ...telefonos[g]!.map((telefono, i) =>
-          pedir(i, 'PATCH', `/api/v1/guias/${guia}`, {
-            telefono: `+${telefono}`,
-            idempotencia: `${guia}-telefono-${i}`,
-          }),
+          pedir(i, 'PATCH', `/api/v1/guias/${guia}`, { telefono: `+${telefono}` }, `${guia}-telefono-${i}`),
         ),
         ...[1, 2, 3].map((n) =>
-          pedir(n, 'PATCH', `/api/v1/guias/${guia}`, { contenido: `Caja ${n}`, idempotencia: `${guia}-caja-${n}` }),
+          pedir(n, 'PATCH', `/api/v1/guias/${guia}`, { contenido: `Caja ${n}` }, `${guia}-caja-${n}`),
         ),
         ...(g % 3 === 0
           ? [pedir(g, 'POST', `/api/v1/guias/${guia}/ubicacion`, { lat: AHI.latitude, lng: AHI.longitude })]
@@ -51,7 +48,8 @@ describe('corrections, scans and answers at the same time, in two processes', ()
             i,
             'POST',
             `/operaciones/v1/guias/${guia}/eventos`,
-            { estado, idempotencia: `${guia}-${estado}` },
+            { estado },
+            `${guia}-${estado}`,
             entorno.llaveDeOperacion,
           ),
         ),

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { entregada, fallida } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, conClave, usarEntorno } from '../entorno.ts'
 import { COMPLETO, sinDestino, unaGuia } from '../fabricas.ts'
 import { corregir } from '../guias/corregir.ts'
 import { acechar, type Mutante, mutantesDe } from './mutantes.ts'
@@ -112,7 +112,7 @@ const CUERPOS = ({ guia, probada }: Record<string, string>): Record<string, unkn
   crearGuia: unaGuia(),
   crearLote: { guias: [unaGuia(), sinDestino()], recogida: unaGuia().recogida },
   crearWebhook: { url: 'http://127.0.0.1:9/otro' },
-  rotarSecreto: { idempotencia: 'rotacion-1' },
+  rotarSecreto: { solapamiento_horas: 1 },
   crearEtiquetas: { guias: [guia, probada] },
 })
 
@@ -121,7 +121,8 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   const { webhook } = (
     await entorno.pedir('POST', '/api/v1/webhooks', {
       llave: comercio.llave,
-      cuerpo: { url: `http://127.0.0.1:9/${comercio.comercio}/suyo`, idempotencia: 'webhook-suyo' },
+      cuerpo: { url: `http://127.0.0.1:9/${comercio.comercio}/suyo` },
+      cabeceras: conClave('webhook-suyo'),
     })
   ).cuerpo
   const referencia = `REF-${comercio.comercio}`

@@ -60,9 +60,13 @@ it('holds every operation, a key for all of them and what their paths name', () 
   expect(solicitudes.every(({ request }) => request.auth.mode === 'inherit')).toBe(true)
   const declaradas = new Set(collection.root.request.vars.req.map(({ name }) => name))
   const usadas = solicitudes.flatMap(({ request }) =>
-    [...`${request.url} ${request.body.json}`.matchAll(/\{\{(\w+)\}\}/g)].map(([, una]) => una),
+    [...`${request.url} ${JSON.stringify(request.headers)} ${request.body.json}`.matchAll(/\{\{(\w+)\}\}/g)].map(
+      ([, una]) => una,
+    ),
   )
   expect(usadas.filter((una) => !declaradas.has(una ?? ''))).toEqual([])
+  const conClave = solicitudes.map(({ request }) => request.headers.some(({ name }) => name === 'Idempotency-Key'))
+  expect(conClave).toEqual(esperadas.map(({ operacion }) => operacion.definicion['x-repetible'] === 'clave'))
 })
 
 it('names no thing of the examples that only its first sender has', () => {

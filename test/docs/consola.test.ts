@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   armarRuta,
+  cabecerasDe,
   comoCurl,
   identificadoresDe,
   type OperacionDeConsola,
@@ -42,8 +43,18 @@ describe('what it is made of', () => {
     expect(armarRuta(deId('listarEventosDeGuia'), valores)).toBe('/api/v1/guias/7K3M%2F..%2F../eventos?limite=5')
   })
 
+  it('asks for the key of what takes one, and for no other header', () => {
+    const valores = new Map([['Idempotency-Key', 'una']])
+    expect(cabecerasDe(deId('crearGuia'), valores)).toEqual({ 'Idempotency-Key': 'una' })
+    expect(cabecerasDe(deId('crearGuia'), new Map([['Idempotency-Key', '']]))).toEqual({})
+    expect(cabecerasDe(deId('obtenerGuia'), valores)).toEqual({})
+    expect(deId('obtenerGuia').parametros.map(({ en }) => en)).not.toContain('cabecera')
+  })
+
   it('says the same to a terminal, without the key', () => {
-    const linea = comoCurl(deId('crearGuia'), 'http://x/api/v1/guias', `{"nombre":"L'Étoile"}`)
+    const cabeceras = { 'Idempotency-Key': 'a' }
+    const linea = comoCurl(deId('crearGuia'), 'http://x/api/v1/guias', cabeceras, `{"nombre":"L'Étoile"}`)
+    expect(linea).toContain(`-H 'Idempotency-Key: a'`)
     expect(linea).toContain(`-d '{"nombre":"L'\\''Étoile"}'`)
     expect(linea).toContain('$GUIAS_LLAVE')
   })

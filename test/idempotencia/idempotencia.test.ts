@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { limpiarClaves } from '../../server/domain/idempotencia/limpiar.ts'
 import { HORA } from '../duraciones.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { type Comercio, conClave, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 import { type Caso, casosDe, nuevaClave, url } from './operaciones.ts'
 
@@ -21,17 +21,17 @@ const filas = async (sql: string, ...valores: unknown[]) => (await entorno.db.po
 const pedir = (ruta: string, cuerpo: object, { llave }: { llave: string } = comercio, metodo = 'POST') =>
   entorno.pedir(metodo, ruta, { llave, cuerpo })
 type Peticion = Pick<Caso, 'metodo' | 'ruta' | 'cuerpo'>
-const primera = ({ metodo, ruta, cuerpo }: Peticion, idempotencia: string, de = comercio) =>
-  pedir(ruta, { ...cuerpo, idempotencia }, de, metodo)
+const primera = ({ metodo, ruta, cuerpo }: Peticion, clave: string, { llave }: { llave: string } = comercio) =>
+  entorno.pedir(metodo ?? 'POST', ruta, { llave, cuerpo, cabeceras: conClave(clave) })
 const repetida = (cabeceras: Headers) => cabeceras.get('idempotent-replayed')
 const codigoDe = ({ status, cuerpo }: Awaited<ReturnType<typeof pedir>>) => [status, cuerpo.codigo]
 const CONFLICTO = [409, 'idempotencia_en_conflicto']
 
-describe('an operation that takes idempotencia', () => {
+describe('an operation that takes Idempotency-Key', () => {
   it('is every one that the contract says', () => {
     const declaradas = readOperations(readDocument())
-      .map(({ id, ruta, metodo }) => ({ id, definicion: readDocument().paths[ruta]![metodo] as object }))
-      .filter(({ definicion }) => (definicion as Record<string, unknown>)['x-repetible'] === 'idempotencia')
+      .filter(({ ruta }) => ruta.startsWith('/api/v1/'))
+      .filter(({ parametros }) => parametros.some(({ name }) => name === 'Idempotency-Key'))
     expect(Object.keys(CASOS).sort()).toEqual(declaradas.map(({ id }) => id).sort())
   })
 
@@ -147,16 +147,26 @@ describe('an operation that takes idempotencia', () => {
     expect(await filas('select count(*) from clave_idempotencia')).toEqual(guardadas)
   })
 
-  it.each(OPERACIONES)('%s: refuses what is no key, and unknown members', async (_, preparar) => {
-    const { metodo, ruta, cuerpo, efectos } = await preparar(comercio)
-    const enviar = (enviado: object) => pedir(ruta, enviado, comercio, metodo)
-    const antes = await efectos()
-    for (const mala of ['', ' ', 'con espacio', 'ñ', 'x'.repeat(129), 7]) {
-      const respuesta = await enviar({ ...cuerpo, idempotencia: mala })
-      expect([mala, respuesta.status, respuesta.cuerpo.errores[0].campo]).toEqual([mala, 422, '/idempotencia'])
+  it.each(OPERACIONES)('%s: refuses what is no key, and says what a key is', async (_, preparar) => {
+    const caso = await preparar(comercio)
+    const antes = await caso.efectos()
+    for (const mala of ['', 'con espacio', 'ñ', 'x'.repeat(256), `"${'x'.repeat(256)}"`, '"', '""', '"a', '"a"b"']) {
+      const { status, cuerpo } = await primera(caso, mala)
+      const [falla] = cuerpo.errores
+      expect([mala, status, cuerpo.codigo, falla.campo]).toEqual([mala, 400, 'parametro_invalido', 'Idempotency-Key'])
+      expect(falla.mensaje).toMatch(mala === '' ? /vacío.*omítalo/ : /de 1 a 255 caracteres ASCII visibles.*UUID/)
     }
-    expect((await enviar({ ...cuerpo, clave: 'x' })).status).toBe(422)
-    expect(await efectos()).toBe(antes)
+    expect(await caso.efectos()).toBe(antes)
+  })
+
+  it.each(OPERACIONES)('%s: reads the quotes of a structured field as the same key', async (_, preparar) => {
+    const caso = await preparar(comercio)
+    const clave = `${nuevaClave()}\\"${'x'.repeat(217)}`
+    expect(clave).toHaveLength(255)
+    const una = await primera(caso, clave)
+    const otra = await primera(caso, `"${clave.replace(/["\\]/g, '\\$&')}"`)
+    expect([otra.status, repetida(otra.cabeceras)]).toEqual([una.status, 'true'])
+    expect(await filas('select from clave_idempotencia where idempotencia = $1', clave)).toHaveLength(1)
   })
 })
 
@@ -245,10 +255,11 @@ describe('a key', () => {
   })
 
   it('does not depend on the order of the members', async () => {
-    const idempotencia = nuevaClave()
+    const clave = nuevaClave()
+    const ruta = '/api/v1/webhooks'
     const cuerpo = { url: url(), descripcion: 'Tienda' }
-    const una = await pedir('/api/v1/webhooks', { ...cuerpo, idempotencia })
-    const otra = await pedir('/api/v1/webhooks', { idempotencia, descripcion: cuerpo.descripcion, url: cuerpo.url })
+    const una = await primera({ ruta, cuerpo }, clave)
+    const otra = await primera({ ruta, cuerpo: { descripcion: cuerpo.descripcion, url: cuerpo.url } }, clave)
     expect([otra.status, otra.cuerpo]).toEqual([201, una.cuerpo])
   })
 

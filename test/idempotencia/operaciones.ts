@@ -55,7 +55,37 @@ export function casosDe(entorno: Entorno) {
   const preguntada = (comercio: Comercio) =>
     nuevaGuia(comercio, sinDestino({ telefono: `+5023${String(4_000_000 + ++serie)}` }) as ReturnType<typeof unaGuia>)
 
+  const { external_ref: _, ...sinReferencia } = unaGuia()
   return {
+    async crearGuia({ id }): Promise<Caso> {
+      const ruta = '/api/v1/guias'
+      return {
+        ruta,
+        cuerpo: sinReferencia,
+        otra: { ruta, cuerpo: { ...sinReferencia, contenido: 'Otra cosa' } },
+        tabla: 'guia',
+        efectos: () => contar('select count(*) from guia where comercio_id = $1', id),
+        mismo: laGuia,
+      }
+    },
+    async crearLote({ id }): Promise<Caso> {
+      const ruta = '/api/v1/guias/bulk'
+      const guias = [sinReferencia, { ...sinReferencia, telefono: '1' }, sinReferencia]
+      return {
+        ruta,
+        cuerpo: { guias },
+        otra: { ruta, cuerpo: { guias: guias.toReversed().slice(1) } },
+        tabla: 'guia',
+        // Two of the three guides are valid.
+        efectos: () => contar('select (count(*) + 1) / 2 from guia where comercio_id = $1', id),
+        mismo: ({ resultados }) =>
+          (resultados as Record<string, unknown>[]).map(({ guia, ok, error }) => [
+            guia,
+            ok,
+            (error as { codigo?: string } | undefined)?.codigo,
+          ]),
+      }
+    },
     async crearWebhook({ id }): Promise<Caso> {
       const ruta = '/api/v1/webhooks'
       return {

@@ -15,7 +15,11 @@ export async function pasarElDia({ client, llamar }: Asistente, urlDeAvisos: str
   const { contents } = await client.readResource({ uri: capitulo.uri })
   expect(contents).toEqual([expect.objectContaining({ text: expect.stringMatching(/^# Ubicación/) })])
 
-  const { datos: webhook } = await llamar('crearWebhook', { url: urlDeAvisos, tipos: ['guia.*'], idempotencia: 'w-1' })
+  const { datos: webhook } = await llamar('crearWebhook', {
+    url: urlDeAvisos,
+    tipos: ['guia.*'],
+    clave_de_idempotencia: 'w-1',
+  })
   const { datos: municipios } = await llamar('listarMunicipios', { departamento: 'Guatemala', buscar: 'mixco' })
   expect(municipios.datos[0].nombre).toBe('Mixco')
 
@@ -34,7 +38,7 @@ export async function pasarElDia({ client, llamar }: Asistente, urlDeAvisos: str
   const direccion = '4a calle 12-30, zona 4, Mixco'
   const sinConfirmar = await llamar('corregirGuia', { guia, confirmar: 'OTRA', direccion })
   expect(sinConfirmar).toMatchObject({ estado: 400, datos: { errores: [{ campo: 'confirmar', codigo: 'difiere' }] } })
-  const corregida = await llamar('corregirGuia', { guia, confirmar: guia, direccion, idempotencia: 'c-1' })
+  const corregida = await llamar('corregirGuia', { guia, confirmar: guia, direccion, clave_de_idempotencia: 'c-1' })
   expect(corregida).toMatchObject({ estado: 200, datos: { direccion } })
   const lugar = { guia, confirmar: guia, lat: 14.6308, lng: -90.6071 }
   expect(await llamar('confirmarUbicacion', lugar)).toMatchObject({ datos: { ubicacion: { estado: 'confirmada' } } })

@@ -116,25 +116,33 @@ describe('guias-mcp', () => {
     const { llave, api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
     const { llamar } = await abrir(llave, entorno.url)
-    const corregir = (direccion: string, idempotencia: string) =>
-      llamar('corregirGuia', { guia, confirmar: guia, direccion, idempotencia })
+    const corregir = (direccion: string, clave_de_idempotencia: string) =>
+      llamar('corregirGuia', { guia, confirmar: guia, direccion, clave_de_idempotencia })
     expect(await corregir('4a calle 12-30', 'una')).toMatchObject({ estado: 200, datos: { secuencia: 2 } })
     expect(await corregir('5a calle 1-20', 'una')).toMatchObject({ estado: 409 })
     expect(await corregir('5a calle 1-20', 'otra')).toMatchObject({ estado: 200, datos: { secuencia: 3 } })
   })
 
-  it('does not repeat a creation without a reference, and says that nobody knows', async () => {
+  it('repeats a creation without a reference, with a key of its own', async () => {
     const { llave, api } = await entorno.nuevoComercio()
+    const red = await abrirRed()
+    const { llamar } = await abrir(llave, red.url)
+    red.perder = 1
+    const { external_ref, ...sinReferencia } = unaGuia()
+    expect(await llamar('crearGuia', sinReferencia as never)).toMatchObject({ estado: 201 })
+    expect(await api.guias.listar().primeros(5)).toHaveLength(1)
+  })
+
+  it('does not repeat a tool that it does not know, and says that nobody knows', async () => {
+    const { llave } = await entorno.nuevoComercio()
     const red = await abrirRed()
     const { client } = await abrir(llave, red.url)
     red.perder = 1
-    const { external_ref, ...sinReferencia } = unaGuia()
-    const perdida = await client.callTool({ name: 'crearGuia', arguments: sinReferencia as never })
+    const perdida = await client.callTool({ name: 'herramientaDeManana', arguments: {} })
     expect([perdida.isError, textosDe(perdida)]).toEqual([
       true,
       [expect.stringContaining('no se sabe si el cambio se hizo')],
     ])
-    expect(await api.guias.listar().primeros(5)).toHaveLength(1)
   })
 })
 

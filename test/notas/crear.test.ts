@@ -7,7 +7,8 @@ import { unaGuia } from '../fabricas.ts'
 import { depsDeMensajes } from '../mensajeria/canal.ts'
 
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-const anotar = (guia: string, cuerpo: unknown) => entorno.operar('POST', `/guias/${guia}/notas`, cuerpo)
+const anotar = (guia: string, cuerpo: unknown, clave?: string) =>
+  entorno.operar('POST', `/guias/${guia}/notas`, cuerpo, clave)
 const notasDe = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}/notas`)).cuerpo.datos
 const contar = async (guia: string) =>
   (
@@ -51,12 +52,12 @@ describe('POST /operaciones/v1/guias/{guia}/notas', () => {
   it('does the work of a repeated request once', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
-    const pedida = { texto: 'Llamó', idempotencia: 'nota-1' }
-    const primera = await anotar(guia, pedida)
-    const otraVez = await anotar(guia, pedida)
+    const pedida = { texto: 'Llamó' }
+    const primera = await anotar(guia, pedida, 'nota-1')
+    const otraVez = await anotar(guia, pedida, 'nota-1')
     expect([otraVez.status, otraVez.cuerpo]).toEqual([201, primera.cuerpo])
     expect(otraVez.cabeceras.get('idempotent-replayed')).toBe('true')
-    const otra = await anotar(guia, { ...pedida, texto: 'No llamó' })
+    const otra = await anotar(guia, { texto: 'No llamó' }, 'nota-1')
     expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect(await contar(guia)).toBe(1)
   })

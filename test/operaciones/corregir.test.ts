@@ -70,7 +70,7 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
     const corregir = (contenido: string) =>
-      entorno.operar('PATCH', `/guias/${guia}`, { contenido, razon: RAZON, secuencia: 1, idempotencia: 'llamada-7' })
+      entorno.operar('PATCH', `/guias/${guia}`, { contenido, razon: RAZON, secuencia: 1 }, 'llamada-7')
     const [una, otra] = [await corregir('Un libro'), await corregir('Un libro')]
     expect([una, otra].map(({ status, cabeceras }) => [status, cabeceras.get('idempotent-replayed')])).toEqual([
       [200, null],

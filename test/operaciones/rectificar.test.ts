@@ -14,9 +14,9 @@ const RAZON = 'Era otro paquete'
 type Estado = keyof typeof MAQUINA_DE_ESTADOS.transiciones
 
 const leer = async (guia: string) => (await entorno.operar('GET', `/guias/${guia}`)).cuerpo
-const rectificar = async (guia: string, mas: object = {}) => {
+const rectificar = async (guia: string, mas: object = {}, clave?: string) => {
   const { secuencia } = await leer(guia)
-  return entorno.operar('POST', `/guias/${guia}/rectificar`, { razon: RAZON, secuencia, ...mas })
+  return entorno.operar('POST', `/guias/${guia}/rectificar`, { razon: RAZON, secuencia, ...mas }, clave)
 }
 const negada = async (respuesta: ReturnType<typeof rectificar>) => {
   const { status, cuerpo } = await respuesta
@@ -63,13 +63,14 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
 
   it('answers a repetition of the undone delivery with its own distance', async () => {
     const guia = await enRuta(entorno, await entorno.nuevoComercio())
-    const { foto, firma, evento } = await entregar(entorno, guia, { idempotencia: 'primera' })
+    const { foto, firma, evento } = await entregar(entorno, guia, {}, 'primera')
     await rectificar(guia)
     await entregar(entorno, guia, { lat: 14.73 })
-    const repetida = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+    const primera = {
       ...{ recibido_por: { nombre: 'María López', relacion: 'familiar' }, fotos: [foto], firma },
-      ...{ lat: 14.7189, lng: -90.6442, precision_m: 8.5, idempotencia: 'primera' },
-    })
+      ...{ lat: 14.7189, lng: -90.6442, precision_m: 8.5 },
+    }
+    const repetida = await entorno.operar('POST', `/guias/${guia}/entrega`, primera, 'primera')
     expect([repetida.status, repetida.cuerpo]).toEqual([200, evento])
   })
 
@@ -249,9 +250,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
   it('answers a repetition with the guide, and undoes nothing more', async () => {
     const { guia } = await conIntento()
     const { secuencia } = await leer(guia)
-    const cuerpo = { secuencia, idempotencia: 'rectificar-1' }
-    expect((await rectificar(guia, cuerpo)).status).toBe(200)
-    const repetida = await rectificar(guia, cuerpo)
+    expect((await rectificar(guia, { secuencia }, 'rectificar-1')).status).toBe(200)
+    const repetida = await rectificar(guia, { secuencia }, 'rectificar-1')
     expect([repetida.status, repetida.cabeceras.get('Idempotent-Replayed'), repetida.cuerpo.estado]).toEqual([
       ...[200, 'true', 'en_ruta'],
     ])

@@ -11,19 +11,20 @@ const preguntada = async () => {
   const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: `+5023${String(5_000_000 + ++serie)}` }))
   return { comercio, guia }
 }
-const reenviar = (guia: string, cuerpo?: object) => entorno.operar('POST', `/guias/${guia}/reenviar-solicitud`, cuerpo)
+const reenviar = (guia: string, clave?: string) =>
+  entorno.operar('POST', `/guias/${guia}/reenviar-solicitud`, undefined, clave)
 const mensajes = async (guia: string) => (await entorno.operar('GET', `/mensajes?guia=${guia}`)).cuerpo.datos
 
 describe('POST /operaciones/v1/guias/{guia}/reenviar-solicitud', () => {
   it('asks the recipient once more, once for each key, and the merchant’s audit record names the operator', async () => {
     const { comercio, guia } = await preguntada()
-    const { status, cuerpo } = await reenviar(guia, { idempotencia: 'una' })
+    const { status, cuerpo } = await reenviar(guia, 'una')
     expect([status, cuerpo.comercio, cuerpo.ubicacion.solicitud]).toMatchObject([
       202,
       comercio.comercio,
       { estado: 'pendiente', numero: 2 },
     ])
-    const otra = await reenviar(guia, { idempotencia: 'una' })
+    const otra = await reenviar(guia, 'una')
     expect([otra.status, otra.cabeceras.get('idempotent-replayed'), (await mensajes(guia)).length]).toEqual([
       202,
       'true',

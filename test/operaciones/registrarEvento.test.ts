@@ -3,7 +3,8 @@ import { compartirEntorno } from '../entorno.ts'
 import { lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
 
 const entorno = compartirEntorno()
-const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+const registrar = (guia: string, cuerpo: object, clave?: string) =>
+  entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo, clave)
 const nueva = async (cuerpo: ReturnType<typeof unaGuia> | ReturnType<typeof sinDestino> = unaGuia()) => {
   const { api } = await entorno.nuevoComercio()
   return { api, guia: (await api.guias.crear(cuerpo)).guia }
@@ -118,27 +119,27 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
 
   it('registers an event once per idempotency key', async () => {
     const { api, guia } = await nueva()
-    const evento = { estado: 'recolectado', idempotencia: 'lector-07-1' }
-    const respuestas = await Promise.all(Array.from({ length: 5 }, () => registrar(guia, evento)))
+    const evento = { estado: 'recolectado' }
+    const respuestas = await Promise.all(Array.from({ length: 5 }, () => registrar(guia, evento, 'lector-07-1')))
     expect(respuestas.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
     expect(new Set(respuestas.map(({ cuerpo }) => cuerpo.id))).toEqual(new Set([`evt_${guia}_2`]))
     expect(respuestas.filter(({ cabeceras }) => cabeceras.get('idempotent-replayed') === 'true')).toHaveLength(4)
-    const otro = await registrar(guia, { ...evento, estado: 'en_bodega' })
+    const otro = await registrar(guia, { estado: 'en_bodega' }, 'lector-07-1')
     expect([otro.status, otro.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
   })
 
   it('answers 409 to a repeated key when the master key of its digest is lost', async () => {
     const { api, guia } = await nueva()
-    const evento = { estado: 'recolectado', idempotencia: 'lector-07-1' }
-    await registrar(guia, evento)
+    const evento = { estado: 'recolectado' }
+    await registrar(guia, evento, 'lector-07-1')
     // As after the loss of the key that made the digest: no present key has its id.
     await entorno.db.pool.query(
       `set session_replication_role = replica;
        update evento set huella = regexp_replace(huella, '^[^:]+', '00000000') where guia = '${guia}' and secuencia = 2;
        reset session_replication_role`,
     )
-    const otra = await registrar(guia, evento)
+    const otra = await registrar(guia, evento, 'lector-07-1')
     expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
   })

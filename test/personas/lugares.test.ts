@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { GuiaParaCrear, ResultadoCreado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { indexarGuias } from '../../server/domain/busqueda/indexar.ts'
 import { sonidoDe } from '../../server/domain/busqueda/palabras.ts'
@@ -129,8 +130,8 @@ async function conWebhook(): Promise<Comercio> {
   return comercio
 }
 
-const evento = async (guia: string, cuerpo: object) => {
-  const respuesta = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+const evento = async (guia: string, cuerpo: object, clave?: string) => {
+  const respuesta = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo, clave)
   expect([respuesta.cuerpo.codigo, respuesta.status]).toEqual([undefined, 201])
 }
 
@@ -151,24 +152,27 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   const { nombre, telefono, lat, lng } = persona
   const comercio = await conWebhook()
   const { api } = comercio
-  const { guia } = await api.guias.crear(
-    sinDestino({
-      ...{ telefono, destinatario: `${nombre} Paz`, direccion: `Calle ${nombre}8`, contenido: `Caja de ${nombre}9` },
-      ...{ indicaciones: `Casa de ${nombre}10`, metadatos: { comprador: `${nombre}11` } },
-      recogida: recogidaDe(persona, 12),
-    }),
-  )
+  const { external_ref: _, ...pedida } = sinDestino({
+    ...{ telefono, destinatario: `${nombre} Paz`, direccion: `Calle ${nombre}8`, contenido: `Caja de ${nombre}9` },
+    ...{ indicaciones: `Casa de ${nombre}10`, metadatos: { comprador: `${nombre}11` } },
+    recogida: recogidaDe(persona, 12),
+  })
+  const ajena = unaGuia()
+  const opciones = { claveDeIdempotencia: `${nombre}28` }
+  const { resultados } = await api.guias.crearLote({ guias: [ajena, pedida as GuiaParaCrear] }, opciones)
+  const { guia } = resultados[1] as ResultadoCreado
   await entorno.quietud()
   await evento(guia, { estado: 'recolectado' })
   const razon = `${nombre}16 dijo dónde vive`
-  await evento(guia, { estado: 'en_ruta', forzar: { razon }, idempotencia: `${nombre}17` })
+  await evento(guia, { estado: 'en_ruta', forzar: { razon } }, `${nombre}17`)
   await evento(guia, { tipo: 'guia.nota', descripcion: `Llamó ${nombre}18`, lat, lng })
   await intentar(guia, `No abrió ${nombre}19`)
-  await entorno.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20`, idempotencia: `${nombre}21` })
-  await api.guias.corregir(guia, {
-    ...{ indicaciones: `Dejar con un vecino: ${nombre}22`, idempotencia: `${nombre}23`, lat, lng },
+  await entorno.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` }, `${nombre}21`)
+  const correccion = {
+    ...{ indicaciones: `Dejar con un vecino: ${nombre}22`, lat, lng },
     maps_url: `https://www.google.com/maps?q=${lat},${lng}&de=${nombre}24`,
-  })
+  }
+  await api.guias.corregir(guia, correccion, { claveDeIdempotencia: `${nombre}23` })
   await api.guias.confirmarUbicacion(guia, { lat, lng, referencia: `Frente a ${nombre}25` })
   await evento(guia, { estado: 'en_ruta' })
   const [foto, firma] = [await subir(entorno, guia), await subir(entorno, guia, { tipo: 'firma' })]

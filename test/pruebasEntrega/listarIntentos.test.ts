@@ -13,9 +13,10 @@ beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
 })
 
-const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
-const fallar = (guia: string, mas: object = {}) =>
-  registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', ...mas })
+const registrar = (guia: string, cuerpo: object, clave?: string) =>
+  entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo, clave)
+const fallar = (guia: string, mas: object = {}, clave?: string) =>
+  registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', ...mas }, clave)
 const unaImagen = async (guia: string, tipo: 'foto' | 'firma' = 'foto') =>
   (await subir(entorno, guia, { tipo })).cuerpo.archivo as string
 const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
@@ -143,12 +144,12 @@ describe('a failed attempt with photos', () => {
   it('is the same with its key when it comes again, and another with other photos', async () => {
     const guia = await enRuta(entorno, comercio)
     const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
-    const cuerpo = { fotos: [a], idempotencia: 'movil-1' }
-    const todas = await Promise.all(Array.from({ length: 5 }, () => fallar(guia, cuerpo)))
+    const conSuClave = (fotos: string[]) => fallar(guia, { fotos }, 'movil-1')
+    const todas = await Promise.all(Array.from({ length: 5 }, () => conSuClave([a])))
     expect(todas.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
     expect(new Set(todas.map((una) => una.cuerpo.id)).size).toBe(1)
     for (const fotos of [[b], [a, b], []]) {
-      const distinta = await fallar(guia, { ...cuerpo, fotos })
+      const distinta = await conSuClave(fotos)
       expect([distinta.status, distinta.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
     }
     expect(await usadas([a, b])).toEqual([a])

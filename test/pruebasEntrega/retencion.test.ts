@@ -43,9 +43,9 @@ async function conTodo() {
     firma: firma.cuerpo.archivo,
     lat: 14.7189,
     lng: -90.6442,
-    idempotencia: 'de-un-lector-sin-cobertura',
   }
-  const entregar = () => entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo)
+  const clave = 'de-un-lector-sin-cobertura'
+  const entregar = () => entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo, clave)
   const { status, cuerpo: dicho } = await entregar()
   if (status !== 201) throw new Error(JSON.stringify(dicho))
   return { guia, intento: foto, entrega: [a.cuerpo.archivo, firma.cuerpo.archivo] as string[], entregar, dicho }

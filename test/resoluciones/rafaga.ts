@@ -3,7 +3,7 @@
 import { Pool } from 'undici'
 import { tokenDe } from '../../server/domain/ubicacion/ubicacion.ts'
 import { azarDe } from '../azar.ts'
-import type { Entorno } from '../entorno.ts'
+import { conClave, type Entorno } from '../entorno.ts'
 import { hasta, lecturaDe, sinDestino, unaGuia } from '../fabricas.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
 import { CON_ROSA, NEGARSE, OTRO_DIA } from './preguntas.ts'
@@ -22,7 +22,7 @@ type Acto = { proceso: number } & (
       /** Sequence that the guide must have, counted from the last one seen; undefined: any. */
       desfase?: number | undefined
     }
-  | { clase: 'lectura'; estado: string; idempotencia?: string | undefined }
+  | { clase: 'lectura'; estado: string; clave?: string | undefined }
   | { clase: 'lugar' }
   | { clase: 'devolucion'; razon: string }
   | { clase: 'destinatario'; respuesta: Record<string, string> }
@@ -82,13 +82,21 @@ interface Opciones {
 export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
   const procesos = urls.map((url) => new Pool(url, { connections: 40, pipelining: 1 }))
 
-  async function pedir(proceso: number, method: 'POST' | 'PATCH', path: string, llave: string | null, cuerpo: object) {
+  async function pedir(
+    proceso: number,
+    method: 'POST' | 'PATCH',
+    path: string,
+    llave: string | null,
+    cuerpo: object,
+    clave?: string,
+  ) {
     const deFormulario = llave === null
     const { statusCode, body } = await procesos[proceso]!.request({
       ...{ path, method },
       headers: {
         'content-type': deFormulario ? 'application/x-www-form-urlencoded' : 'application/json',
         ...(deFormulario ? {} : { authorization: `Bearer ${llave}` }),
+        ...conClave(clave),
       },
       body: deFormulario ? new URLSearchParams(cuerpo as Record<string, string>).toString() : JSON.stringify(cuerpo),
     })
@@ -118,10 +126,9 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
     const enviar = async () => {
       switch (acto.clase) {
         case 'lectura': {
-          const { estado, idempotencia } = acto
-          const lectura = { ...lecturaDe(estado), ...(idempotencia ? { idempotencia } : {}) }
+          const { estado, clave } = acto
           const ruta = `/operaciones/v1/guias/${guia}/eventos`
-          return pedir(acto.proceso, 'POST', ruta, entorno.llaveDeOperacion, lectura)
+          return pedir(acto.proceso, 'POST', ruta, entorno.llaveDeOperacion, lecturaDe(estado), clave)
         }
         case 'destinatario': {
           const enlace = await enlaceDe(guia)
@@ -258,8 +265,8 @@ function planear({ destino, conLugar }: Caso, indice: number, azar: () => number
   const leer = (estado: string): Acto => ({ clase: 'lectura', estado, proceso: proceso() })
   /** The same scan in both processes, as one report or as two. */
   const leerDosVeces = (estado: string): Acto[] => {
-    const idempotencia = azar() < 0.5 ? `${estado}-${++serie}` : undefined
-    return [0, 1].map((proceso) => ({ clase: 'lectura', estado, idempotencia, proceso }))
+    const clave = azar() < 0.5 ? `${estado}-${++serie}` : undefined
+    return [0, 1].map((proceso) => ({ clase: 'lectura', estado, clave, proceso }))
   }
   const contestar = (): Acto => ({
     ...{ clase: 'destinatario', proceso: proceso() },

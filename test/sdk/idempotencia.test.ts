@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Guias } from '@guias/sdk'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, conClave, usarEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 
 /** The service sends nothing, so nothing changes but by what a test asks. */
@@ -13,10 +13,10 @@ let perdidas = 0
 const proxy = createServer(async (req, res) => {
   const trozos: Buffer[] = []
   for await (const trozo of req) trozos.push(trozo)
-  const { authorization = '', 'content-type': tipo = '' } = req.headers
+  const { authorization = '', 'content-type': tipo = '', 'idempotency-key': clave } = req.headers
   const respuesta = await fetch(`${entorno.url}${req.url}`, {
     method: req.method!,
-    headers: { authorization, ...(tipo && { 'content-type': tipo }) },
+    headers: { authorization, ...(tipo && { 'content-type': tipo }), ...conClave(clave as string | undefined) },
     body: trozos.length > 0 ? Buffer.concat(trozos) : null,
   })
   const cuerpo = await respuesta.text()
@@ -103,6 +103,21 @@ it('reenviarSolicitud, avanzar: a lost answer causes nothing twice', async () =>
   expect([avanzada.repetida, avanzada.datos.estado, avanzada.datos.secuencia]).toEqual([true, 'recolectado', 2])
 })
 
+it('crear, crearLote: a lost answer creates no guide twice, with a reference or without', async () => {
+  const { external_ref: _, ...guia } = unaGuia()
+  for (const datos of [guia, unaGuia()]) {
+    const antes = await contar('guia')
+    perdidas = 2
+    const creada = await api.guias.crear(datos).conRespuesta()
+    expect([creada.repetida, creada.status]).toEqual([true, datos === guia ? 201 : 200])
+    expect(await contar('guia')).toBe(antes + 1)
+    perdidas = 2
+    const { datos: lote } = await api.guias.crearLote({ guias: [datos, guia] }).conRespuesta()
+    expect(lote.resultados.map(({ ok }) => ok)).toEqual([true, true])
+    expect(await contar('guia')).toBe(antes + (datos === guia ? 3 : 2))
+  }
+})
+
 it('two calls without a key of the caller are two requests', async () => {
   const suyo = await webhook()
   const una = await api.webhooks.rotarSecreto(suyo)
@@ -112,9 +127,9 @@ it('two calls without a key of the caller are two requests', async () => {
 
 it('a call with the caller’s key is repeated by another process', async () => {
   const suyo = await webhook()
-  const idempotencia = 'rotacion-2026-11'
-  const una = await api.webhooks.rotarSecreto(suyo, { idempotencia })
+  const opciones = { claveDeIdempotencia: 'rotacion-2026-11' }
+  const una = await api.webhooks.rotarSecreto(suyo, undefined, opciones)
   const otroProceso = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
-  const otra = await otroProceso.webhooks.rotarSecreto(suyo, { idempotencia }).conRespuesta()
+  const otra = await otroProceso.webhooks.rotarSecreto(suyo, undefined, opciones).conRespuesta()
   expect([otra.repetida, otra.datos.secreto]).toEqual([true, una.secreto])
 })

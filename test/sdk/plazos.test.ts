@@ -12,7 +12,7 @@ const colgar: Contestar = () => reloj.saltar()
 describe('time', () => {
   it('of each attempt, of the client or of the call', async () => {
     contestar(colgar)
-    const error = await falla<ErrorTiempo>(cliente().guias.obtener('A', {}, { tiempoLimite: 40 }))
+    const error = await falla<ErrorTiempo>(cliente().guias.obtener('A', { tiempoLimite: 40 }))
     expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 40, intentos: 3 })
     expect(error.message).toContain('40 ms')
   })
@@ -20,7 +20,7 @@ describe('time', () => {
   it('of all of it: it cuts the attempt that runs, and begins none that would end after it', async () => {
     contestar(respuestaHtml, respuestaHtml, colgar)
     const inicio = reloj.ahora
-    const error = await falla<ErrorTiempo>(cliente({ tiempoLimite: 5_000 }).guias.obtener('A', {}, { plazoTotal: 120 }))
+    const error = await falla<ErrorTiempo>(cliente({ tiempoLimite: 5_000 }).guias.obtener('A', { plazoTotal: 120 }))
     expect(reloj.ahora - inicio).toBe(120)
     expect(error).toMatchObject({ name: 'ErrorTiempo', tiempoLimite: 120, intentos: 3 })
     expect(error.message).toContain('plazoTotal')
@@ -37,14 +37,14 @@ describe('time', () => {
   ])('refuses %s: %s, by the client and by the call', async (nombre, valor) => {
     const mala = { [nombre]: valor } as never
     expect(() => cliente(mala)).toThrow(nombre)
-    expect((await falla(cliente().guias.obtener('A', {}, mala))).message).toContain(nombre)
+    expect((await falla(cliente().guias.obtener('A', mala))).message).toContain(nombre)
     expect(recibidas).toEqual([])
   })
 })
 
 describe('signal', () => {
   it('aborted before: nothing is sent', async () => {
-    const error = await falla(cliente().guias.obtener('A', {}, { signal: AbortSignal.abort('ya no') }))
+    const error = await falla(cliente().guias.obtener('A', { signal: AbortSignal.abort('ya no') }))
     expect(error).toBeInstanceOf(sdk.ErrorAbortado)
     expect([error.name, error.cause, error.intentos, recibidas.length]).toEqual(['ErrorAbortado', 'ya no', 0, 0])
   })
@@ -65,7 +65,7 @@ describe('signal', () => {
     const corte = new AbortController()
     contestar(conProblema(503, 'no_disponible', { 'Retry-After': '30' }))
     const api = cliente({ registro: ({ tipo }) => tipo === 'reintento' && setImmediate(() => corte.abort()) })
-    const error = await falla(api.guias.obtener('A', {}, { signal: corte.signal }))
+    const error = await falla(api.guias.obtener('A', { signal: corte.signal }))
     expect([error.name, error.intentos]).toEqual(['ErrorAbortado', 1])
   })
 
@@ -74,7 +74,7 @@ describe('signal', () => {
     const poner = vi.spyOn(corte.signal, 'addEventListener')
     const quitar = vi.spyOn(corte.signal, 'removeEventListener')
     contestar(respuestaHtml, bien)
-    await cliente().guias.obtener('A', {}, { signal: corte.signal })
+    await cliente().guias.obtener('A', { signal: corte.signal })
     expect(poner.mock.calls.length).toBe(3)
     expect(quitar.mock.calls.map(([, escucha]) => escucha)).toEqual(poner.mock.calls.map(([, escucha]) => escucha))
   })

@@ -57,6 +57,18 @@ async function escenario({ api, quieto, pasar, url, recibidos, contesta }: Lado)
   )
   await anotar('crear, otros datos', api.guias.crear({ ...PEDIDO, destinatario: 'Ana' } as never))
   await anotar('crear, nada', api.guias.crear({ telefono: '1' } as never))
+  const { external_ref: _, ...sinReferencia } = PEDIDO
+  const conClave = (datos: object) => api.guias.crear(datos as never, { claveDeIdempotencia: 'caja-1' }).conRespuesta()
+  await anotar(
+    'crear, con clave',
+    conClave(sinReferencia).then(({ status, repetida }) => [status, repetida]),
+  )
+  await anotar(
+    'crear, con clave, otra vez',
+    conClave(sinReferencia).then(({ status, repetida }) => [status, repetida]),
+  )
+  const conOtra = conClave({ ...sinReferencia, destinatario: 'Ana' }).catch(({ status, codigo }) => [status, codigo])
+  await anotar('crear, con la clave de otra cosa', conOtra)
   const { guia: sin } = await anotar(
     'crear, sin lugar',
     api.guias.crear({ ...SIN_LUGAR, metadatos: { a: 'b' } } as never),

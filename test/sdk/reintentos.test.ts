@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { ErrorConexion, ErrorGuias, ErrorLimite, GuiaIndividual, Guias, OpcionesDeSolicitud } from '@guias/sdk'
+import type { ErrorConexion, ErrorGuias, ErrorLimite, GuiaIndividual, Guias, OpcionesConClave } from '@guias/sdk'
 import { describe, expect, it, vi } from 'vitest'
 import { puertoLibre } from '../puertos.ts'
 import { SIN_FIN, usarReintentos } from './reloj.ts'
@@ -45,11 +45,11 @@ const FALLAS: [string, Contestar, boolean, boolean, new (...args: never[]) => Er
   ['a page with 200', (res) => res.writeHead(200).end('<html>'), false, false, sdk.ErrorRespuesta],
 ]
 
-type Pedir = (api: Guias, opciones?: OpcionesDeSolicitud) => PromiseLike<unknown>
+type Pedir = (api: Guias, opciones?: OpcionesConClave) => PromiseLike<unknown>
 const lote = (...guias: GuiaIndividual[]) => ({ guias })
 const REPETIBLES: Record<string, Pedir> = {
-  'guias.obtener': (api, o) => api.guias.obtener('A', {}, o),
-  'guias.seguir': (api, o) => api.guias.seguir('A', {}, o).next(),
+  'guias.obtener': (api, o) => api.guias.obtener('A', o),
+  'guias.seguir': (api, o) => api.guias.seguir('A', o).next(),
   'guias.listar': (api, o) => api.guias.listar({}, o),
   'guias.eventos': (api, o) => api.guias.eventos('A', {}, o),
   'guias.pruebaEntrega': (api, o) => api.guias.pruebaEntrega('A', o),
@@ -58,7 +58,9 @@ const REPETIBLES: Record<string, Pedir> = {
   'guias.etiquetas': (api, o) => api.guias.etiquetas(['A'], o),
   'guias.clavesPublicas': (api, o) => api.guias.clavesPublicas(o),
   'guias.crear with a reference': (api, o) => api.guias.crear(CON, o),
+  'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
   'guias.crearLote, a reference in each': (api, o) => api.guias.crearLote(lote(CON, CON), o),
+  'guias.crearLote, one without a reference': (api, o) => api.guias.crearLote(lote(CON, SIN), o),
   'guias.reintentar': (api, o) => api.guias.reintentar('A', {}, o),
   'guias.devolver': (api, o) => api.guias.devolver('A', { razon: 'B' }, o),
   'guias.corregir': (api, o) => api.guias.corregir('A', { contenido: 'B' }, o),
@@ -90,21 +92,21 @@ const REPETIBLES: Record<string, Pedir> = {
 }
 const CON_CLAVE = Object.fromEntries(
   Object.entries(REPETIBLES).filter(([cual]) =>
-    /reenviar|corregir|guias\.(reintentar|devolver)|webhooks\.(crear|rotarSecreto|probar|recuperar)$|avanzar|decidir/.test(
+    /without|reenviar|corregir|guias\.(reintentar|devolver)|webhooks\.(crear|rotarSecreto|probar|(ensayarR|r)ecuper(ar|acion))$|avanzar|decidir/.test(
       cual,
     ),
   ),
 )
+const DESCONOCIDA: Pedir = (api, o) => api.post('/api/v1/zonas', { nombre: 'Norte' }, o)
 const UNA_VEZ: Record<string, Pedir> = {
-  'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
-  'guias.crearLote, one without a reference': (api, o) => api.guias.crearLote(lote(CON, SIN), o),
+  'a path that this version does not know': DESCONOCIDA,
 }
 
 describe('what is sent again', () => {
   describe.each(FALLAS)('%s', (_, respuesta, repetible, siempre, Clase) => {
     it.each([
       ['what is safe to repeat', REPETIBLES['guias.crear with a reference']!, repetible ? 3 : 1],
-      ['what is not', UNA_VEZ['guias.crear without a reference']!, siempre ? 3 : 1],
+      ['what is not', DESCONOCIDA, siempre ? 3 : 1],
     ])('%s', async (_cual, pedir, veces) => {
       contestar(respuesta)
       const error = await falla(pedir(cliente()))
@@ -142,6 +144,9 @@ describe('what is sent again', () => {
     }
     contestar(conProblema(429, 'codigo_de_manana'))
     expect(await falla(pedir(cliente()))).toMatchObject({ name: 'ErrorLimite', intentos: 3 })
+    contestar(cortar)
+    const conSuClave = pedir(cliente(), { claveDeIdempotencia: 'suya' })
+    expect(await falla(conSuClave)).toMatchObject({ name: 'ErrorConexion', intentos: 3 })
   })
 
   it('is every method there is', () => {
@@ -149,7 +154,8 @@ describe('what is sent again', () => {
     const metodos = (['guias', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const).flatMap((recurso) =>
       Object.getOwnPropertyNames(Object.getPrototypeOf(api[recurso])).map((metodo) => `${recurso}.${metodo}`),
     )
-    const probados = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].map((cual) => cual.split(/[ ,]/)[0])
+    const todos = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].filter((cual) => cual.includes('.'))
+    const probados = todos.map((cual) => cual.split(/[ ,]/)[0])
     // In requests of its own: test/sdk/muchas.test.ts.
     const aparte = ['guias.crearMuchas']
     expect(metodos.filter((uno) => !uno.endsWith('.constructor') && !aparte.includes(uno)).sort()).toEqual(
@@ -202,8 +208,8 @@ describe('what is sent again', () => {
   it('as often as is said, by the client or by the call', async () => {
     contestar(conProblema(500, 'error_interno'))
     expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A'))).intentos).toBe(1)
-    expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A', {}, { reintentos: 4 }))).intentos).toBe(5)
-    expect((await falla(cliente().guias.obtener('A', {}, { reintentos: 0 }))).intentos).toBe(1)
+    expect((await falla(cliente({ reintentos: 0 }).guias.obtener('A', { reintentos: 4 }))).intentos).toBe(5)
+    expect((await falla(cliente().guias.obtener('A', { reintentos: 0 }))).intentos).toBe(1)
   })
 
   it.each(Object.entries(CON_CLAVE))('%s: with a key of the SDK’s own, the same each time', async (_, pedir) => {
@@ -212,7 +218,7 @@ describe('what is sent again', () => {
       contestar(cortar, respuestaHtml, cortar)
       recibidas.length = 0
       await falla(pedir(cliente()))
-      const suyas = recibidas.map(({ cuerpo }) => JSON.parse(cuerpo).idempotencia)
+      const suyas = recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])
       expect(suyas).toEqual(Array(3).fill(expect.stringMatching(/^auto-[0-9a-f]{32}$/)))
       expect(new Set(suyas).size).toBe(1)
       claves.push(suyas[0])
@@ -220,24 +226,33 @@ describe('what is sent again', () => {
     expect(new Set(claves).size).toBe(2)
   })
 
-  it('the key that the caller gives', async () => {
-    const api = cliente()
+  it.each(Object.entries(REPETIBLES).filter(([cual]) => !(cual in CON_CLAVE)))(
+    '%s: without a key',
+    async (_, pedir) => {
+      contestar(cortar)
+      await falla(pedir(cliente()))
+      expect(recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(Array(3).fill(undefined))
+    },
+  )
+
+  it('the key that the caller gives, and with it a path that this version does not know', async () => {
     contestar(conProblema(409, 'idempotencia_en_conflicto'))
-    const llamadas = [
-      () => api.guias.reenviarSolicitud('A', { idempotencia: 'mía' }),
-      () => api.guias.corregir('A', { contenido: 'B', idempotencia: 'mía' }),
-      () => api.webhooks.crear({ url: 'https://a.ejemplo.com', idempotencia: 'mía' }),
-      () => api.webhooks.rotarSecreto('wh', { idempotencia: 'mía' }),
-      () => api.webhooks.probar('wh', { idempotencia: 'mía' }),
-      () => api.webhooks.recuperar('wh', { desde: '2026-01-01', idempotencia: 'mía' }),
-      () => api.webhooks.reenviar('wh', 'ent', { idempotencia: 'mía' }),
-      () => api.simulador.avanzar('A', { estado: 'recolectado', idempotencia: 'mía' }),
-      () => api.simulador.decidir('A', { eleccion: 'otro_dia', idempotencia: 'mía' }),
-      () => api.post('/api/v1/webhooks/wh/probar', { idempotencia: 'mía' }),
-    ]
-    for (const llamar of llamadas)
-      expect(await falla(llamar())).toMatchObject({ codigo: 'idempotencia_en_conflicto', intentos: 1 })
-    expect(recibidas.map(({ cuerpo }) => JSON.parse(cuerpo).idempotencia)).toEqual(Array(llamadas.length).fill('mía'))
+    const opciones: OpcionesConClave = { claveDeIdempotencia: 'pedido-77' }
+    const pedidas = [...Object.values(CON_CLAVE), REPETIBLES['guias.crear with a reference']!, DESCONOCIDA]
+    for (const pedir of pedidas)
+      expect(await falla(pedir(cliente(), opciones))).toMatchObject({
+        codigo: 'idempotencia_en_conflicto',
+        intentos: 1,
+      })
+    expect(recibidas.map(({ cabeceras }) => cabeceras['idempotency-key'])).toEqual(
+      Array(pedidas.length).fill('pedido-77'),
+    )
+  })
+
+  it('no request with a key that no header can carry', async () => {
+    const error = await falla(cliente().guias.crear(SIN, { claveDeIdempotencia: 'a\nb' }))
+    expect([error.name, error.intentos]).toEqual(['ErrorGuias', 0])
+    expect(recibidas).toEqual([])
   })
 
   it('a body that is no object as it is', async () => {

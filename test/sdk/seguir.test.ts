@@ -19,7 +19,7 @@ const condiciones = () => recibidas.map(({ cabeceras }) => cabeceras['if-none-ma
 describe('guias.seguir', () => {
   it('gives a guide whenever it changed, and asks for no more of it', async () => {
     contestar(en('aceptado', '"a"'), igual('"a"'), igual('"a"'), en('en_ruta', '"b"'), igual('"b"'), en('entregado'))
-    const seguidas = cliente().guias.seguir(CODIGO, { ...YA, limite: 3 }, { cabeceras: { 'X-Mia': '1' } })
+    const seguidas = cliente().guias.seguir(CODIGO, { ...YA, limite: 3, cabeceras: { 'X-Mia': '1' } })
     expect(await estados(seguidas)).toEqual(['aceptado', 'en_ruta', 'entregado'])
     expect(condiciones()).toEqual([undefined, '"a"', '"a"', '"a"', '"b"', '"b"'])
     expect(new Set(recibidas.map(({ ruta, cabeceras }) => [ruta, cabeceras['x-mia']].join()))).toEqual(
@@ -53,7 +53,7 @@ describe('guias.seguir', () => {
     expect(await falla(cliente().guias.obtener(CODIGO))).toBeInstanceOf(ErrorRespuesta)
     contestar(en('aceptado', '"a"'))
     const corte = new AbortController()
-    const seguidas = cliente().guias.seguir(CODIGO, { intervalo: 60_000 }, { signal: corte.signal })
+    const seguidas = cliente().guias.seguir(CODIGO, { intervalo: 60_000, signal: corte.signal })
     await seguidas.next()
     const siguiente = falla(seguidas.next())
     corte.abort()

@@ -178,7 +178,7 @@ describe('headers', () => {
   })
 
   it('that cannot be sent are an error before anything is', async () => {
-    const error = await falla(cliente().guias.obtener('A', {}, { cabeceras: { 'mala cabecera': 'x' } }))
+    const error = await falla(cliente().guias.obtener('A', { cabeceras: { 'mala cabecera': 'x' } }))
     expect([error.name, error.message, recibidas.length]).toEqual(['ErrorGuias', expect.stringContaining('armar'), 0])
   })
 })

@@ -302,8 +302,8 @@ describe('batches', () => {
     const guia = unaGuia()
     const creadas = await Promise.all(Array.from({ length: 20 }, () => comercio.api.guias.crear(guia)))
     const codigo = creadas[0]!.guia
-    const evento = { estado: 'recolectado', idempotencia: 'lector-07-1' }
-    await Promise.all(Array.from({ length: 10 }, () => entorno.operar('POST', `/guias/${codigo}/eventos`, evento)))
+    const recoger = () => entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' }, 'lector-07-1')
+    await Promise.all(Array.from({ length: 10 }, recoger))
     // A refused step sends nothing.
     expect((await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
     await quieto()

@@ -4,8 +4,8 @@ import { unaGuia } from '../fabricas.ts'
 import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
 
 const { entorno, nuevo } = usarWebhooks()
-const reenviar = ({ comercio }: Comercio, webhook: string, aviso: string, cuerpo?: unknown) =>
-  entorno.operar('POST', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`, cuerpo)
+const reenviar = ({ comercio }: Comercio, webhook: string, aviso: string, clave?: string) =>
+  entorno.operar('POST', `/comercios/${comercio}/webhooks/${webhook}/avisos/${aviso}/reenviar`, undefined, clave)
 
 describe('POST /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{aviso}/reenviar', () => {
   it('sends the same event once more, and once for a key', async () => {
@@ -13,10 +13,10 @@ describe('POST /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{a
     const { guia } = await api.guias.crear(unaGuia())
     const aviso = entregaDe(webhook, guia)
     await terminada(api, webhook, aviso)
-    const { status, cuerpo } = await reenviar(comercio, webhook, aviso, { idempotencia: 'otra-vez' })
+    const { status, cuerpo } = await reenviar(comercio, webhook, aviso, 'otra-vez')
     expect([status, cuerpo]).toMatchObject([202, { aviso, estado: 'pendiente', causa: 'manual' }])
     await terminada(api, webhook, aviso, 2)
-    const repetida = await reenviar(comercio, webhook, aviso, { idempotencia: 'otra-vez' })
+    const repetida = await reenviar(comercio, webhook, aviso, 'otra-vez')
     expect([repetida.status, repetida.cabeceras.get('idempotent-replayed')]).toEqual([202, 'true'])
     expect(repetida.cuerpo).toMatchObject({ aviso, estado: 'entregado', intentos: 2 })
     const cuerpos = receptor.recibidos.filter(({ id }) => id === `evt_${guia}_1`).map((uno) => uno.cuerpo)
@@ -24,7 +24,7 @@ describe('POST /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{a
     const { datos } = (await entorno.pedir('GET', '/api/v1/bitacora', { llave: comercio.llave })).cuerpo
     expect(datos.map(({ accion }: { accion: string }) => accion)).toContain('reenviarAvisoDeComercio')
     const segunda = entregaDe(webhook, (await api.guias.crear(unaGuia())).guia)
-    const otra = await reenviar(comercio, webhook, segunda, { idempotencia: 'otra-vez' })
+    const otra = await reenviar(comercio, webhook, segunda, 'otra-vez')
     expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
   })
 

@@ -15,6 +15,9 @@ const REINTENTOS = 2
 /** Pause before a call is repeated, in milliseconds. */
 const PAUSA = 1_000
 
+/** Argument that tools take for `Idempotency-Key`. */
+const CLAVE = 'clave_de_idempotencia'
+
 type Argumentos = Record<string, unknown>
 
 /** Connects to the service, which provides the tools, their rules and the chapters of the guide. */
@@ -59,8 +62,8 @@ export function crearPuente(servicio: Client, version: string): Server {
 }
 
 /**
- * Calls a tool. A call without an answer is repeated only if that is safe: it has an idempotency key, it names the
- * guide's reference, or the tool only reads.
+ * Calls a tool. A call without an answer is repeated only if that is safe: it has an idempotency key, or the tool can be
+ * repeated by itself.
  */
 async function llamar(
   servicio: Client,
@@ -68,9 +71,9 @@ async function llamar(
   name: string,
   dados: Argumentos,
 ): Promise<CallToolResult> {
-  const conClave = tool !== undefined && 'idempotencia' in (tool.inputSchema.properties ?? {})
-  const argumentos = conClave ? { idempotencia: randomUUID(), ...dados } : dados
-  const segura = conClave || tool?.annotations?.idempotentHint === true || typeof dados.external_ref === 'string'
+  const conClave = tool !== undefined && CLAVE in (tool.inputSchema.properties ?? {})
+  const argumentos = conClave ? { [CLAVE]: randomUUID(), ...dados } : dados
+  const segura = conClave || tool?.annotations?.idempotentHint === true
   for (let falta = segura ? REINTENTOS : 0; ; falta--) {
     try {
       return await servicio.callTool({ name, arguments: argumentos })

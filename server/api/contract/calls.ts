@@ -21,6 +21,8 @@ export interface CallParts<O extends OperationId> {
   query?: Readonly<Record<string, string | readonly string[]>>
   /** Body of the request. Undefined members are left out. */
   body?: object
+  /** `Idempotency-Key` of the request. */
+  key?: string | undefined
 }
 
 /** Successful answer of an operation. */
@@ -63,11 +65,11 @@ export function createCalls<D extends BinderDeps>(binding: Omit<Binding<D>, 'tes
   }
 }
 
-/** Returns a request like the browser's, but with the path, query and body of the operation. */
+/** Returns a request like the browser's, but with the path, query, body and key of the operation. */
 function requestFor(
   req: Request,
   { metodo, ruta }: Operation,
-  { path, query = {}, body }: Pick<CallParts<OperationId>, 'query' | 'body'> & { path?: unknown },
+  { path, query = {}, body, key }: Pick<CallParts<OperationId>, 'query' | 'body' | 'key'> & { path?: unknown },
 ): Request {
   const params = (path ?? {}) as Readonly<Record<string, string>>
   const url = ruta.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''))
@@ -81,8 +83,8 @@ function requestFor(
     url: { value: full, writable: true },
     originalUrl: { value: full },
     baseUrl: { value: '' },
-    // The browser's own preference is for pages. A page reads JSON.
-    headers: { value: { ...req.headers, accept: 'application/json' } },
+    // The browser's own preference is for pages, and a key of its request is not the operation's. A page reads JSON.
+    headers: { value: { ...req.headers, accept: 'application/json', 'idempotency-key': key } },
     params: { value: params, writable: true },
     // Converts the body as JSON would: undefined members disappear.
     body: { value: body && JSON.parse(JSON.stringify(body)), writable: true },

@@ -8,6 +8,7 @@ export type OperationId = keyof Operaciones
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 export interface ContractParameter {
+  /** Name as the contract writes it. Node has the names of headers in lower case. */
   name: string
   in: 'path' | 'query' | 'header'
   required?: boolean

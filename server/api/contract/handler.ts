@@ -7,6 +7,9 @@ import type { OperationId } from './contract.ts'
 type Datos<O extends OperationId> = Operaciones[O]['data']
 type Campo<D, C extends string> = D extends { [K in C]?: infer V } ? (V extends undefined ? undefined : V) : undefined
 
+/** Headers by their names in lower case, as Node has them. */
+type EnMinusculas<H> = { [N in keyof H as N extends string ? Lowercase<N> : never]: H[N] }
+
 type Identidad<O extends OperationId> = Operaciones[O]['seguridad'] extends keyof Identities
   ? Identities[Operaciones[O]['seguridad']]
   : null
@@ -15,8 +18,8 @@ type Identidad<O extends OperationId> = Operaciones[O]['seguridad'] extends keyo
 export interface HandlerInput<O extends OperationId> {
   path: Campo<Datos<O>, 'path'>
   query: Campo<Datos<O>, 'query'>
-  /** Declared header parameters, by their lower-case names; absent if the operation declares none. */
-  headers?: Campo<Datos<O>, 'headers'>
+  /** Declared header parameters, by their lower-case names. */
+  headers: EnMinusculas<Campo<Datos<O>, 'headers'>>
   /** Validated body. A streamed operation gets a stream instead, which fails with a `Problema` above the limit. */
   body: Operaciones[O]['enFlujo'] extends true
     ? Readable

@@ -155,7 +155,10 @@ export const explainRefusal =
     if (operacion.rechazo) return next(uniformProblem(operacion.rechazo))
     const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
     if (deParametros.length > 0) {
-      const valores = { ...req.query, ...req.params }
+      const cabeceras = operacion.parametros.flatMap(({ in: donde, name }) =>
+        donde === 'header' ? [[name, req.headers[name.toLowerCase()]] as const] : [],
+      )
+      const valores = { ...req.query, ...req.params, ...Object.fromEntries(cabeceras) }
       const rechazo = { ...error, errors: deParametros }
       const { dichas, omitidas } = validacion.explicarParametros(operacion, rechazo, valores)
       return next(problemOfFaults('parametro_invalido', dichas, omitidas))

@@ -5,7 +5,7 @@ import { buscarGuia, presentar } from './guia.ts'
 
 export const corregirGuia: Handler<'corregirGuia'> = async (entrada, deps) => {
   const { path, body, identidad } = entrada
-  const { estricto = identidad.estricto, secuencia, idempotencia: _, ...campos } = body
+  const { estricto = identidad.estricto, secuencia, ...campos } = body
   const { comercio, pais } = identidad
   const quien = { ambito: identidad, autor: comercio, origen: 'comercio', pais, estricto } as const
   const { hecho: guia, headers } = await unaVez(deps, 'corregirGuia', entrada, {

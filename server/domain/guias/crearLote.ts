@@ -1,9 +1,11 @@
 import { setImmediate as ceder } from 'node:timers/promises'
 import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../../generado/contrato/tipos/index.ts'
 import { MAX_BATCH_FAULTS, MAX_FAULTS, type Problema, problemOfFaults } from '../../platform/errors.ts'
+import { requestKey } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import { advertenciasDe, type FilaGuia } from './guia.ts'
-import { createCandidates, toCandidate } from './strict.ts'
+import { createOnce } from './once.ts'
+import { type Candidate, createCandidates, toCandidate } from './strict.ts'
 
 /** Faulty entries after which other requests of the process get their turn: explaining one costs up to half a millisecond. */
 const POR_TURNO = 8
@@ -12,10 +14,9 @@ const POR_TURNO = 8
  * Creates a batch of guides. Answers 200 to any body that is a list of 1 to 100 entries. Each entry has its own result,
  * identified by `indice`.
  */
-export const crearLote: Handler<'crearLote'> = async (
-  { body, identidad, idSolicitud },
-  { escritura, validacion, ajustes: { urlPublica } },
-) => {
+export const crearLote: Handler<'crearLote'> = async (entrada, deps) => {
+  const { body, identidad, idSolicitud } = entrada
+  const { escritura, validacion, ajustes } = deps
   const { admit, explicar } = validacion.validador('GuiaIndividual')
   // Only the envelope was validated (`x-sobre`). An entry, or the batch's pickup, may still be any JSON value.
   const enviadas: readonly unknown[] = body.guias
@@ -24,17 +25,28 @@ export const crearLote: Handler<'crearLote'> = async (
     const admitted = admit(elemento, identidad)
     return admitted && toCandidate(admitted.value as GuiaIndividual, identidad, admitted.nulls)
   })
-  const validas = candidatas.filter((una) => una !== undefined)
-  const veredictos = await createCandidates(escritura, identidad, validas)
+  const porSuClave = (i: number) => referencia(enviadas[i]) === null
+  // Only entries without a reference need the key.
+  const key = enviadas.some((_una, i) => porSuClave(i)) ? requestKey(deps, 'crearLote', entrada) : undefined
+  const once = key
+    ? await createOnce(
+        deps,
+        identidad,
+        key,
+        candidatas.map((una, i) => (porSuClave(i) ? una : undefined)),
+      )
+    : undefined
+  const demas = candidatas.filter((una, i): una is Candidate => una !== undefined && !(once && porSuClave(i)))
+  const escritas = await createCandidates(escritura, identidad, demas)
   const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
     indice,
     ok: false,
     external_ref,
-    error: problema.presentar(idSolicitud, urlPublica),
+    error: problema.presentar(idSolicitud, ajustes.urlPublica),
   })
 
   let cupo = MAX_BATCH_FAULTS
-  let defectuosas = elementos.length - validas.length
+  let defectuosas = candidatas.filter((una, i) => !una && !once?.veredictos[i]).length
   const explicada = (indice: number): ResultadoFallido => {
     // One fault is reserved for each remaining invalid entry. Earlier entries use what is left of the batch's limit.
     defectuosas--
@@ -46,20 +58,21 @@ export const crearLote: Handler<'crearLote'> = async (
   }
   const resultados: (ResultadoCreado | ResultadoFallido)[] = []
   for (const [indice, una] of candidatas.entries()) {
-    if (!una) {
+    const veredicto = once && porSuClave(indice) ? once.veredictos[indice] : una && escritas.shift()
+    if (!veredicto) {
       resultados.push(explicada(indice))
       if (defectuosas % POR_TURNO === 0) await ceder()
       continue
     }
-    const veredicto = veredictos.shift()!
     resultados.push(
       'problema' in veredicto
-        ? fallida(indice, una.datos.external_ref, veredicto.problema)
+        ? fallida(indice, una?.datos.external_ref ?? null, veredicto.problema)
         : creada(indice, veredicto.fila, veredicto.repetida),
     )
   }
   const advertencias = validacion.advertirDesconocidos('LoteParaCrear', body)
-  return { status: 200, body: { ...contar(resultados), resultados, advertencias } }
+  const headers = once?.repetida ? ({ 'Idempotent-Replayed': 'true' } as const) : {}
+  return { status: 200, headers, body: { ...contar(resultados), resultados, advertencias } }
 }
 
 function contar(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {

@@ -260,6 +260,22 @@ export async function buscarGuia(
   return fila ?? desconocida(ambito)
 }
 
+const LEER_VARIAS = statement<{ guias: readonly string[]; comercio_id: string; modo: Modo }, FilaGuia>(
+  'guias.leerVarias',
+  `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   where i.guia = any(:guias::text[]) and i.comercio_id = :comercio_id and i.modo = :modo`,
+)
+
+/** Returns a merchant's guides by their codes; unknown codes are skipped. */
+export async function readGuides(
+  { consultar }: Db,
+  { comercioId: comercio_id, modo }: Exclude<AmbitoDeGuias, 'todos'>,
+  guias: readonly string[],
+): Promise<Map<string, FilaGuia>> {
+  const filas = await consultar(LEER_VARIAS, { guias, comercio_id, modo })
+  return new Map(filas.map((fila) => [fila.guia, fila]))
+}
+
 /** Filters of a list of guides; a guide must match all of them. */
 export interface Filtros extends Pagination {
   comercioId?: string

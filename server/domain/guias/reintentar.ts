@@ -5,7 +5,7 @@ import { buscarGuia, presentar } from './guia.ts'
 
 export const reintentarGuia: Handler<'reintentarGuia'> = async (entrada, deps) => {
   const { path, body = {}, identidad } = entrada
-  const { fecha, franja, estricto = identidad.estricto, secuencia, idempotencia: _, ...campos } = body
+  const { fecha, franja, estricto = identidad.estricto, secuencia, ...campos } = body
   const { comercio, pais } = identidad
   const quien = { ambito: identidad, autor: comercio, por: 'comercio', origen: 'comercio', pais, estricto } as const
   const { hecho: guia, headers } = await unaVez(deps, 'reintentarGuia', entrada, {

@@ -4,9 +4,9 @@ import { type Problema, problemOfFaults } from '../../platform/errors.ts'
 import { explainNulls, explicarInverosimil, isRefusedIfStrict } from './advertencias.ts'
 import type { DatosDeGuia } from './campos.ts'
 import { normalizar } from './datos.ts'
-import type { GuideWriter, VeredictoDeGuia } from './writing.ts'
+import type { GuideWriter, KeyOfGuides, VeredictoDeGuia } from './writing.ts'
 
-type Cuenta = Identities['llaveDeComercio']
+export type Cuenta = Identities['llaveDeComercio']
 
 /**
  * Guide to create, which satisfies the contract. If `estricto` is true, an implausible location, or a null in place of
@@ -28,16 +28,18 @@ export const toCandidate = (guia: GuiaIndividual, cuenta: Cuenta, nulls?: readon
 
 /**
  * Creates guides, except those that `estricto` rejects. Returns the results in the order of `candidatas`.
+ * @param key see {@link GuideWriter}
  */
 export async function createCandidates(
   escritura: GuideWriter,
   cuenta: Cuenta,
   candidatas: readonly Candidate[],
+  key?: KeyOfGuides,
 ): Promise<VeredictoDeGuia[]> {
   const rechazables = candidatas.filter(esRechazable).map(({ datos }) => datos)
   const rechazadas = rechazables.length > 0 ? await rechazar(escritura, cuenta, rechazables) : NINGUNA
   const admitidas = candidatas.flatMap(({ datos }) => (rechazadas.has(datos) ? [] : [datos]))
-  const escritas = await escritura.crear(cuenta.comercioId, cuenta.modo, admitidas)
+  const escritas = await escritura.crear(cuenta.comercioId, cuenta.modo, admitidas, key)
   return candidatas.map(({ datos }) => {
     const problema = rechazadas.get(datos)
     return problema ? { problema } : escritas.shift()!

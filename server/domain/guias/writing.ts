@@ -1,4 +1,4 @@
-import { type Db, statement } from '../../data/db.ts'
+import { type Db, inTransaction, statement } from '../../data/db.ts'
 import { type GroupOwner, type GroupRequest, Groups } from '../../data/queue/groups.ts'
 import { askByMerchant, groupOf, letterOf } from '../../data/spread.ts'
 import type { CanalDeMensaje, Estado, Modo } from '../../generado/contrato/tipos/index.ts'
@@ -9,6 +9,7 @@ import type { Secrets } from '../../platform/secrets.ts'
 import { inSpan } from '../../platform/tracing.ts'
 import { type EventoRecien, eventoDeCreacion, insertarAvisosDeWebhook } from '../eventos/evento.ts'
 import { FORMA_EN_SQL } from '../eventos/forma.ts'
+import { CLAVES, GUARDAR_CLAVES, type RequestKey } from '../idempotencia/idempotencia.ts'
 import type { AdvertenciaGuardada } from './advertencias.ts'
 import { type DatosDeGuia, type FilaGuia, fotoEnSql, guiaNueva, NUEVOS, RECORDSET } from './campos.ts'
 import { venceAlCrear } from './guia.ts'
@@ -18,10 +19,25 @@ import { sonLosMismos } from './metadatos.ts'
 /** Result for one guide: created, already existing with the same content, or rejected. */
 export type VeredictoDeGuia = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
 
+/** Key of a request whose guides have no reference. The key is stored in the statement that writes the guides. */
+export interface KeyOfGuides {
+  fila: RequestKey['fila']
+  /** Returns the stored identifier of the request's effect, from the code of each guide; undefined for a rejected one. */
+  identificador: (codigoDe: (datos: DatosDeGuia) => string | undefined) => string
+}
+
 /** Creates guides; concurrent calls share statements. */
 export interface GuideWriter {
-  /** Creates guides. A faulty guide does not fail the others. Returns the results in the order of `datos`. */
-  crear(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<VeredictoDeGuia[]>
+  /**
+   * Creates guides. A faulty guide does not fail the others. Returns the results in the order of `datos`.
+   * @param key creates the guides only if no other request has the key; otherwise each result is a problem
+   */
+  crear(
+    comercioId: string,
+    modo: Modo,
+    datos: readonly DatosDeGuia[],
+    key?: KeyOfGuides | undefined,
+  ): Promise<VeredictoDeGuia[]>
   /** Returns the elements of `datos` whose `external_ref` already belongs to a guide. */
   leerRepetidas(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<ReadonlySet<DatosDeGuia>>
 }
@@ -48,13 +64,14 @@ const MENSAJES_Y_ENLACES = `, m as (
  * reference: a collision of codes raises an error and is never taken for a replay. Rows are inserted in a fixed order,
  * so that two groups with common references wait for each other instead of deadlocking.
  * @param traza SQL of the trace of the guide's event
+ * @param claves SQL that stores keys, and the condition of the rows whose key was stored
  */
-const insertar = (tareas: string, traza = 'null') => `with x as materialized (
-     select * from json_to_recordset(:guias::json) as x(${RECORDSET}, mensaje_id uuid, enlace_corto_id uuid, traza text)
-   ), g as (
+const insertar = (tareas: string, traza = 'null', { cte, solo } = { cte: '', solo: '' }) => `with x as materialized (
+     select * from json_to_recordset(:guias::json) as x(${RECORDSET}, mensaje_id uuid, enlace_corto_id uuid, traza text${cte && ', clave int'})
+   )${cte}, g as (
      insert into guia as n (${NUEVOS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
      select ${NUEVOS.join(', ')}, 'aceptado', creado_en, 1, creado_en
-     from x order by comercio_id, modo, external_ref, id
+     from x ${solo} order by comercio_id, modo, external_ref, id
      on conflict (comercio_id, modo, external_ref) do nothing
      returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en, n.advertencias, n.ubicacion_estado,
        n.ubicacion_origen, n.ubicacion_lat, n.ubicacion_lng, n.ubicacion_extra
@@ -88,6 +105,21 @@ const INSERTAR_TRAZADAS_CON_TAREAS = statement<{ guias: string }, Insertada>(
   { alcance: 'parte' },
 )
 
+/**
+ * Inserts guides of which some have a key. Stores the keys first, in a fixed order, and then only the guides whose key
+ * was stored. A key that another transaction is storing is awaited.
+ */
+const INSERTAR_CON_CLAVES = statement<{ guias: string; claves: string }, Insertada>(
+  'guias.insertarConClaves',
+  insertar(MENSAJES_Y_ENLACES, TRAZA_DE_X, {
+    cte: `, y as materialized (
+     select * from json_to_recordset(:claves::json) as y(n int, ${CLAVES})
+   ), k as (${GUARDAR_CLAVES} returning c.identificador)`,
+    solo: 'where x.clave is null or x.clave in (select y.n from y join k using (identificador))',
+  }),
+  { alcance: 'parte' },
+)
+
 const EXISTENTES = statement<
   { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
   FilaGuia
@@ -110,10 +142,17 @@ interface Ambito extends GroupOwner {
   modo: Modo
   /** `traceparent` of the span that creates the guides; undefined if it is not traced. */
   traza?: string | undefined
+  key: KeyOfGuides | undefined
 }
 
 /** New guide, with the id of its message or of its short link, if any. */
-type Nueva = FilaGuia & { mensaje_id?: string; enlace_corto_id?: string; traza?: string | undefined }
+type Nueva = FilaGuia & {
+  mensaje_id?: string
+  enlace_corto_id?: string
+  traza?: string | undefined
+  /** Position in its group of the request whose key the guide has; undefined without a key. */
+  clave?: number
+}
 
 interface Partes {
   db: Db
@@ -146,9 +185,9 @@ export function createGuideWriter(partes: Partes): GuideWriter {
     esDeUno: (error) => esDeDatos(error) || esDeCerrojo(error),
   })
   return {
-    crear: (comercioId, modo, datos) =>
+    crear: (comercioId, modo, datos, key) =>
       inSpan('event', { attributes: { 'guias.tipo': 'guia.aceptado' } }, (span) =>
-        grupos.request({ clave: `${comercioId}:${modo}`, comercioId, modo, traza: span?.traceparent }, datos),
+        grupos.request({ clave: `${comercioId}:${modo}`, comercioId, modo, traza: span?.traceparent, key }, datos),
       ),
     async leerRepetidas(comercio_id, modo, datos) {
       const referidas = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
@@ -171,6 +210,7 @@ async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): 
     if (!solo || !esDeDatos(error)) throw error
     const guias = pedidos.flatMap(({ dueno, datos }) => datos.map((uno) => ({ dueno, datos: [uno] })))
     if (guias.length === 1) return [{ problema: translateError(error) }]
+    if (pedidos.some(({ dueno }) => dueno.key)) return insertarConClaves(partes, pedidos, error)
     partes.log.warn({ err: error, guias: guias.length }, 'a group of creations failed; writing row by row')
     const veredictos: VeredictoDeGuia[] = []
     for (const una of guias) veredictos.push(...(await insertarOSeparar(partes, [una], true)))
@@ -183,11 +223,12 @@ async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Pro
   const db = (solo ? partes.db : partes.dbImpaciente).como('guias_api', comercios).de(comercios[0]!)
   const codigo = partes.nuevoCodigo.bind(undefined, await letterOf(db))
   const nuevas = pedidos.flatMap(({ dueno, datos }) => datos.map((unos) => nuevaDe(partes, dueno, unos, codigo())))
+  const claves = clavesDe(pedidos, nuevas)
   const desde = performance.now()
-  const insertadas = await ejecutar(codigo, nuevas, db)
+  const insertadas = await ejecutar(codigo, nuevas, db, claves)
   const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
   const creadas = nuevas.filter(({ id }) => webhooksDe.has(id))
-  const repetidas = nuevas.filter(({ id }) => !webhooksDe.has(id))
+  const repetidas = nuevas.filter(({ id, clave }) => !webhooksDe.has(id) && clave === undefined)
   if (creadas.some(tieneTareas)) partes.avisarTrabajo()
   const recientes = creadas.flatMap((guia): EventoRecien[] => {
     const webhooks = webhooksDe.get(guia.id)
@@ -197,11 +238,85 @@ async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Pro
   const existentes =
     repetidas.length > 0 ? await leerExistentes(partes.db.como('guias_api', comercios), repetidas) : undefined
   const datos = pedidos.flatMap(({ datos }) => datos)
-  return nuevas.map((nueva, i) =>
-    existentes && !webhooksDe.has(nueva.id)
-      ? repetir(partes.secretos, existentes.get(claveDe(nueva)), datos[i]!)
-      : { fila: nueva, repetida: false },
+  if (creadas.length === nuevas.length) return nuevas.map((fila) => ({ fila, repetida: false }))
+  return nuevas.map((nueva, i) => {
+    if (webhooksDe.has(nueva.id)) return { fila: nueva, repetida: false }
+    if (nueva.clave !== undefined) return { problema: keyTaken() }
+    return repetir(partes.secretos, existentes!.get(claveDe(nueva)), datos[i]!)
+  })
+}
+
+/**
+ * Makes the problem of a guide whose key another request has. The caller answers with the guide of that request; this
+ * problem is sent only if the key was erased meanwhile.
+ */
+const keyTaken = () =>
+  new Problema(
+    'idempotencia_en_conflicto',
+    'Otra solicitud con esta Idempotency-Key acaba de terminar. Repita la solicitud.',
   )
+
+/** Rows of the keys of a group, built from the guides' codes; undefined if no request has a key. */
+type FilasDeClaves = (() => object[]) | undefined
+
+/** Marks the guides that have a key, and returns the function that builds the keys' rows. */
+function clavesDe(pedidos: Grupo, nuevas: readonly Nueva[]): FilasDeClaves {
+  if (!pedidos.some(({ dueno }) => dueno.key)) return undefined
+  const conClave: (() => object)[] = []
+  let desde = 0
+  for (const [n, { dueno, datos }] of pedidos.entries()) {
+    const suyas = nuevas.slice(desde, desde + datos.length)
+    desde += datos.length
+    const { key } = dueno
+    if (!key) continue
+    for (const nueva of suyas) nueva.clave = n
+    conClave.push(() => {
+      const codigos = new Map(datos.map((unos, i) => [unos, suyas[i]!.guia]))
+      return { ...key.fila, n, identificador: key.identificador((unos) => codigos.get(unos)) }
+    })
+  }
+  return () => conClave.map((una) => una())
+}
+
+/** Error that rolls back a trial. */
+class Deshecha extends Error {}
+
+/**
+ * Writes the requests of one merchant one by one after `error`. A request with a key is written as a whole, because its
+ * key commits with all of its guides. Trials that are rolled back find the guides that fail by themselves.
+ */
+async function insertarConClaves(partes: Partes, pedidos: Grupo, error: unknown): Promise<VeredictoDeGuia[]> {
+  const veredictos: VeredictoDeGuia[] = []
+  for (const { dueno, datos } of pedidos) {
+    const fallidas = new Map<DatosDeGuia, Problema>()
+    for (const unos of datos) {
+      const problema = await probar(partes, { ...dueno, key: undefined }, unos)
+      if (problema) fallidas.set(unos, problema)
+    }
+    const buenas = datos.filter((unos) => !fallidas.has(unos))
+    if (buenas.length === datos.length && pedidos.length === 1) throw error
+    const escritas = buenas.length > 0 ? await insertarOSeparar(partes, [{ dueno, datos: buenas }], true) : []
+    veredictos.push(
+      ...datos.map((unos) => (fallidas.has(unos) ? { problema: fallidas.get(unos)! } : escritas.shift()!)),
+    )
+  }
+  return veredictos
+}
+
+/** Writes a guide and rolls back. Returns the problem of a guide that cannot be written. */
+async function probar(partes: Partes, dueno: Ambito, datos: DatosDeGuia): Promise<Problema | undefined> {
+  const db = partes.db.como('guias_api', [dueno.comercioId]).de(dueno.comercioId)
+  const nueva = nuevaDe(partes, dueno, datos, partes.nuevoCodigo(await letterOf(db)))
+  try {
+    await inTransaction(db, async (consultar) => {
+      await consultar(INSERTAR_CON_TAREAS, { guias: enJson([nueva]) })
+      throw new Deshecha()
+    })
+  } catch (error) {
+    if (error instanceof Deshecha) return undefined
+    if (esDeDatos(error)) return translateError(error)
+    throw error
+  }
 }
 
 const tieneTareas = ({ mensaje_id, enlace_corto_id }: Nueva) =>
@@ -239,14 +354,18 @@ async function ejecutar(
   nuevoCodigo: () => string,
   nuevas: readonly Nueva[],
   db: Db,
+  claves: FilasDeClaves,
   intento = 1,
 ): Promise<Insertada[]> {
   try {
-    return await db.consultar(sentenciaPara(nuevas), { guias: enJson(nuevas) })
+    const guias = enJson(nuevas)
+    return await (claves
+      ? db.consultar(INSERTAR_CON_CLAVES, { guias, claves: JSON.stringify(claves()) })
+      : db.consultar(sentenciaPara(nuevas), { guias }))
   } catch (error) {
     if (!DE_CODIGO.includes(constraintOf(error) ?? '') || intento === 5) throw error
     for (const nueva of nuevas) nueva.guia = nuevoCodigo()
-    return ejecutar(nuevoCodigo, nuevas, db, intento + 1)
+    return ejecutar(nuevoCodigo, nuevas, db, claves, intento + 1)
   }
 }
 
@@ -299,7 +418,8 @@ const leida = (nueva: Nueva) =>
     mensaje_id: nueva.mensaje_id,
     enlace_corto_id: nueva.enlace_corto_id,
     traza: nueva.traza,
-  }) satisfies Record<(typeof NUEVOS)[number] | 'mensaje_id' | 'enlace_corto_id' | 'traza', unknown>
+    clave: nueva.clave,
+  }) satisfies Record<(typeof NUEVOS)[number] | 'mensaje_id' | 'enlace_corto_id' | 'traza' | 'clave', unknown>
 
 /** Key by which a merchant identifies a guide. */
 type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>

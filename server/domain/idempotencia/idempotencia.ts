@@ -1,11 +1,10 @@
 import type { OperationId } from '../../api/contract/contract.ts'
-import { type Query, type RowOf, statement } from '../../data/db.ts'
+import { type Db, type Query, type RowOf, statement } from '../../data/db.ts'
 import type { clave_idempotencia } from '../../generado/contrato/prisma/client.ts'
 import type { Modo } from '../../generado/contrato/tipos/index.ts'
 import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { digest, type Secrets } from '../../platform/secrets.ts'
-import type { Deps } from '../deps.ts'
 
 /** Returns the content of a request as one text, independent of the order of its members. */
 export const contenidoDe = (solicitud: object): string =>
@@ -51,6 +50,23 @@ const BUSCAR = statement<Clave & { desde: Date }, Recuerdo>(
      and operacion = :operacion and idempotencia = :idempotencia and creado_en > :desde`,
 )
 
+/** SQL of the columns of a key with their types, for `json_to_recordset`. */
+export const CLAVES =
+  'comercio_id uuid, modo text, operacion text, idempotencia text, huella text, identificador text, creado_en timestamptz'
+
+/** SQL of the columns that a key takes over from an expired one. */
+const REEMPLAZAR = `on conflict (comercio_id, modo, operacion, idempotencia) do update
+     set huella = excluded.huella, identificador = excluded.identificador, creado_en = excluded.creado_en`
+
+/**
+ * SQL that stores the keys `y`, whose columns are {@link CLAVES}, as {@link RECORDAR} does. Of equal keys, stores that of
+ * the lowest `n`.
+ */
+export const GUARDAR_CLAVES = `insert into clave_idempotencia as c (comercio_id, modo, operacion, idempotencia, huella, identificador, creado_en)
+     select distinct on (comercio_id, modo, operacion, idempotencia) comercio_id, modo, operacion, idempotencia, huella,
+       identificador, creado_en from y order by comercio_id, modo, operacion, idempotencia, n
+     ${REEMPLAZAR} where c.creado_en <= excluded.creado_en - interval '${VIGENCIA_DE_CLAVE} milliseconds'`
+
 /**
  * Stores a key, or takes over the row of an expired key. Waits for another transaction with the same key, and returns
  * no row if that transaction stored the key.
@@ -59,17 +75,76 @@ const RECORDAR = statement<FilaClave & { desde: Date }>(
   'idempotencia.recordar',
   `insert into clave_idempotencia as c (comercio_id, modo, operacion, idempotencia, huella, identificador, creado_en)
    values (:comercio_id, :modo, :operacion, :idempotencia, :huella, :identificador, :creado_en)
-   on conflict (comercio_id, modo, operacion, idempotencia) do update
-     set huella = excluded.huella, identificador = excluded.identificador, creado_en = excluded.creado_en
-     where c.creado_en <= :desde
+   ${REEMPLAZAR} where c.creado_en <= :desde
    returning 1`,
 )
 
-/** Input of an operation that takes `idempotencia`. */
+/** Dependencies of keys. Guides store keys, so that the domain's own dependencies cannot be named here. */
+interface KeyDeps {
+  db: Pick<Db, 'consultar'>
+  reloj: () => Date
+  secretos: Secrets
+}
+
+/** Headers of a request, by their names in lower case. */
+interface Headers {
+  'idempotency-key'?: string | undefined
+}
+
+/** Input of an operation that takes `Idempotency-Key`. */
 interface Solicitud {
   identidad: { comercioId: string; modo: Modo }
+  headers: Headers | undefined
   path?: unknown
-  body?: { idempotencia?: string | undefined } | undefined
+  body?: object | undefined
+}
+
+/**
+ * Returns the key of a request, as the contract has validated it; undefined without a key. A string of a structured
+ * field (RFC 9651) is the same key without its quotes and escapes.
+ */
+export function readKey(headers: Headers | undefined): string | undefined {
+  const dada = headers?.['idempotency-key']
+  return dada?.startsWith('"') ? dada.slice(1, -1).replace(/\\(.)/g, '$1') : dada
+}
+
+/** Key of a request, with the row that stores it together with the identifier of the request's effect. */
+export interface RequestKey {
+  fila: Omit<FilaClave, 'identificador'>
+  /** Rows of this key that are as old as this time, or older, are free. */
+  desde: Date
+  /**
+   * Returns the identifier that an equal request stored; undefined if none did in the last 24 hours.
+   * @throws Problema 409 if the key belongs to another request
+   */
+  anterior: () => Promise<string | undefined>
+}
+
+/** Reads the key of a request; undefined without a key. */
+export function requestKey(
+  { db, reloj, secretos }: KeyDeps,
+  operacion: OperationId,
+  { identidad, headers, path, body = {} }: Solicitud,
+): RequestKey | undefined {
+  const idempotencia = readKey(headers)
+  if (idempotencia === undefined) return undefined
+  const creado_en = reloj()
+  const desde = new Date(creado_en.getTime() - VIGENCIA_DE_CLAVE)
+  const clave: Clave = { comercio_id: identidad.comercioId, modo: identidad.modo, operacion, idempotencia }
+  const contenido = contenidoDe({ path: conCodigoCanonico(path), body })
+  return {
+    fila: { ...clave, huella: huellaDeContenido(secretos, contenido), creado_en },
+    desde,
+    async anterior() {
+      const [anterior] = await db.consultar(BUSCAR, { ...clave, desde })
+      if (anterior && !esElMismo(secretos, anterior.huella, contenido))
+        throw keyConflict(
+          idempotencia,
+          'ya se usó en esta operación con otros datos. Si es otra cosa, use una clave nueva; si es la misma, envíela como la primera vez.',
+        )
+      return anterior?.identificador
+    },
+  }
 }
 
 /**
@@ -101,43 +176,43 @@ interface UnaVez<T> {
  * @throws Problema 409 if the key belongs to another request, or if the result no longer exists
  */
 export async function unaVez<T>(
-  { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  deps: KeyDeps,
   operacion: OperationId,
-  { identidad, path, body: { idempotencia, ...body } = {} }: Solicitud,
+  solicitud: Solicitud,
   { hacer, releer }: Pasos<T>,
 ): Promise<UnaVez<T>> {
-  if (idempotencia === undefined) return { hecho: await hacer(async () => {}), headers: {} }
-  const creado_en = reloj()
-  const desde = new Date(creado_en.getTime() - VIGENCIA_DE_CLAVE)
-  const clave: Clave = { comercio_id: identidad.comercioId, modo: identidad.modo, operacion, idempotencia }
-  const contenido = contenidoDe({ path: conCodigoCanonico(path), body })
+  const clave = requestKey(deps, operacion, solicitud)
+  if (!clave) return { hecho: await hacer(async () => {}), headers: {} }
 
-  async function repetir(): Promise<UnaVez<T> | undefined> {
-    const [anterior] = await db.consultar(BUSCAR, { ...clave, desde })
-    if (!anterior) return undefined
-    if (!esElMismo(secretos, anterior.huella, contenido))
-      throw conflicto(`${idempotencia} ya se usó en esta operación con otros datos`)
-    const hecho = await releer(anterior.identificador)
-    if (hecho === undefined) throw conflicto(`${idempotencia} ya hizo lo que se pidió, y lo que creó ya no existe`)
+  async function repetir({ fila, anterior }: RequestKey): Promise<UnaVez<T> | undefined> {
+    const identificador = await anterior()
+    if (identificador === undefined) return undefined
+    const hecho = await releer(identificador)
+    if (hecho === undefined)
+      throw keyConflict(
+        fila.idempotencia,
+        'ya hizo lo que se pidió, y lo que creó ya no existe. Para hacerlo otra vez, use una clave nueva.',
+      )
     return { hecho, headers: { 'Idempotent-Replayed': 'true' } }
   }
 
-  const repetida = await repetir()
+  const repetida = await repetir(clave)
   if (repetida) return repetida
   try {
     const hecho = await hacer(async (consultar, identificador) => {
-      const fila = { ...clave, huella: huellaDeContenido(secretos, contenido), identificador, creado_en }
-      if ((await consultar(RECORDAR, { ...fila, desde })).length === 0) throw new ClaveTomada('the key is taken')
+      const fila = { ...clave.fila, identificador, desde: clave.desde }
+      if ((await consultar(RECORDAR, fila)).length === 0) throw new ClaveTomada('the key is taken')
     })
     return { hecho, headers: {} }
   } catch (error) {
     // If an equal request runs at the same time, the operation may fail with its own conflict, such as a repeated
     // address.
-    const otra = error instanceof Problema || error instanceof ClaveTomada ? await repetir() : undefined
+    const otra = error instanceof Problema || error instanceof ClaveTomada ? await repetir(clave) : undefined
     if (otra) return otra
     throw error
   }
 }
 
-const conflicto = (porQue: string) =>
-  new Problema('idempotencia_en_conflicto', `La clave ${porQue}. Use una clave nueva para cada cosa distinta.`)
+/** Makes the problem of a key that belongs to something else. `why` also says what to do. */
+export const keyConflict = (idempotencia: string, why: string) =>
+  new Problema('idempotencia_en_conflicto', `La Idempotency-Key ${idempotencia} ${why}`)

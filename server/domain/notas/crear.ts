@@ -22,11 +22,11 @@ const CREAR = statement<Omit<FilaNota, 'secuencia'>, FilaNota>(
    returning *`,
 )
 
-export const crearNota: Handler<'crearNota'> = async ({ path, body, ...quien }, deps) => {
+export const crearNota: Handler<'crearNota'> = async ({ path, headers: cabeceras, body, ...quien }, deps) => {
   const { db, nuevoId, bitacora } = deps
   const guia = await buscarGuia(db, 'todos', path.guia)
   const { comercio_id, modo } = guia
-  const entrada = { identidad: { comercioId: comercio_id, modo }, path, body }
+  const entrada = { identidad: { comercioId: comercio_id, modo }, headers: cabeceras, path, body }
   const { hecho, headers } = await unaVez(deps, 'crearNota', entrada, {
     hacer: (recordar) =>
       inTransaction(db.de(comercio_id), async (consultar) => {

@@ -4,7 +4,7 @@ import { unaVezPorOperador } from './unaVez.ts'
 
 export const corregirGuiaPorOperador: Handler<'corregirGuiaPorOperador'> = (entrada, deps) => {
   const { path, body, identidad } = entrada
-  const { razon, secuencia, estricto = false, idempotencia: _, ...campos } = body
+  const { razon, secuencia, estricto = false, ...campos } = body
   const quien = {
     ambito: 'todos',
     autor: identidad.operador,

@@ -4,7 +4,7 @@ import { unaVezPorOperador } from './unaVez.ts'
 
 export const reintentarGuiaPorOperador: Handler<'reintentarGuiaPorOperador'> = (entrada, deps) => {
   const { path, body, identidad } = entrada
-  const { fecha, franja, razon, secuencia, estricto = false, idempotencia: _, ...campos } = body
+  const { fecha, franja, razon, secuencia, estricto = false, ...campos } = body
   const quien = {
     ambito: 'todos',
     autor: identidad.operador,

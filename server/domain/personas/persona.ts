@@ -134,16 +134,18 @@ export const RECOGIDA_BORRADA_EN_SQL = `jsonb_build_object(${Object.keys(RECOGID
 /** SQL of the identifiers to which idempotency keys of the guides `v` point: codes of guides and ids of notes. */
 const IDENTIFICADORES = `select v.comercio_id, v.modo, v.guia as identificador from v
      union all select o.comercio_id, o.modo, o.id::text from nota o join v on ${de('o')}`
-/** SQL of the identifier in {@link IDENTIFICADORES} of a key `c`. A delivery's code (avi_…) contains the guide's. */
-const IDENTIFICADOR = `case when c.identificador like 'ent\\_%' then split_part(c.identificador, '_', 3) else c.identificador end`
+/** SQL of the identifier in {@link IDENTIFICADORES} of a key `c`. A delivery's code (avi_…) contains the guide's. A batch has the codes of its guides, with commas. */
+const IDENTIFICADOR = `case when c.identificador like 'avi\\_%' then split_part(c.identificador, '_', 3) else c.identificador end`
 
 /** SQL condition: the idempotency key `c` belongs to the guide `v`. */
 export const CLAVE_DE_UNA_GUIA = `c.comercio_id = v.comercio_id and c.modo = v.modo
-     and (${IDENTIFICADOR} = v.guia or c.identificador in (select o.id::text from nota o where ${de('o')}))`
+     and (v.guia = any(string_to_array(${IDENTIFICADOR}, ',')) or c.identificador in (select o.id::text from nota o where ${de('o')}))`
 
 /** SQL that deletes the idempotency keys of the guides `v`, which have a column `guia`. Callers choose the keys' texts. */
 export const BORRAR_CLAVES = `c as (
      delete from clave_idempotencia c where (c.comercio_id, c.modo, ${IDENTIFICADOR}) in (${IDENTIFICADORES})
+       or (c.operacion = 'crearLote' and exists (select from v where v.comercio_id = c.comercio_id and v.modo = c.modo
+         and v.guia = any(string_to_array(c.identificador, ','))))
    )`
 
 /**

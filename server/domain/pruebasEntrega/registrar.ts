@@ -13,7 +13,13 @@ import {
   type PasoDeGuia,
   presentarEvento,
 } from '../eventos/evento.ts'
-import { contestar, type EventoRegistrado, type Informante, registrarUnaVez } from '../eventos/registrar.ts'
+import {
+  contestar,
+  type EventoRegistrado,
+  type Informante,
+  type Informe,
+  registrarUnaVez,
+} from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { trasEstado } from '../resoluciones/resolucion.ts'
 import { anotarIntento, buscarPrueba, entregar, leerArchivos, leerPruebas } from './prueba.ts'
@@ -23,7 +29,7 @@ export async function registrarConPrueba(
   deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo'>,
   { api, ...quien }: Informante & Pick<Remitente, 'api'>,
   codigo: string,
-  body: EntregaParaRegistrar,
+  body: EntregaParaRegistrar & Pick<Informe, 'idempotencia'>,
 ): Promise<DeclaredResponse<'registrarEntrega'>> {
   const { db } = deps
   const registro = await registrarUnaVez(deps, quien, codigo, body, {

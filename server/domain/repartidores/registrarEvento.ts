@@ -14,7 +14,7 @@ export function registrarDeReparto(
   deps: DepsDeOperacion,
   identidad: Identities['sesionDeRepartidor'],
   guia: string,
-  evento: EventoDeReparto,
+  { forzar: _, repartidor: __, ...evento }: EventoDeReparto,
 ): Promise<EventoRegistrado> {
   const { repartidor } = identidad
   const permitir = permitirA(deps, repartidor)

@@ -20,8 +20,7 @@ export const simularAvance: Handler<'simularAvance'> = async (entrada, deps) => 
   const { hecho: guia, headers } = await unaVez(deps, 'simularAvance', entrada, {
     async hacer(recordar) {
       const quien = { ambito: identidad, autor: identidad.comercio, remedio: REMEDIO, conPrueba: true }
-      // The idempotency key is kept by `unaVez` for this operation. Stored with the event, it would be valid for ever.
-      const { idempotencia: _, sin_firma, ...lectura } = entrada.body
+      const { sin_firma, ...lectura } = entrada.body
       exigirEntrega(entrada.body)
       const { guia } = await registrarLectura(deps, quien, path.guia, lectura, (leida, paso) =>
         dar(deps, leida, paso, sin_firma, (consultar) => recordar(consultar, leida.guia)),

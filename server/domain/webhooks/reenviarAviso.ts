@@ -1,9 +1,8 @@
 import type { OperationId } from '../../api/contract/contract.ts'
 import { inTransaction, statement } from '../../data/db.ts'
-import type { ConIdempotencia } from '../../generado/contrato/tipos/index.ts'
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { Deps } from '../deps.ts'
-import { unaVez } from '../idempotencia/idempotencia.ts'
+import { type readKey, unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
 import {
   type Clave,
@@ -42,14 +41,20 @@ export async function reenviar(
   operacion: OperationId,
   { identidad, idSolicitud, red }: Quien,
   { comercioId, modo }: AmbitoDeWebhooks,
-  { path, body }: { path: { webhook: string; aviso: string }; body?: ConIdempotencia | undefined },
+  {
+    path,
+    headers: cabeceras,
+  }: {
+    path: { webhook: string; aviso: string }
+    headers: Parameters<typeof readKey>[0]
+  },
 ) {
   const { db, avisarTrabajo, bitacora } = deps
   const ambito = { comercioId, modo }
   const { hecho, headers } = await unaVez(
     deps,
     operacion,
-    { identidad: ambito, path, body },
+    { identidad: ambito, headers: cabeceras, path },
     {
       async hacer(recordar) {
         const leida = await exigirAvisoDeWebhook(db, ambito, path.webhook, path.aviso)

@@ -23,10 +23,7 @@ export const reason = (draw: Draw<Field>, label = 'Por qué') =>
  * The form for several guides does not know the guides' sequences. Its idempotency key alone ensures that each change
  * is made once.
  */
-const numbered = ({ secuencia, idempotencia }: GuideValues) => ({
-  secuencia: secuencia === '' ? undefined : Number(secuencia),
-  idempotencia,
-})
+const numbered = ({ secuencia }: GuideValues) => ({ secuencia: secuencia === '' ? undefined : Number(secuencia) })
 
 /** Texts that the form changes, compared with the guide's. An emptied text becomes null, which erases it. */
 const changed = (values: GuideValues, guia: GuiaDeOperacion) =>
@@ -121,7 +118,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     fields: () => html``,
     operation: 'reenviarSolicitudPorOperador',
     path,
-    body: ({ idempotencia }) => ({ idempotencia }),
+    body: () => undefined,
   },
   corregir: {
     text: 'Corregir los datos',
@@ -152,9 +149,9 @@ export const ACTIONS: Actions<GuideThing, Field> = {
       ),
     operation: 'registrarEvento',
     path,
-    body: ({ paso, repartidor, descripcion, idempotencia }) => {
+    body: ({ paso, repartidor, descripcion }) => {
       const [estado, motivo] = paso.split(':')
-      return { estado, motivo, repartidor: some(repartidor), descripcion: some(descripcion), idempotencia }
+      return { estado, motivo, repartidor: some(repartidor), descripcion: some(descripcion) }
     },
   },
   entregar: {
@@ -169,8 +166,8 @@ export const ACTIONS: Actions<GuideThing, Field> = {
       html`${draw.input('descripcion', 'Quién recibió', { required: true, max: 120 })}${reason(draw, 'Por qué no hay prueba')}`,
     operation: 'registrarEvento',
     path,
-    body: ({ descripcion, razon, idempotencia }) => ({
-      ...{ estado: 'entregado', descripcion: `Recibió ${descripcion}`, forzar: { razon }, idempotencia },
+    body: ({ descripcion, razon }) => ({
+      ...{ estado: 'entregado', descripcion: `Recibió ${descripcion}`, forzar: { razon } },
     }),
   },
   notar: {
@@ -183,7 +180,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     fields: (_guia, draw) => draw.input('descripcion', 'Nota', { required: true, max: 1_000 }),
     operation: 'crearNota',
     path,
-    body: ({ descripcion, idempotencia }) => ({ texto: descripcion, idempotencia }),
+    body: ({ descripcion }) => ({ texto: descripcion }),
   },
   anotar: {
     text: 'Avisar en el historial',
@@ -195,7 +192,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     fields: (_guia, draw) => draw.input('descripcion', 'Qué deben saber', { required: true, max: 300 }),
     operation: 'registrarEvento',
     path,
-    body: ({ descripcion, idempotencia }) => ({ tipo: 'guia.nota', descripcion, idempotencia }),
+    body: ({ descripcion }) => ({ tipo: 'guia.nota', descripcion }),
   },
   devolver: {
     text: 'Devolver al comercio',
@@ -208,7 +205,7 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     fields: (_guia, draw) => reason(draw),
     operation: 'devolverGuiaPorOperador',
     path,
-    body: ({ razon, idempotencia }) => ({ razon, idempotencia }),
+    body: ({ razon }) => ({ razon }),
   },
   cancelar: {
     text: 'Cancelar la guía',

@@ -79,10 +79,14 @@ async function doAll(
 ): Promise<Verdict[]> {
   const { operation, body } = bulkActionOf(accion)!
   const doOne = async (guia: string): Promise<Verdict> => {
-    const own = { ...values, secuencia: '', idempotencia: `${values.idempotencia}-${guia}` }
+    const own = { ...values, secuencia: '' }
     try {
       // Actions on several guides read nothing of the guides except their codes.
-      await call(req, operation, { path: { guia } as never, body: body(own, { guia } as GuideThing) ?? {} })
+      await call(req, operation, {
+        path: { guia } as never,
+        body: body(own, { guia } as GuideThing) ?? {},
+        key: `${values.idempotencia}-${guia}`,
+      })
       return { guia, refused: undefined }
     } catch (error) {
       if (error instanceof Problema) return { guia, refused: sentenceOf(error) }

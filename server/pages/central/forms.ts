@@ -214,7 +214,7 @@ export async function perform<T, F extends string>(
   const thing: Awaited<T> | Problema | undefined = await find()
   if (thing instanceof Problema) return { name, answer: thing }
   if (thing === undefined) return undefined
-  const parts = { path: path(thing), body: body(values, thing) }
+  const parts = { path: path(thing), body: body(values, thing), key: some(values.idempotencia) }
   return { name, answer: await orProblem<Done>(call(req, operation, parts as CallParts<OperationId>)) }
 }
 

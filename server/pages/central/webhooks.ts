@@ -78,7 +78,7 @@ export const DELIVERY_ACTIONS: Actions<Delivery, never> = {
     fields: () => html``,
     operation: 'reenviarAvisoDeComercio',
     path: ({ comercio, webhook, aviso }) => ({ comercio, webhook, aviso }),
-    body: ({ idempotencia }) => ({ idempotencia }),
+    body: () => undefined,
   },
 }
 

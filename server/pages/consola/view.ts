@@ -23,7 +23,7 @@ export const paginaDeConsola = ({ operaciones, hoy }: Record<'operaciones' | 'ho
 <select id="operacion"></select></p>
 <p class="suave"><a class="enlace" id="ayuda" href="../docs">Qué hace y qué contesta</a></p>
 <fieldset id="de-ruta"><legend>En la ruta</legend></fieldset>
-<details id="de-consulta"><summary>Filtros</summary><div></div></details>
+<details id="de-consulta"><summary>Opciones</summary><div></div></details>
 <div id="con-cuerpo">
 <p id="con-ejemplos"><label for="ejemplo">Ejemplo</label>
 <select id="ejemplo"></select></p>

@@ -18,8 +18,11 @@ export interface Tool {
   soloPruebas: boolean
   /** Name of the argument whose value the argument `confirmar` must repeat. */
   confirma?: string
-  /** Position in the request of each argument: path or query. Other arguments are members of the body. */
-  donde: Readonly<Record<string, 'path' | 'query'>>
+  /**
+   * Position in the request of each argument: path, query, or the header `Idempotency-Key`. Other arguments are members of
+   * the body.
+   */
+  donde: Readonly<Record<string, 'path' | 'query' | 'key'>>
   conCuerpo: boolean
   /** JSON Schema of the arguments. */
   entrada: { type: 'object'; properties: Readonly<Record<string, object>>; required: readonly string[] }
@@ -54,10 +57,12 @@ export function partsOf({ donde, conCuerpo, confirma, entrada }: Tool, args: Arg
   const path: Record<string, string> = {}
   const query: Record<string, string | string[]> = {}
   const body: Record<string, unknown> = {}
+  let key: string | undefined
   for (const [name, value] of Object.entries(args)) {
     if (name === 'confirmar' && confirma !== undefined) continue
     const place = Object.hasOwn(donde, name) ? donde[name] : undefined
     if (place === 'path') path[name] = textOf(value)
+    else if (place === 'key') key = textOf(value)
     else if (place === 'query') Object.assign(query, queryOf(name, value))
     else body[name] = value
   }
@@ -66,7 +71,7 @@ export function partsOf({ donde, conCuerpo, confirma, entrada }: Tool, args: Arg
   if (confirma !== undefined && (!path[confirma] || args.confirmar !== path[confirma]))
     faults.push({ campo: 'confirmar', codigo: 'difiere', mensaje: `repita aquí, igual, el valor de «${confirma}»` })
   if (faults.length > 0) throw problemOfFaults('parametro_invalido', faults)
-  return { path, query, ...(conCuerpo ? { body } : {}) } as CallParts<OperationId>
+  return { path, query, ...(conCuerpo ? { body } : {}), key } as CallParts<OperationId>
 }
 
 const textOf = (value: unknown): string =>

@@ -47,8 +47,8 @@ function campo(
  * name, or else with the contract's example.
  */
 export function escribirCampos({ parametros }: OperacionDeConsola, alCambiar: () => void) {
-  const [deRuta, deConsulta] = (['ruta', 'consulta'] as const).map((en) =>
-    parametros.filter((uno) => uno.en === en).map((uno) => campo(uno, alCambiar)),
+  const [deRuta, deConsulta] = [true, false].map((esDeRuta) =>
+    parametros.filter(({ en }) => (en === 'ruta') === esDeRuta).map((uno) => campo(uno, alCambiar)),
   ) as [HTMLElement[], HTMLElement[]]
   const ruta = document.querySelector<HTMLFieldSetElement>('#de-ruta')!
   ruta.replaceChildren(ruta.firstElementChild!, ...deRuta)

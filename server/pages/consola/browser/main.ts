@@ -4,7 +4,7 @@ import { withRelativeDays } from '../../../platform/time/relativeDays.ts'
 import { copiarTexto } from '../../docs/browser/portapapeles.ts'
 import { escribirCampos, leerCampos, recordarIdentificadores } from './campos.ts'
 import { recordarLlave } from './llave.ts'
-import { armarRuta, comoCurl, type OperacionDeConsola, reparoDeLlave } from './operacion.ts'
+import { armarRuta, cabecerasDe, comoCurl, type OperacionDeConsola, reparoDeLlave } from './operacion.ts'
 import { mostrarEspera, mostrarFallo, mostrarRespuesta } from './respuesta.ts'
 
 const ver = <Elemento extends HTMLElement>(selector: string) => document.querySelector<Elemento>(selector)!
@@ -63,6 +63,7 @@ async function enviar() {
       method: una.metodo,
       headers: {
         ...(llave.value.trim() && una.conLlave ? { Authorization: `Bearer ${llave.value.trim()}` } : {}),
+        ...cabecerasDe(una, leerCampos(formulario)),
         ...(texto === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(texto === undefined ? {} : { body: texto }),
@@ -114,6 +115,10 @@ const copiar = async (texto: string) => {
   const bien = await copiarTexto(texto)
   ver('#copiado').textContent = bien ? 'Copiado.' : 'El navegador no dejó copiar.'
 }
-ver('#curl').addEventListener('click', () => void copiar(comoCurl(elegida(), direccion(), cuerpoDe(elegida()))))
+ver('#curl').addEventListener(
+  'click',
+  () =>
+    void copiar(comoCurl(elegida(), direccion(), cabecerasDe(elegida(), leerCampos(formulario)), cuerpoDe(elegida()))),
+)
 ver('#copiar').addEventListener('click', () => void copiar(ver('#recibido').textContent ?? ''))
 void iniciar()

@@ -2,7 +2,7 @@
 
 export interface ConsoleParameter {
   nombre: string
-  en: 'ruta' | 'consulta'
+  en: 'ruta' | 'consulta' | 'cabecera'
   obligatorio: boolean
   ejemplo: string
   descripcion: string
@@ -47,13 +47,31 @@ export function armarRuta({ ruta, parametros }: OperacionDeConsola, valores: Rea
   return consulta.length > 0 ? `${camino}?${new URLSearchParams(consulta)}` : camino
 }
 
+/** Returns the headers that the form's values make. Empty values are left out. */
+export const cabecerasDe = (
+  { parametros }: OperacionDeConsola,
+  valores: ReadonlyMap<string, string>,
+): Record<string, string> =>
+  Object.fromEntries(
+    parametros.flatMap(({ nombre, en }) => {
+      const valor = en === 'cabecera' && valores.get(nombre)
+      return valor ? [[nombre, valor]] : []
+    }),
+  )
+
 const entreComillas = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
 
 /** Returns the request as a `curl` command. The command reads the key from `$GUIAS_LLAVE` and never contains it. */
-export function comoCurl(operacion: OperacionDeConsola, url: string, cuerpo: string | undefined): string {
+export function comoCurl(
+  operacion: OperacionDeConsola,
+  url: string,
+  cabeceras: Readonly<Record<string, string>>,
+  cuerpo: string | undefined,
+): string {
   return [
     `curl ${operacion.metodo === 'GET' ? '' : `-X ${operacion.metodo} `}${entreComillas(url)}`,
     ...(operacion.conLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
+    ...Object.entries(cabeceras).map((una) => `-H ${entreComillas(una.join(': '))}`),
     ...(cuerpo === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${entreComillas(cuerpo)}`]),
   ].join(' \\\n  ')
 }
