@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { type ResultadoDeCarga as Cargada, cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
+import { type ResultadoDeCarga as Cargada, cargar, type ParametrosDeCarga, type Peticion } from '../arnes/carga.ts'
 import { guionDeCrear, nuevaGuia } from '../arnes/datos.ts'
 import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
 import type { FilaDeInforme, Marca, ResultadoDeMedida } from '../arnes/informe.ts'
@@ -15,6 +16,7 @@ export const cargaDeCrear = (
   comercios: readonly ComercioDeBench[],
   conexiones: number,
   segundos: number,
+  cambiar: (guia: string) => Pick<Peticion, 'cuerpo' | 'cabeceras'> = (cuerpo) => ({ cuerpo }),
 ): ParametrosDeCarga => ({
   url,
   conexiones,
@@ -24,7 +26,7 @@ export const cargaDeCrear = (
     metodo: 'POST',
     ruta: '/api/v1/guias',
     llave: comercios[conexion % comercios.length]!.llave,
-    cuerpo: nuevaGuia(),
+    ...cambiar(nuevaGuia()),
   }),
 })
 
@@ -148,6 +150,31 @@ export function fila(
   }
 }
 
+/** Compares creations with an idempotency key with creations that have neither a key nor a reference. */
+const conLlave = (conexiones: number) => (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const comercios = await base.crearComercios(1)
+    const servicio = await base.servicio()
+    const sinReferencia = (guia: string) => guia.replace(/,"external_ref":"[^"]*"/, '')
+    const carga = (cambiar: (guia: string) => Pick<Peticion, 'cuerpo' | 'cabeceras'>) =>
+      cargaDeCrear(servicio.url, comercios, conexiones, banco.opciones.segundos, cambiar)
+    const cargas = {
+      con: carga((guia) => ({
+        cuerpo: sinReferencia(guia),
+        cabeceras: { 'Idempotency-Key': randomUUID() },
+      })),
+      sin: carga((guia) => ({ cuerpo: sinReferencia(guia) })),
+    }
+    for (const una of Object.values(cargas)) await calentar(banco, base, una)
+    const [con, sin] = [medidor(banco, servicio, cargas.con), medidor(banco, servicio, cargas.sin)]
+    const valores = await intercalar(banco.opciones.rondas, { programa: con.medir, referencia: sin.medir })
+    const medida = `crear con llave de idempotencia, ${conexiones} ${conexiones === 1 ? 'conexión' : 'conexiones'}`
+    return {
+      filas: [fila(medida, 'guías/s', 'sin llave ni referencia', valores)],
+      notas: [con.nota('con llave'), sin.nota('sin llave')],
+    }
+  })
+
 export const medidasDeCrear: Medida[] = [
   {
     clave: 'crear32',
@@ -188,5 +215,15 @@ export const medidasDeCrear: Medida[] = [
       comercios: 1,
       marca: { sentido: '≥', valor: 0.9 },
     }),
+  },
+  {
+    clave: 'llave32',
+    descripcion: 'crear con llave de idempotencia, 32 conexiones, contra sin llave',
+    medir: conLlave(32),
+  },
+  {
+    clave: 'llave1',
+    descripcion: 'crear con llave de idempotencia, 1 conexión, contra sin llave',
+    medir: conLlave(1),
   },
 ]
