@@ -1,6 +1,6 @@
 import {
-  type AvisoDeWebhook,
   type CabecerasRecibidas,
+  type CuerpoDeAviso,
   ErrorFirma,
   type OpcionesDeVerificacion,
   verificarWebhook,
@@ -24,7 +24,7 @@ export interface OpcionesDeRecepcion extends OpcionesDeApertura {
 }
 
 /** Función suya que guarda cada aviso, una vez por `aviso.id`: puede llegar más de una. Se espera antes de contestar. */
-export type Atender = (aviso: AvisoDeWebhook) => unknown
+export type Atender = (aviso: CuerpoDeAviso) => unknown
 
 /** Solicitud de `fetch`: la de Next.js, Hono, Deno, Bun y Workers. */
 export interface SolicitudDeFetch {
@@ -59,7 +59,7 @@ const YA_LEIDO =
 export async function abrir(
   solicitud: SolicitudDeFetch | SolicitudDeNode,
   { secreto = delEntorno(), limite = LIMITE, ...opciones }: OpcionesDeApertura = {},
-): Promise<AvisoDeWebhook> {
+): Promise<CuerpoDeAviso> {
   const cuerpo = await leerCuerpo(solicitud, limite)
   return verificarWebhook(cuerpo, solicitud.headers as CabecerasRecibidas, secreto, opciones)
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { type AvisoDeWebhook, ErrorFirma, firmarWebhook } from '@guias/sdk'
+import { type CuerpoDeAviso, ErrorFirma, firmarWebhook } from '@guias/sdk'
 import { recibirWebhooks as conExpress } from '@guias/sdk/express'
 import { recibirWebhooks as conFastify } from '@guias/sdk/fastify'
 import { recibirWebhooks as conHono } from '@guias/sdk/hono'
@@ -109,9 +109,9 @@ afterEach(async () => {
 
 describe.each(Object.entries(SHOPS))('%s', (name, open) => {
   const start = async (options: Options = {}, parsed = false) => {
-    const got: AvisoDeWebhook[] = []
+    const got: CuerpoDeAviso[] = []
     const faults: unknown[] = []
-    const handle = (aviso: AvisoDeWebhook) => {
+    const handle = (aviso: CuerpoDeAviso) => {
       got.push(aviso)
     }
     shop = await open(handle, { alFallar: (error) => faults.push(error), ...options }, parsed)

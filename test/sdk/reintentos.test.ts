@@ -56,6 +56,12 @@ const REPETIBLES: Record<string, Pedir> = {
   'guias.intentos': (api, o) => api.guias.intentos('A', {}, o),
   'guias.etiqueta': (api, o) => api.guias.etiqueta('A', o),
   'guias.etiquetas': (api, o) => api.guias.etiquetas(['A'], o),
+  'guias.etiquetaPdf': (api, o) => api.guias.etiquetaPdf('A', o),
+  'guias.etiquetaPdf, several': (api, o) => api.guias.etiquetaPdf(['A'], o),
+  'guias.etiquetaZpl': (api, o) => api.guias.etiquetaZpl('A', o),
+  'guias.esperarPrueba': (api, o) => api.guias.esperarPrueba('A', o),
+  'guias.porReferencia': (api, o) => api.guias.porReferencia('A', o),
+  'archivos.descargar': (api, o) => api.archivos.descargar(`${servidor.baseUrl}/archivos/A`, o),
   'guias.clavesPublicas': (api, o) => api.guias.clavesPublicas(o),
   'guias.crear with a reference': (api, o) => api.guias.crear(CON, o),
   'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
@@ -151,7 +157,8 @@ describe('what is sent again', () => {
 
   it('is every method there is', () => {
     const api = cliente()
-    const metodos = (['guias', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const).flatMap((recurso) =>
+    const recursos = ['guias', 'archivos', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const
+    const metodos = recursos.flatMap((recurso) =>
       Object.getOwnPropertyNames(Object.getPrototypeOf(api[recurso])).map((metodo) => `${recurso}.${metodo}`),
     )
     const todos = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].filter((cual) => cual.includes('.'))
