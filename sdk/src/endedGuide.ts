@@ -3,4 +3,4 @@
  * Takes any code: the command line has the package's types twice, in the library and here.
  */
 export const isOfEndedGuide = ({ codigo }: { codigo: unknown }): boolean =>
-  codigo === 'ya_cancelada' || codigo === 'ya_devuelta'
+  /^ya_(cancelada|devuelta)$/.test(codigo as string)

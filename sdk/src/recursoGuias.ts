@@ -119,7 +119,8 @@ export class RecursoGuias {
     return new Solicitud(
       enviada.then((respuesta) => {
         const { guia: codigo, advertencias } = respuesta.datos
-        for (const una of advertencias ?? []) if (isOfEndedGuide(una)) this.#avisar(`${codigo}: ${una.mensaje}.`)
+        const una = advertencias?.find(isOfEndedGuide)
+        if (una) this.#avisar(`${codigo}: ${una.mensaje}.`)
         return respuesta
       }),
     )
