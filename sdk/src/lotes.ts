@@ -78,8 +78,17 @@ function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: ConversionDeEntrada<E
     texto: '',
     error: new ErrorGuias(mensaje, { cause }),
   })
+  let guia: GuiaParaCrear
   try {
-    let guia = aGuia(ranura.entrada)
+    guia = aGuia(ranura.entrada)
+  } catch (causa) {
+    // The error of a damaged row already says its row and its fault. Any other error is one of the caller's function.
+    return fallar(
+      (causa as Error | null)?.name === 'ErrorDeHoja' ? (causa as Error).message : `aGuia lanzó ${causa}`,
+      causa,
+    )
+  }
+  try {
     if (!tieneReferencia(guia)) {
       if (!referir || typeof guia !== 'object' || guia === null) {
         return fallar(

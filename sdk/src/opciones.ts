@@ -102,5 +102,6 @@ export function ajustar(dadas: OpcionesDeSolicitud | undefined, base: Ajustes = 
     throw new ErrorGuias('reintentos debe ser un número entero de 0 en adelante.')
   }
   const cabeceras = { ...base.cabeceras, ...dadas?.cabeceras }
-  return { tiempoLimite, plazoTotal, reintentos, cabeceras, ...(signal ? { signal } : {}) }
+  // Node warns of a leak when a signal has more than ten listeners, so each request listens to a signal of its own.
+  return { tiempoLimite, plazoTotal, reintentos, cabeceras, signal: signal && AbortSignal.any([signal]) }
 }

@@ -39,8 +39,10 @@ export function pausa({ esperarSegundos: pide }: ErrorGuias, intento: number): n
   return pide === null ? azar : pide > ESPERA_MAXIMA ? Infinity : pide * 1000 + azar
 }
 
-/** Waits `ms` milliseconds. Resolves early when `signal` is aborted. */
-export function dormir(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits `ms` milliseconds. Resolves early when `dada` is aborted. */
+export function dormir(ms: number, dada: AbortSignal | undefined): Promise<void> {
+  // A signal of its own, as in `ajustar`: many calls may wait with one signal.
+  const signal = dada && AbortSignal.any([dada])
   return new Promise((listo) => {
     const terminar = () => {
       clearTimeout(reloj)

@@ -204,7 +204,7 @@ const SI_REPITE =
  * Applies the deadline to the whole exchange, body included, even if a custom `fetch` ignores the signal.
  *
  * @throws ErrorTiempo after the deadline
- * @throws ErrorAbortado if `signal` is aborted
+ * @throws ErrorAbortado if the caller's signal is aborted
  */
 function conPlazo<T>(
   resta: number,
