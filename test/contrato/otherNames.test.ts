@@ -73,8 +73,8 @@ describe('a filter with several values', () => {
   it('is told to ask for each value apart, where a filter takes one', async () => {
     const { llave, api } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear({ url: 'https://1.1.1.1/avisos' })
-    for (const query of ['estado=fallida,pendiente', 'estado=fallida&estado=pendiente']) {
-      const { cuerpo } = await entorno.pedir('GET', `/api/v1/webhooks/${webhook}/entregas?${query}`, { llave })
+    for (const query of ['estado=fallido,pendiente', 'estado=fallido&estado=pendiente']) {
+      const { cuerpo } = await entorno.pedir('GET', `/api/v1/webhooks/${webhook}/avisos?${query}`, { llave })
       expect(cuerpo.errores).toEqual([
         expect.objectContaining({ campo: 'estado', mensaje: expect.stringContaining('cada uno por separado') }),
       ])

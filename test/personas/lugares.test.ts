@@ -273,7 +273,11 @@ describe('a place that holds a person', () => {
     const persona = marcada('Befranio', 3)
     const guia = await deAnterior(persona, '+50255556399')
     await recibido(persona)
-    const antes = await columnasCon(patronDe(persona))
+    // The search forgets the former recipient once its job has read the correction.
+    const antes = await hasta(async () => {
+      const columns = await columnasCon(patronDe(persona))
+      return !columns.has('busqueda.claves') && columns
+    })
     expect([...antes.keys()].sort()).toEqual(columnasDe('anterior'))
     const { texto, documento } = await ejecutar('exportar', '--telefono', persona.telefono)
     const dichos = [...[...antes.values()].join().matchAll(/Befranio\d+/g)].map(([dicho]) => dicho)

@@ -38,7 +38,7 @@ describe('POST /repartidor/v1/eventos', () => {
 
   it('takes an optional member that is null for absent, in one event and in many', async () => {
     const [one, other] = await nuevas(2)
-    const absent = { tipo: null, motivo: null, descripcion: null, fotos: null, forzar: null, lat: null, lng: null }
+    const absent = { tipo: null, motivo: null, descripcion: null, fotos: null, lat: null, lng: null }
     expect(await resultadosDe([recoger(one!, absent)])).toMatchObject([{ ok: true }])
     expect(await movil.registrar(other!, recoger(other!, absent).evento)).toMatchObject({ status: 201 })
   })

@@ -308,7 +308,7 @@ describe('crearMuchas', () => {
     const resultados = await todos(creacion)
     expect(resultados.map((r) => [r.entrada.numero, r.ok ? r.guia : r.error.message])).toEqual([
       [1, 'G-P-1'],
-      [2, 'No se pudo leer: Error: sin dirección'],
+      [2, 'aGuia lanzó Error: sin dirección'],
       [3, 'G-P-3'],
     ])
     expect(resultados[1]!.entrada).toBe(pedidos[1])
@@ -342,7 +342,7 @@ describe('crearMuchas', () => {
     ciclo.ciclo = ciclo
     const [mal, buena] = await todos(cliente().guias.crearMuchas([ciclo as never, numeradas(1)[0]!]))
     expect([mal!.ok, buena!.ok]).toEqual([false, true])
-    expect(!mal!.ok && mal!.error.message).toMatch(/^No se pudo leer: .*JSON/)
+    expect(!mal!.ok && mal!.error.message).toMatch(/^La guía no se puede escribir como JSON: /)
   })
 
   it('gives what is done while the source makes wait', async () => {

@@ -85,9 +85,9 @@ export function explainErrors(errores: readonly ErrorObject[], maximo: number, v
     if (mudas.some(({ rama, lugar }) => error.schemaPath.includes(rama) && error.instancePath === lugar)) continue
     const falla = explicarUno(error, valor)
     // The parts of an `allOf` report the wrong type of a value once each, and only the first has a message for it.
-    const clave = `${falla.campo}\n${error.keyword === 'type' ? 'type' : falla.mensaje}`
-    if (!vistas.has(clave)) dichas.push(falla)
-    vistas.add(clave)
+    const keys = [falla.mensaje, ...(error.keyword === 'type' ? ['type'] : [])].map((key) => `${falla.campo}\n${key}`)
+    if (!keys.some((key) => vistas.has(key))) dichas.push(falla)
+    for (const key of keys) vistas.add(key)
   }
   return { dichas, omitidas: errores.length - revisados }
 }
