@@ -25,18 +25,18 @@ export const crearLote: Handler<'crearLote'> = async (entrada, deps) => {
     const admitted = admit(elemento, identidad)
     return admitted && toCandidate(admitted.value as GuiaIndividual, identidad, admitted.nulls)
   })
-  const porSuClave = (i: number) => referencia(enviadas[i]) === null
   // Only entries without a reference need the key.
-  const key = enviadas.some((_una, i) => porSuClave(i)) ? requestKey(deps, 'crearLote', entrada) : undefined
+  const keyed = enviadas.map((one) => typeof (one as { external_ref?: unknown } | null)?.external_ref !== 'string')
+  const key = keyed.includes(true) ? requestKey(deps, 'crearLote', entrada) : undefined
   const once = key
     ? await createOnce(
         deps,
         identidad,
         key,
-        candidatas.map((una, i) => (porSuClave(i) ? una : undefined)),
+        candidatas.map((una, i) => (keyed[i] ? una : undefined)),
       )
     : undefined
-  const demas = candidatas.filter((una, i): una is Candidate => una !== undefined && !(once && porSuClave(i)))
+  const demas = candidatas.filter((una, i): una is Candidate => una !== undefined && !(once && keyed[i]))
   const escritas = await createCandidates(escritura, identidad, demas)
   const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
     indice,
@@ -58,7 +58,7 @@ export const crearLote: Handler<'crearLote'> = async (entrada, deps) => {
   }
   const resultados: (ResultadoCreado | ResultadoFallido)[] = []
   for (const [indice, una] of candidatas.entries()) {
-    const veredicto = once && porSuClave(indice) ? once.veredictos[indice] : una && escritas.shift()
+    const veredicto = once && keyed[indice] ? once.veredictos[indice] : una && escritas.shift()
     if (!veredicto) {
       resultados.push(explicada(indice))
       if (defectuosas % POR_TURNO === 0) await ceder()
