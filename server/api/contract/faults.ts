@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import type { Advertencia, Falla } from '../../generado/contrato/tipos/index.ts'
+import { escapeToken, unescapeToken } from '../../platform/jsonPointer.ts'
 import { findExchanged } from '../../platform/maps/exchanged.ts'
 import { isSimilar } from '../../platform/similar.ts'
 import type { ContractParameter } from './contract.ts'
@@ -45,8 +46,6 @@ const CODIGOS: Record<string, Falla['codigo']> = {
   oneOf: 'incompatible',
 }
 
-const escapar = (clave: string) => clave.replace(/~/g, '~0').replace(/\//g, '~1')
-const desescapar = (paso: string) => paso.replace(/~1/g, '/').replace(/~0/g, '~')
 const recortar = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
 
 /** Faults of a value: the reported faults (`dichas`), and the number of errors left out (`omitidas`). */
@@ -104,17 +103,20 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
     case 'required': {
       const clave = params.missingProperty as string
       const propio = esquema['x-mensajes-requeridos']?.[clave]
-      return falla(`${error.instancePath}/${escapar(clave)}`, propio ?? 'falta; es obligatorio')
+      return falla(`${error.instancePath}/${escapeToken(clave)}`, propio ?? 'falta; es obligatorio')
     }
     case 'dependentRequired':
       return falla(
-        `${error.instancePath}/${escapar(params.missingProperty)}`,
+        `${error.instancePath}/${escapeToken(params.missingProperty)}`,
         `falta: ${params.property} y ${params.missingProperty} van juntas`,
       )
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const clave = (params.additionalProperty ?? params.unevaluatedProperty) as string
-      return falla(`${error.instancePath}/${escapar(clave)}`, desconocido(clave, Object.keys(esquema.properties ?? {})))
+      return falla(
+        `${error.instancePath}/${escapeToken(clave)}`,
+        desconocido(clave, Object.keys(esquema.properties ?? {})),
+      )
     }
     case 'type':
       if (data === null)
@@ -145,7 +147,7 @@ function explicarUno(error: ErrorObject, valor: unknown): Falla {
     }
     default: {
       const { propertyName: clave } = error
-      const lugar = clave === undefined ? error.instancePath : `${error.instancePath}/${escapar(clave)}`
+      const lugar = clave === undefined ? error.instancePath : `${error.instancePath}/${escapeToken(clave)}`
       const dicha = falla(lugar, esquema['x-mensaje'] ?? generico(error, esquema))
       return esquema['x-invertible'] ? conInvertido(dicha, alrededor(valor, lugar)) : dicha
     }
@@ -184,7 +186,7 @@ const alrededor = (valor: unknown, campo: string): unknown =>
   campo
     .split('/')
     .slice(1, -1)
-    .reduce((dentro, paso) => (dentro as Record<string, unknown> | undefined)?.[desescapar(paso)], valor)
+    .reduce((dentro, paso) => (dentro as Record<string, unknown> | undefined)?.[unescapeToken(paso)], valor)
 
 /** If a latitude and a longitude were exchanged, adds the point that was probably meant to the fault. */
 function conInvertido(falla: Falla, lugar: unknown): Falla {
@@ -243,7 +245,7 @@ function desconocido(
 /** Returns the warning for an unknown member that need not fail the request. */
 export const unknownMemberFault = (clave: string, conocidas: readonly string[]): Advertencia => ({
   codigo: 'campo_desconocido',
-  campo: recortar(`/${escapar(clave)}`, 300),
+  campo: recortar(`/${escapeToken(clave)}`, 300),
   mensaje: recortar(desconocido(clave, conocidas, { que: 'no existe y no se tomó en cuenta' }), 500),
   sugerencia: findMeant(clave, conocidas) ?? null,
 })

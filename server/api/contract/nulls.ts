@@ -1,3 +1,4 @@
+import { escapeToken, unescapeToken } from '../../platform/jsonPointer.ts'
 import type { OpenApiDocument } from './contract.ts'
 
 /** The parts of a schema that decide whether a value may be null. */
@@ -40,10 +41,7 @@ export function createNullRemover(document: OpenApiDocument): (ref: string, valu
     pointer
       .slice(1)
       .split('/')
-      .reduce<unknown>(
-        (node, key) => (node as Record<string, unknown>)[key.replace(/~1/g, '/').replace(/~0/g, '~')],
-        document,
-      ) as Schema
+      .reduce<unknown>((node, key) => (node as Record<string, unknown>)[unescapeToken(key)], document) as Schema
   /** Returns a schema and every schema that it combines. Those of `anyOf` and `oneOf` require nothing by themselves. */
   const partsOf = (schema: Schema): Schema[] => [
     schema,
@@ -93,7 +91,7 @@ export function createNullRemover(document: OpenApiDocument): (ref: string, valu
           continue
         }
         const { schemas: own, optional } = ofMember(schemas, key)
-        const here = `${place}/${key.replace(/~/g, '~0').replace(/\//g, '~1')}`
+        const here = `${place}/${escapeToken(key)}`
         if (member === null && optional) nulls.push(here)
         else kept.push([key, strip(own, member, here)])
       }

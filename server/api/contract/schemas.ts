@@ -1,3 +1,4 @@
+import { escapeToken } from '../../platform/jsonPointer.ts'
 import type { OpenApiDocument, Operation } from './contract.ts'
 
 // This module prepares the contract's schemas for three compilers. They are the generator of the validators, the
@@ -78,8 +79,6 @@ function sinAdicionales(parametro: Operation['parametros'][number]) {
   }
 }
 
-const puntero = (ruta: string) => ruta.replace(/~/g, '~0').replace(/\//g, '~1')
-
 /**
  * Reports whether the body of an operation is JSON, which a schema validates. Raw and streamed bodies are never parsed.
  */
@@ -87,7 +86,7 @@ export const carriesJson = ({ tipos, crudo, enFlujo }: Operation) => tipos.lengt
 
 /** JSON pointer to the schema of an operation's body in the contract. */
 export const bodyRef = ({ ruta, metodo, tipos }: Operation) =>
-  `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
+  `/paths/${escapeToken(ruta)}/${metodo}/requestBody/content/${escapeToken(tipos[0]!)}/schema`
 
 /** JSON pointer to the schema of a component in the contract. */
 export const schemaRef = (esquema: string) => `/components/schemas/${esquema}`

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { escapeToken } from '../../platform/jsonPointer.ts'
 
 // `Revision` scans the text once and checks RFC 8259 and the service's own limits. The native `JSON.parse` then builds
 // the value, so that accepted JSON means the same here as in every other JSON parser.
@@ -246,7 +247,7 @@ class Revision {
     const columna = donde - antes.lastIndexOf('\n')
     let campo = ''
     for (const paso of this.camino.slice(1, this.profundidad + 1))
-      if (paso !== null) campo += `/${String(paso).replaceAll('~', '~0').replaceAll('/', '~1')}`
+      if (paso !== null) campo += `/${escapeToken(String(paso))}`
     const lugar = `línea ${linea}, columna ${columna}${campo && `, en ${campo}`}`
     throw new JsonError({ mensaje: `${queYRemedio} (${lugar}).`, linea, columna, campo })
   }
