@@ -72,15 +72,28 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
    * Returns a value that its compiled validator accepts as it is, or without the nulls that count as absent; undefined
    * if the validator refuses both.
    */
-  const admit = (isValid: ValidateFunction, ref: string, value: unknown, sender: PhoneContext | undefined) => {
+  const admit = (
+    isValid: ValidateFunction,
+    ref: string,
+    value: unknown,
+    sender: PhoneContext | undefined,
+    nullIsAbsent = true,
+  ): WithoutNulls | undefined => {
     if (isValid.call(sender, value)) return { value, nulls: NO_NULLS }
+    if (!nullIsAbsent) return undefined
     const stripped = yaCargado().withoutNulls(ref, value)
     return stripped.nulls.length > 0 && isValid.call(sender, stripped.value) ? stripped : undefined
   }
   /** Returns the faults of a value that {@link admit} refused. Its absent nulls are not among them. */
-  const explain = (ref: string, value: unknown, maximum: number, sender: PhoneContext | undefined) => {
+  const explain = (
+    ref: string,
+    value: unknown,
+    maximum: number,
+    sender: PhoneContext | undefined,
+    nullIsAbsent = true,
+  ) => {
     const explainer = yaCargado()
-    return explainer.faults(ref, explainer.withoutNulls(ref, value).value, maximum, sender)
+    return explainer.faults(ref, nullIsAbsent ? explainer.withoutNulls(ref, value).value : value, maximum, sender)
   }
 
   const revisarParametro = (operacion: Operation, nombre: string, valor: unknown): Falla[] => {
@@ -98,7 +111,10 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
     },
     validar(operacion) {
       const compilado = CUERPOS[operacion.id]
-      const juez = compilado ? [createJudge(operacion, compilado, nullsCount(operacion) ? admit : admitAsIs)] : []
+      const ref = compilado && bodyRef(operacion)
+      const juez = ref
+        ? [createJudge(operacion, (body, sender) => admit(compilado, ref, body, sender, isNullAbsent(operacion)))]
+        : []
       // Without declared parameters, the validator of the body is enough. `exigirConsulta` has already refused unknown
       // names.
       return compilado && operacion.parametros.length === 0 ? juez : [parametros.judge(operacion), ...juez]
@@ -106,9 +122,7 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
     explicarCuerpo: (operacion, cuerpo, remitente) =>
       cuerpo === undefined
         ? SIN_CUERPO
-        : nullsCount(operacion)
-          ? explain(bodyRef(operacion), cuerpo, MAX_FAULTS, remitente)
-          : yaCargado().faults(bodyRef(operacion), cuerpo, MAX_FAULTS, remitente),
+        : explain(bodyRef(operacion), cuerpo, MAX_FAULTS, remitente, isNullAbsent(operacion)),
     explicarParametros(operacion, rechazo, valores) {
       const declarados = operacion.parametros.map(({ name }) => name)
       const ajenos = Object.keys(valores).filter((nombre) => !declarados.includes(nombre))
@@ -156,28 +170,20 @@ const SIN_CUERPO: Faults = {
 const NO_NULLS: readonly string[] = []
 
 /** Reports whether a null counts as absent in an operation's body. In a correction it clears the member instead. */
-const nullsCount = ({ metodo }: Operation) => metodo !== 'patch'
-
-type Admit = (
-  isValid: ValidateFunction,
-  ref: string,
-  value: unknown,
-  sender: PhoneContext | undefined,
-) => WithoutNulls | undefined
-
-const admitAsIs: Admit = (isValid, _ref, value, sender) =>
-  isValid.call(sender, value) ? { value, nulls: NO_NULLS } : undefined
+const isNullAbsent = ({ metodo }: Operation) => metodo !== 'patch'
 
 /**
  * Creates the middleware that validates a body by its schema, which was compiled when the server was generated. The
  * schema's defaults are filled in. A refusal is explained in the same way as express-openapi-validator's refusals.
  */
-const createJudge = (operacion: Operation, isValid: ValidateFunction, admit: Admit): RequestHandler => {
-  const ref = bodyRef(operacion)
+const createJudge = (
+  operacion: Operation,
+  admit: (body: unknown, sender: PhoneContext | undefined) => WithoutNulls | undefined,
+): RequestHandler => {
   const refused = () => Object.assign(new Error('the body is invalid'), { status: 400, errors: [{ path: '/body' }] })
   return (req, _res, next) => {
     if (req.body === undefined) return next(operacion.cuerpoObligatorio ? refused() : undefined)
-    const admitted = admit(isValid, ref, req.body, phoneContextOf(req))
+    const admitted = admit(req.body, phoneContextOf(req))
     if (!admitted) return next(refused())
     if (admitted.nulls.length > 0) {
       req.body = admitted.value

@@ -31,12 +31,17 @@ import type { AmbitoDeWebhooks, ClaveDeWebhook } from './webhook.ts'
 /** State of a delivery as its row stores it. */
 export type StoredState = 'pendiente' | 'entregada' | 'fallida'
 
-/** The contract's word for each stored state. */
-const STATES: Record<StoredState, EstadoDeAvisoDeWebhook> = {
+/** Stored state for each of the contract's words. */
+export const STORED_STATES: Readonly<Record<EstadoDeAvisoDeWebhook, StoredState>> = {
   pendiente: 'pendiente',
-  entregada: 'entregado',
-  fallida: 'fallido',
+  entregado: 'entregada',
+  fallido: 'fallida',
 }
+
+/** The contract's word for each stored state. */
+const STATES = Object.fromEntries(Object.entries(STORED_STATES).map(([word, stored]) => [stored, word])) as Readonly<
+  Record<StoredState, EstadoDeAvisoDeWebhook>
+>
 
 /** Row of `webhook_entrega`. */
 export type FilaAvisoDeWebhook = RowOf<

@@ -12,6 +12,7 @@ import {
   type EntregaLeida,
   type FilaAvisoDeWebhook,
   presentarAvisoDeWebhook,
+  STORED_STATES,
 } from './entrega.ts'
 import { type AmbitoDeWebhooks, type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
@@ -64,7 +65,7 @@ function leer(
 ): Promise<FilaDeLista[]> {
   const posibles: [dado: unknown, condicion: string][] = [
     // The state is a literal, so that the planner can use the partial indexes for it.
-    [estado, `e.estado = '${ESTADOS[estado ?? ''] ?? ''}'`],
+    [estado, `e.estado = '${estado && STORED_STATES[estado]}'`],
     [tipo, 'e.tipo = :tipo'],
     [
       guia,
@@ -93,10 +94,4 @@ function leer(
     { plan: 'generic' },
   )
   return db.consultar(lista, valores)
-}
-
-const ESTADOS: Readonly<Record<string, string>> = {
-  pendiente: 'pendiente',
-  entregado: 'entregada',
-  fallido: 'fallida',
 }
