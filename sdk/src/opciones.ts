@@ -1,4 +1,5 @@
 import { ErrorGuias, type NombreDeError } from './errores.js'
+import { ownSignal } from './reintentos.js'
 
 /**
  * Opciones de una solicitud: el último argumento de cada método. Las que falten se toman de las opciones de `Guias`.
@@ -102,6 +103,5 @@ export function ajustar(dadas: OpcionesDeSolicitud | undefined, base: Ajustes = 
     throw new ErrorGuias('reintentos debe ser un número entero de 0 en adelante.')
   }
   const cabeceras = { ...base.cabeceras, ...dadas?.cabeceras }
-  // Node warns of a leak when a signal has more than ten listeners, so each request listens to a signal of its own.
-  return { tiempoLimite, plazoTotal, reintentos, cabeceras, signal: signal && AbortSignal.any([signal]) }
+  return { tiempoLimite, plazoTotal, reintentos, cabeceras, signal: ownSignal(signal) }
 }

@@ -89,8 +89,7 @@ function completar(
   { query, body }: DatosDeAlguna,
   regla = /^P(OS|ATC)/.test(metodo) ? 'false' : 'true',
 ): Pedido {
-  // No body has a member `clave` or `false`.
-  const segura = regla === 'true' || lleva(body, regla.split('/'))
+  const segura = regla === 'true' || (regla !== 'clave' && regla !== 'false' && lleva(body, regla.split('/')))
   const clave = segura || regla === 'false' ? undefined : nuevaReferencia()
   const pares = Object.entries(query ?? {}).flatMap(enPares)
   return {
@@ -128,7 +127,7 @@ const codificar = (valor: unknown) => encodeURIComponent(valor instanceof Date ?
 
 /** Tells whether the body has the member that makes repeating safe. In a list, every entry must have it. */
 function lleva(valor: unknown, [miembro, ...resto]: string[]): boolean {
-  if (miembro === undefined) return !!valor
+  if (miembro === undefined) return Boolean(valor)
   if (Array.isArray(valor)) return valor.every((uno) => lleva(uno, [miembro, ...resto]))
   return lleva((valor as Record<string, unknown> | null | undefined)?.[miembro], resto)
 }

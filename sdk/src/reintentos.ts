@@ -39,10 +39,16 @@ export function pausa({ esperarSegundos: pide }: ErrorGuias, intento: number): n
   return pide === null ? azar : pide > ESPERA_MAXIMA ? Infinity : pide * 1000 + azar
 }
 
+/**
+ * Returns a signal that is aborted with the caller's. Node warns of a leak when a signal has more than ten listeners, so
+ * each request and each wait listens to its own. Node before 20.3 has no `AbortSignal.any`, and uses the caller's.
+ */
+export const ownSignal = (signal: AbortSignal | undefined): AbortSignal | undefined =>
+  signal && (AbortSignal.any?.([signal]) ?? signal)
+
 /** Waits `ms` milliseconds. Resolves early when `dada` is aborted. */
 export function dormir(ms: number, dada: AbortSignal | undefined): Promise<void> {
-  // A signal of its own, as in `ajustar`: many calls may wait with one signal.
-  const signal = dada && AbortSignal.any([dada])
+  const signal = ownSignal(dada)
   return new Promise((listo) => {
     const terminar = () => {
       clearTimeout(reloj)
