@@ -3,10 +3,10 @@ import pg from 'pg'
 import type { Part, Place } from './parts.ts'
 
 /**
- * PostgreSQL role of a statement (`prisma/migrations/*_muro`): a second barrier behind the statement's own conditions.
- * Requests of merchants run as `guias_api`, which sees only the rows of the merchants in the setting `guias.comercios`.
- * Requests of operators, couriers and recipients run as `guias_operacion`, and jobs as `guias_trabajos`.
- * `guias_lectura` is the role for sessions that only read.
+ * PostgreSQL role of a statement, created by the first migration: a second barrier behind the statement's own
+ * conditions. Requests of merchants run as `guias_api`, which sees only the rows of the merchants in the setting
+ * `guias.comercios`. Requests of operators, couriers and recipients run as `guias_operacion`, and jobs as
+ * `guias_trabajos`. `guias_lectura` is the role for sessions that only read.
  */
 export type Role = 'guias_api' | 'guias_operacion' | 'guias_trabajos'
 
