@@ -1,13 +1,14 @@
 /**
  * Entry point of `npm run test:esquema`: tests the previous version on the current schema. During a rolling update,
- * processes of both versions use one database. Runs the operations' tests of the commit before the last migration, on
- * databases that the current migrations create. Prints the reason if no such commit is available.
+ * processes of both versions use one database. Runs the operations' tests of the last release (tag `v*` before this
+ * commit), on databases that the current migrations create. Prints the reason if there is nothing to upgrade from, and
+ * fails if the migrations break an upgrade.
  */
 import { chmod, cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { anteriorALaMigracion, construirAnterior, MIGRACIONES } from './anterior/migracion.ts'
+import { construirAnterior, findBase, MIGRACIONES } from './anterior/migracion.ts'
 import { runTests } from './tests/run.ts'
 
 const raiz = fileURLToPath(new URL('../', import.meta.url))
@@ -40,9 +41,9 @@ async function probar(anterior: string): Promise<void> {
   }
 }
 
-const anterior = await anteriorALaMigracion()
-if ('falta' in anterior) console.log(`Skipped: ${anterior.falta}.`)
+const base = await findBase()
+if ('missing' in base) console.log(`No upgrade to test: ${base.missing}.`)
 else {
-  console.log(`Running the tests of ${anterior.commit.slice(0, 7)} with ${anterior.migracion}:`)
-  await probar(await construirAnterior(anterior))
+  console.log(`Running the tests of ${base.tag} with ${base.migrations.join(', ')}:`)
+  await probar(await construirAnterior(base))
 }

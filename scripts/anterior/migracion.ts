@@ -5,45 +5,46 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { construir } from './construir.ts'
-import { git } from './etiqueta.ts'
+import { etiquetaAnterior, git } from './etiqueta.ts'
 
 const raiz = fileURLToPath(new URL('../../', import.meta.url))
 /** Folder of the migrations, relative to the root of the tree. */
 export const MIGRACIONES = 'prisma/migrations'
 
-/** Commit before the newest migration. Its version is the one from which installations upgrade. */
-export interface Anterior {
+/** Release from which installations upgrade. */
+export interface Base {
+  /** Tag of the release. */
+  tag: string
   commit: string
-  /** Name of the newest migration. */
-  migracion: string
+  /** Names of the migrations that came after the release. */
+  migrations: readonly string[]
 }
 
 /**
- * Finds the commit before the newest migration.
- * @returns `falta`: reason in English why no version to upgrade from is available
+ * Finds the last release before this commit, and the migrations since.
+ * @returns `missing`: reason in English why there is no upgrade to test
+ * @throws if the migrations break an upgrade: one of the release was changed, or there is a second one before any release
  */
-export async function anteriorALaMigracion(): Promise<Anterior | { falta: string }> {
-  const migracion = (await readdir(join(raiz, MIGRACIONES)))
-    .filter((nombre) => /^\d/.test(nombre))
-    .sort()
-    .at(-1)!
-  const decir = (...args: string[]) =>
-    git(...args).then(
-      (salida) => salida.trim(),
-      () => undefined,
-    )
-  const archivo = `${MIGRACIONES}/${migracion}/migration.sql`
-  const agregada = await decir('log', '-1', '--diff-filter=A', '--format=%H', '--', archivo)
-  if (agregada === undefined) return { falta: 'this clone has no git history' }
-  // An uncommitted migration comes after HEAD.
-  const commit = await decir('rev-parse', '--verify', '--quiet', agregada === '' ? 'HEAD' : `${agregada}^`)
-  if (!commit) return { falta: `the git history does not contain the commit before ${migracion}` }
-  const editadas = await decir('diff', '--name-only', '--diff-filter=MD', commit, '--', `${MIGRACIONES}/*.sql`)
-  if (editadas) {
-    const cuales = editadas.split('\n').map((ruta) => ruta.split('/').at(-2))
-    return { falta: `${cuales.join(', ')} was edited after ${commit.slice(0, 7)}, so that version cannot be upgraded` }
+export async function findBase(): Promise<Base | { missing: string }> {
+  const present = (await readdir(MIGRACIONES)).filter((name) => /^\d/.test(name)).sort()
+  const [first, second] = present
+  const tag = await etiquetaAnterior()
+  if (!tag) {
+    if (second)
+      throw new Error(
+        `There is no release before this commit (tag v*), so ${second} upgrades nothing: the schema of the first release is ${first}. If the clone lacks tags, «git fetch --tags» brings them.`,
+      )
+    return { missing: `there is no release before this commit (tag v*), and ${first} is the only migration` }
   }
-  return { commit, migracion }
+  const commit = (await git('rev-parse', `${tag}^{commit}`)).trim()
+  const changed = await git('diff', '--name-only', '--no-renames', '--diff-filter=MD', commit, '--', MIGRACIONES)
+  const names = changed.split('\n').flatMap((path) => (path.endsWith('.sql') ? [path.split('/').at(-2)] : []))
+  if (names.length > 0)
+    throw new Error(`${names.join(', ')} changed after ${tag}, so an installation of ${tag} cannot be upgraded.`)
+  const released = await git('ls-tree', '--name-only', commit, `${MIGRACIONES}/`)
+  const before = new Set(released.split('\n').map((path) => path.split('/').at(-1)))
+  const migrations = present.filter((name) => !before.has(name))
+  return migrations.length > 0 ? { tag, commit, migrations } : { missing: `${tag} has the present schema` }
 }
 
 /**
@@ -71,7 +72,7 @@ async function hacerUnaVez(nombre: string, hacer: (carpeta: string) => Promise<v
  * Builds the tree of a commit and returns its folder. Later runs reuse the folder, in the system's temporary folder.
  * Each clone has a folder of its own, because the packages in it are links into the clone that built it.
  */
-export async function construirAnterior({ commit }: Pick<Anterior, 'commit'>): Promise<string> {
+export async function construirAnterior({ commit }: Pick<Base, 'commit'>): Promise<string> {
   const origen = hash('sha1', raiz + (await readFile(join(raiz, 'package-lock.json'), 'utf8')))
   return hacerUnaVez(`guias-anterior-${commit.slice(0, 12)}-${origen.slice(0, 6)}`, (carpeta) =>
     construir(commit, carpeta),

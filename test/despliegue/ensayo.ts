@@ -1,6 +1,6 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { anteriorALaMigracion, construirAnterior } from '../../scripts/anterior/migracion.ts'
+import { construirAnterior, findBase } from '../../scripts/anterior/migracion.ts'
 import { ROOT } from '../../server/platform/root.ts'
 import { migrate } from '../../server/startup/migrations.ts'
 import { esperar } from '../resistencia/arnes.ts'
@@ -73,9 +73,9 @@ const relevo: Escenario['correr'] = ({ veces }) =>
 
 const actualizacion: Escenario['correr'] = () =>
   conPasos(async (pasos) => {
-    const anterior = await anteriorALaMigracion()
-    if ('falta' in anterior) throw new Error(anterior.falta)
-    const antes = await construirAnterior(anterior)
+    const base = await findBase()
+    if ('missing' in base) throw new Error(base.missing)
+    const antes = await construirAnterior(base)
     const despliegue = await levantar(pasos)
     await poner(despliegue, antes)
     const carga = trafico(despliegue)
@@ -84,9 +84,10 @@ const actualizacion: Escenario['correr'] = () =>
     // What runs is of before, and its schema isn't.
     await dormir(2 * ENTRE_PASOS)
     await renovarTodos(despliegue, AQUI)
-    const probado = `${anterior.commit.slice(0, 7)} → aquí, ${NOMBRES.length} relevos`
+    const probado = `${base.tag} → aquí, ${NOMBRES.length} relevos`
     const resultado = await cerrar(despliegue, carga, 'actualización, uno tras otro', probado)
-    if (!aplicadas.includes(anterior.migracion)) resultado.fallas.push(`${anterior.migracion} wasn't applied`)
+    const faltan = base.migrations.filter((nombre) => !aplicadas.includes(nombre))
+    if (faltan.length > 0) resultado.fallas.push(`${faltan.join(', ')} weren't applied`)
     return resultado
   })
 
@@ -103,10 +104,10 @@ export const ESCENARIOS_DE_ENSAYO: readonly Escenario[] = [
   },
   {
     clave: 'actualizacion',
-    titulo: 'from the commit before the last migration to this one, under load',
+    titulo: 'from the last release to this commit, under load',
     async falta() {
-      const anterior = await anteriorALaMigracion()
-      return 'falta' in anterior ? anterior.falta : sinCaddy()
+      const base = await findBase()
+      return 'missing' in base ? base.missing : sinCaddy()
     },
     correr: actualizacion,
     ci: { veces: 1 },
