@@ -7,19 +7,25 @@ import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../server/g
 
 /** Members of the first version of a body's `datos`, by path. They never change. */
 const DE_LA_PRIMERA = `
-evento.descripcion evento.estado evento.estado_anterior evento.estado_reportado evento.external_ref evento.forzado
-evento.forzado.razon evento.guia evento.id evento.lat evento.lng evento.motivo evento.numero_intento evento.ocurrido_en
-evento.registrado_en evento.repartidor evento.repartidor.nombre evento.repartidor.repartidor evento.requiere_accion
-evento.secuencia evento.tardio evento.tipo
+evento.campos evento.decision evento.decision.accion evento.decision.estado evento.decision.fecha
+evento.decision.fecha_desde evento.decision.franja evento.decision.franja.desde evento.decision.franja.hasta
+evento.decision.opciones evento.decision.por evento.decision.vence_en evento.descripcion evento.estado
+evento.estado_anterior evento.estado_reportado evento.external_ref evento.forzado evento.forzado.razon evento.guia
+evento.id evento.lat evento.lng evento.motivo evento.numero_intento evento.ocurrido_en evento.registrado_en
+evento.repartidor evento.repartidor.nombre evento.repartidor.repartidor evento.requiere_accion evento.secuencia
+evento.tardio evento.tipo
 guia.actualizado_en guia.advertencias guia.advertencias.campo guia.advertencias.codigo guia.advertencias.mensaje
 guia.advertencias.sugerencia guia.advertencias.sugerencia.departamentos guia.advertencias.sugerencia.lat
 guia.advertencias.sugerencia.lng guia.advertencias.sugerencia.municipios guia.contenido guia.creado_en
-guia.datos_borrados_en guia.departamento guia.destinatario guia.direccion guia.estado guia.external_ref guia.guia
-guia.indicaciones guia.intentos guia.lat guia.lng guia.maps_url guia.modo guia.municipio guia.recogida guia.recogida.lat
-guia.recogida.lng guia.recogida.maps_url guia.recogida.nombre guia.secuencia guia.telefono guia.ubicacion
-guia.ubicacion.confirmado_en guia.ubicacion.distancia_km guia.ubicacion.estado guia.ubicacion.lat guia.ubicacion.lng
-guia.ubicacion.maps_url guia.ubicacion.origen guia.ubicacion.precision_m guia.ubicacion.referencia
-guia.ubicacion.solicitud guia.ubicacion.solicitud.canal guia.ubicacion.solicitud.creado_en
+guia.datos_borrados_en guia.decision guia.decision.accion guia.decision.estado guia.decision.fecha
+guia.decision.fecha_desde guia.decision.franja guia.decision.franja.desde guia.decision.franja.hasta
+guia.decision.opciones guia.decision.por guia.decision.vence_en guia.departamento guia.destinatario guia.direccion
+guia.estado guia.external_ref guia.guia guia.indicaciones guia.intentos guia.lat guia.lng guia.maps_url guia.metadatos
+guia.modo guia.municipio guia.recogida guia.recogida.contacto guia.recogida.direccion guia.recogida.indicaciones
+guia.recogida.lat guia.recogida.lng guia.recogida.maps_url guia.recogida.nombre guia.recogida.telefono guia.secuencia
+guia.telefono guia.ubicacion guia.ubicacion.confirmado_en guia.ubicacion.distancia_km guia.ubicacion.estado
+guia.ubicacion.lat guia.ubicacion.lng guia.ubicacion.maps_url guia.ubicacion.origen guia.ubicacion.precision_m
+guia.ubicacion.referencia guia.ubicacion.solicitud guia.ubicacion.solicitud.canal guia.ubicacion.solicitud.creado_en
 guia.ubicacion.solicitud.entregado_en guia.ubicacion.solicitud.enviado_en guia.ubicacion.solicitud.estado
 guia.ubicacion.solicitud.leido_en guia.ubicacion.solicitud.motivo guia.ubicacion.solicitud.numero
 guia.ubicacion.solicitud.vence_en

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { DESDE } from '../../server/domain/eventos/forma.ts'
 import { olvidarPersonas } from '../../server/domain/personas/olvidar.ts'
 import { HORA } from '../duraciones.ts'
 import { unaGuia } from '../fabricas.ts'
@@ -35,10 +36,18 @@ describe('metadata in the body of a webhook', () => {
     expect([await cuerpo(), receptor.recibidos[1]!.cuerpo]).toEqual([primero!.cuerpo, primero!.cuerpo])
   })
 
-  it('are not in bodies of events from before them', async () => {
-    const { guia, cuerpo } = await enviada()
-    await entorno.db.pool.query('update evento set forma = 3 where guia = $1', [guia])
-    expect(await cuerpo()).not.toContain('metadatos')
+  it('are in the body of each event, unless a later version of bodies added them', async ({ onTestFinished }) => {
+    const [first, second] = [await enviada(), await enviada()]
+    await entorno.db.pool.query('update evento set forma = 2 where guia = $1', [second.guia])
+    const withMetadata = async () =>
+      (await Promise.all([first.cuerpo(), second.cuerpo()])).map((body) => body.includes('metadatos'))
+    expect(await withMetadata()).toEqual([true, true])
+    const versions = DESDE as Record<string, number>
+    versions['guia.metadatos'] = 2
+    onTestFinished(() => {
+      delete versions['guia.metadatos']
+    })
+    expect(await withMetadata()).toEqual([false, true])
   })
 
   it('are gone after the erasure', async () => {

@@ -1,30 +1,12 @@
 // Versions of webhook bodies. A body is built again for each attempt, and must always be the same. Each event therefore
 // stores the version that was current when it happened, and its body has only the members of that version.
 
-/** Members that a decision had in the first version of webhook bodies that contained decisions. */
-const OF_DECISION = [
-  ...['estado', 'opciones', 'fecha_desde', 'vence_en', 'accion', 'fecha', 'franja', 'franja.desde', 'franja.hasta'],
-  'por',
-]
-
-/** Returns entries of {@link DESDE} for a new object and each of its members. */
-const since = (version: number, ruta: string, miembros: readonly string[]) =>
-  Object.fromEntries([ruta, ...miembros.map((miembro) => `${ruta}.${miembro}`)].map((una) => [una, version]))
-
 /**
  * Members that bodies have since a later version than the first, by their path in `datos`. A list counts as its
- * elements: `guia.advertencias.codigo`. Add each new member of a guide or an event here, with the next version.
+ * elements: `guia.advertencias.codigo`. From the first release on, each new member of a guide or an event stands here,
+ * with the next version. Until then there is one version.
  */
-export const DESDE: Readonly<Record<string, number>> = {
-  'guia.recogida.contacto': 2,
-  'guia.recogida.telefono': 2,
-  'guia.recogida.direccion': 2,
-  'guia.recogida.indicaciones': 2,
-  'evento.campos': 3,
-  ...since(4, 'guia.decision', OF_DECISION),
-  ...since(4, 'evento.decision', OF_DECISION),
-  'guia.metadatos': 4,
-}
+export const DESDE: Readonly<Record<string, number>> = {}
 
 /** Returns the newest version in a table like {@link DESDE}. */
 export const formaCon = (desde: Readonly<Record<string, number>>): number => Math.max(1, ...Object.values(desde))

@@ -42,7 +42,7 @@ export interface UbicacionExtra {
 /** Members of a place that every stored pickup has; null if unknown. */
 type LugarDeRecogida = 'nombre' | 'lat' | 'lng' | 'maps_url'
 
-/** Stored pickup. A member of the contact without a value is absent, as in pickups of versions that had no contact. */
+/** Stored pickup. A member of the contact without a value is absent. */
 export type RecogidaGuardada = Pick<Guia['recogida'], LugarDeRecogida> &
   Partial<Omit<Guia['recogida'], LugarDeRecogida>>
 

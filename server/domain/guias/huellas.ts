@@ -1,19 +1,10 @@
 import type { Falla } from '../../generado/contrato/tipos/index.ts'
 import { digest, type Secrets, type SubKey } from '../../platform/secrets.ts'
-import { type DatosDeGuia, DIGERIDOS } from './campos.ts'
+import { DIGERIDOS } from './campos.ts'
 
 // Digests of a request, by which a repeated creation is recognised. The stored text is the id of the sub-key, followed
 // by `field:digest` for each field that has a value. An absent field has no digest, so that a field which the contract
 // gets later does not turn older requests into conflicts.
-
-/**
- * Fields of the older form, in its order: the sub-key's id, followed by one digest per position, empty for an absent
- * field. This list never changes, because stored digests have this form.
- */
-const POSICIONES = [
-  ...['telefono', 'destinatario', 'departamento', 'municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng'],
-  ...['maps_url', 'recogida'],
-] as const
 
 type Digeridos = Readonly<Record<string, unknown>>
 
@@ -41,24 +32,6 @@ function porCampo(datos: Digeridos, campos: readonly string[], subclave: SubKey)
   return digests
 }
 
-/** Returns the digests by field. Fields of the older form have the digest that the older form computed for them. */
-function comoAntes(datos: Digeridos, campos: readonly string[], subclave: SubKey): Map<string, string> {
-  const digests = new Map(porCampo(datos, campos, subclave))
-  for (const campo of POSICIONES) {
-    const valor = datos[campo]
-    if (valor !== null && valor !== undefined) digests.set(campo, digerir(campo, deAntes(campo, valor), subclave))
-  }
-  return digests
-}
-
-/** Returns the value as the older form digested it. A pickup then always had four members; absent ones are null. */
-function deAntes(campo: string, valor: unknown): unknown {
-  if (campo !== 'recogida') return valor
-  const { nombre = null, lat = null, lng = null, maps_url = null, ...otros } = valor as DatosDeGuia['recogida']
-  const nuevos = presente(otros)
-  return nuevos === undefined ? { nombre, lat, lng, maps_url } : { nombre, lat, lng, maps_url, nuevos }
-}
-
 /**
  * Returns the stored digests of a request as first accepted. A later correction, confirmation or erasure therefore never
  * turns a repeated creation into a conflict.
@@ -72,7 +45,7 @@ export function huellasDe(datos: Digeridos, secretos: Secrets, campos: readonly 
 
 /**
  * Returns the fields in which a repeated request differs from the first request; an empty list means a replay.
- * @param primera digests of the first request, in either form
+ * @param primera digests of the first request
  * @param campos fields that the digests contain
  */
 export function diferencias(
@@ -82,16 +55,11 @@ export function diferencias(
   campos: readonly string[] = DIGERIDOS,
 ): Falla[] {
   const [kid = '', ...partes] = primera?.split(' ') ?? []
-  const conNombres = partes.some((parte) => parte.includes(':'))
-  const primeras = new Map(
-    conNombres
-      ? partes.map((parte) => parte.split(':') as [string, string])
-      : POSICIONES.map((campo, i): [string, string] => [campo, partes[i] ?? '']).filter(([, huella]) => huella !== ''),
-  )
+  const primeras = new Map(partes.map((parte) => parte.split(':') as [string, string]))
   const subclave = secretos.de('huellas', kid)
   // Without the sub-key the fields cannot be compared. Every field of the first request counts as different, because a
   // conflict neither creates nor hides a shipment.
-  const segundas = new Map(subclave && (conNombres ? porCampo : comoAntes)(datos, campos, subclave))
+  const segundas = new Map(subclave && porCampo(datos, campos, subclave))
   return campos
     .filter((campo) => primeras.get(campo) !== segundas.get(campo))
     .map((campo) => ({
