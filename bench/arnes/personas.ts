@@ -30,9 +30,9 @@ export async function crearPersonas({ db }: Base, cuantas: number): Promise<stri
        from de join p on p.id = persona_id returning id
      )
      insert into sesion_persona (hash, sesion, persona_id, membresia_id, modo, dispositivo, red, segundo_factor,
-       presencia_en, creado_en, vence_en)
+       presencia_en, creado_en, vence_en, inactiva_en)
      select hash, 'ses_' || sesion, persona_id, membresia_id, 'live', 'Chrome en Linux', '127.0.0.0/24', true, now(), now(),
-       now() + interval '12 hours' from de join m on m.id = membresia_id`,
+       now() + interval '12 hours', now() + interval '12 hours' from de join m on m.id = membresia_id`,
     [ids(cuantas), codigos(cuantas), ids(cuantas), codigos(cuantas), tokens.map(tokenHash), codigos(cuantas)],
   )
   await db.pool.query('analyze persona, membresia, sesion_persona')

@@ -47,15 +47,6 @@ export async function ensureDemo(deps: Deps, dataDir: string, url: string): Prom
   return { demo, consola: presentar(demo, archivo) }
 }
 
-/**
- * Creates no demo merchant, and marks the keys and the code of an earlier local start as demo ones, so that they stop
- * working. An earlier version left them unmarked.
- */
-export async function removeDemo(deps: Deps, dataDir: string): Promise<void> {
-  const guardado = await leer(archivoDe(dataDir))
-  if (guardado) await marcar(deps, guardado)
-}
-
 /** Marks the keys and the code as valid on this machine alone, before the console shows them. */
 async function marcar(deps: Deps, { llave, llave_operaciones, codigo_repartidor }: Partial<Demo>): Promise<void> {
   await marcarLlavesDeDemostracion(deps.db, [llave ?? '', llave_operaciones ?? ''])

@@ -9,7 +9,7 @@ import type { Config } from '../platform/config/config.ts'
 import type { Log } from '../platform/log.ts'
 import { createApp } from './app.ts'
 import { buildDeps, type DepsOverrides } from './buildDeps.ts'
-import { ensureDemo, removeDemo } from './demo.ts'
+import { ensureDemo } from './demo.ts'
 import { explainShutdown } from './explainShutdown.ts'
 import { Lifetime } from './lifetime.ts'
 import { publicUrlOf } from './listen.ts'
@@ -126,12 +126,9 @@ async function poner(
   return { url, avisar: vida.notifyWork, detener: once(() => despedir(vida, servidor, despedida, deshacer)) }
 }
 
-/** Creates the demo merchant in an embedded database, or removes it where demonstration credentials are not valid. */
+/** Creates the demo merchant in an embedded database, unless demonstration credentials are not valid. */
 async function ponerDemo(deps: Deps, { baseDeDatos, dataDir }: Config, url: string) {
-  if (baseDeDatos.tipo !== 'embebida') return undefined
-  if (deps.ajustes.demostracion) return ensureDemo(deps, dataDir, url)
-  await removeDemo(deps, dataDir)
-  return undefined
+  return baseDeDatos.tipo === 'embebida' && deps.ajustes.demostracion ? ensureDemo(deps, dataDir, url) : undefined
 }
 
 /**

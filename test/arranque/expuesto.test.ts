@@ -7,9 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { acquirePostgres } from '../../server/data/embedded/embedded.ts'
 import { readConfig } from '../../server/platform/config/config.ts'
 import { explainShutdown } from '../../server/startup/explainShutdown.ts'
 import { CLOCK_ENVIRONMENT } from '../clockEnvironment.ts'
@@ -229,15 +227,6 @@ describe('with a PUBLIC_URL that isn’t of this machine', () => {
 
   beforeAll(async () => {
     antes = leerDemo()
-    // As an earlier version left them.
-    const suyo = await acquirePostgres({ dataDir, exclusivo: false })
-    const cliente = new pg.Client(suyo.url)
-    await cliente.connect()
-    const { rowCount } = await cliente.query('update llave set demostracion = false where demostracion')
-    expect(rowCount).toBe(2)
-    await cliente.query('update repartidor set demostracion = false')
-    await cliente.end()
-    await suyo.soltar()
     await detener()
     await iniciar({ PUBLIC_URL: 'https://guias.ejemplo.com' })
   })

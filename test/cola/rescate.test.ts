@@ -95,7 +95,6 @@ describe('a job whose heartbeat stopped', () => {
     const sinLatido = await tomado()
     await callar(reciente.id, 1)
     await callar(sinLatido.id, 60)
-    // Jobs that an earlier version made.
     await entorno.db.pool.query('update pgboss.job set heartbeat_seconds = null where id = $1', [sinLatido.id])
     for (let vez = 0; vez < 3; vez++) await rescate.look()
     expect([await estado(reciente.id), await estado(sinLatido.id)]).toEqual(['active', 'active'])

@@ -5,16 +5,12 @@ import { ROOT } from '../../server/platform/root.ts'
 
 type Nodo = Record<string, unknown>
 
-/**
- * What only some problems have, and what manifests signed by earlier versions lack. A batch's entry needs no exemption:
- * with `guia` and with `error` it is two schemas.
- */
+/** Members of some problems only. A batch's entry needs no exemption: with `guia` and with `error` it is two schemas. */
 const EXENTOS = [
   ...['errores_omitidos', 'guia', 'estado', 'transiciones', 'admitida_en', 'decision', 'opciones', 'secuencia'].map(
     (miembro) => `DatosDeProblema.${miembro}`,
   ),
   'Falla.sugerencia',
-  ...['sin_firma', 'evidencia'].map((miembro) => `ManifiestoDePrueba.${miembro}`),
 ]
 
 const hijos = (nodo: unknown): Nodo[] => (nodo === undefined ? [] : (Object.values(nodo as Nodo) as Nodo[]))

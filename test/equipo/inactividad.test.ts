@@ -78,14 +78,6 @@ it('the use of a session is written once in two minutes, not with each request',
   expect(await fin(ana)).toEqual(escrita)
 })
 
-it('a session of a version without idle times goes on, and its first use sets the end', async () => {
-  const ana = await deOficina()
-  await entorno.db.pool.query('update sesion_persona set inactiva_en = null where sesion = $1', [ana.sesion])
-  await hasta(async () => (await estado(ana)) === 200 && (await fin(ana)) !== null)
-  entorno.adelantar(31 * MINUTO)
-  await expect.poll(() => estado(ana)).toBe(401)
-})
-
 describe('the pages after a session ended unused', () => {
   /** A browser whose session has just ended because nobody used it. */
   async function sola() {

@@ -91,10 +91,4 @@ describe('POST …/guias/{guia}/reintentar', () => {
     const { decision, ubicacion } = await api.guias.reintentar(guia, { ...lugar, estricto: false })
     expect([decision!.estado, ubicacion.lng]).toEqual(['tomada', 90.6])
   })
-
-  it('decides about an attempt of a version that opened no decisions', async () => {
-    const { api, guia } = await conIntento()
-    await entorno.db.pool.query('update guia set resolucion = null, resolucion_vence = null where guia = $1', [guia])
-    expect((await api.guias.reintentar(guia)).decision).toMatchObject({ estado: 'tomada', accion: 'reintentar' })
-  })
 })

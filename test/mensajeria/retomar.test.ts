@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mensajesPendientes } from '../../server/domain/mensajeria/due.ts'
 import { enviarMensajes } from '../../server/domain/mensajeria/enviar.ts'
-import { marcarEnviados } from '../../server/domain/mensajeria/markSent.ts'
 import { retomarSinSalida } from '../../server/domain/mensajeria/retomar.ts'
 import { type ClienteDeWhatsapp, crearClienteDeWhatsapp } from '../../server/domain/mensajeria/whatsapp.ts'
 import { HORA, MINUTO } from '../duraciones.ts'
@@ -42,23 +41,12 @@ const sinWhatsapp = () => entorno.reiniciar({ MESSAGING: 'buzon' })
 
 const deps = () => ({ ...depsDeMensajes(entorno), clienteDeWhatsapp: whatsapp })
 
-/** A guide whose message an earlier version put into the mailbox, as sent. */
-async function tragada(): Promise<SolicitudPedida> {
-  const pedida = await nueva()
-  await marcarEnviados(deps(), 'buzon', ['pendiente'], await mensajes(pedida))
-  expect((await leer(pedida)).ubicacion.solicitud).toMatchObject({ canal: 'buzon', estado: 'enviado' })
-  return pedida
-}
-
 /** Waits until the service that has WhatsApp has looked at all that was held. */
 const retomado = async () => {
   await hasta(
     async () =>
-      (
-        await consultar(
-          "select from mensaje where canal = 'buzon' and modo = 'live' and estado in ('pendiente', 'enviado')",
-        )
-      ).length === 0,
+      (await consultar("select from mensaje where canal = 'buzon' and modo = 'live' and estado = 'pendiente'"))
+        .length === 0,
   )
   await canal.quietud()
 }
@@ -124,15 +112,6 @@ describe('without messaging a live guide without a place', () => {
     expect(consultas).toEqual([])
   })
 
-  it('is held, too, when a process of an earlier version wrote its message as due', async () => {
-    const pedida = await nueva()
-    await consultar('update mensaje set proximo_en = creado_en where guia = $1', [pedida.guia])
-    await canal.quietud()
-    const [fila] = await mensajes(pedida)
-    expect(fila).toMatchObject({ estado: 'pendiente', intentos: 0 })
-    expect(fila!.proximo_en.getUTCFullYear()).toBe(9999)
-  })
-
   it('has its message dropped and its warning taken back when it no longer needs the answer', async () => {
     const [confirmada, cancelada] = [await nueva(), await nueva()]
     await pedir('POST', `/guias/${confirmada.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
@@ -184,47 +163,33 @@ describe('when WhatsApp is configured', () => {
 
   it('a guide older than a link is good for gets none, is told why, and can be asked for again', async () => {
     await sinWhatsapp()
-    const [vieja, tragadaYVieja] = [await nueva(), await tragada()]
+    const vieja = await nueva()
     canal.adelantar(PLAZO)
     const reciente = await nueva()
     await conWhatsapp()
     await esperar(reciente, 'enviado')
     await retomado()
-    for (const pedida of [vieja, tragadaYVieja]) {
-      expect(await mensajes(pedida)).toMatchObject([{ estado: 'descartado', abierta: false }])
-      expect(pedidos(pedida)).toEqual([])
-      const { advertencias, ubicacion } = await leer(pedida)
-      expect(advertencias).toEqual([])
-      expect(ubicacion.solicitud).toMatchObject({
-        estado: 'descartado',
-        motivo: expect.stringMatching(/no tenía mensajería .* Pídalo otra vez/),
-        enviado_en: null,
-        vence_en: null,
-      })
-    }
+    expect(await mensajes(vieja)).toMatchObject([{ estado: 'descartado', abierta: false }])
+    expect(pedidos(vieja)).toEqual([])
+    const { advertencias, ubicacion } = await leer(vieja)
+    expect(advertencias).toEqual([])
+    expect(ubicacion.solicitud).toMatchObject({
+      estado: 'descartado',
+      motivo: expect.stringMatching(/no tenía mensajería .* Pídalo otra vez/),
+      enviado_en: null,
+      vence_en: null,
+    })
     expect((await pedir('POST', `/guias/${vieja.guia}/reenviar-solicitud`)).status).toBe(202)
     await esperar(vieja, 'enviado', 2)
     expect(aceptados(vieja)).toHaveLength(1)
   })
 
-  it('what earlier versions swallowed is sent once, where the guide still waits for it, and else dropped', async () => {
+  it('what was held is sent where the guide still waits for it, and else dropped', async () => {
     await sinWhatsapp()
-    const [espera, confirmada, cancelada, yaPedida] = [
-      await tragada(),
-      await tragada(),
-      await tragada(),
-      await tragada(),
-    ]
+    const [espera, confirmada, cancelada] = [await nueva(), await nueva(), await nueva()]
     expect((await leer(espera)).advertencias).toMatchObject([AVISO])
     await pedir('POST', `/guias/${confirmada.guia}/ubicacion`, { lat: 14.63, lng: -90.6 })
     await pedir('POST', `/guias/${cancelada.guia}/cancelar`, {})
-    // An earlier version with WhatsApp asked once more, for real, and left the first one as it was.
-    await consultar(
-      `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en, enviado_en)
-       select comercio_id, modo, guia_id, 2, gen_random_uuid(), guia, 'whatsapp', tipo, telefono, 'enviado', proximo_en, now(), now()
-       from mensaje where guia = $1`,
-      [yaPedida.guia],
-    )
     await conWhatsapp()
     await esperar(espera, 'enviado')
     await retomado()
@@ -234,11 +199,11 @@ describe('when WhatsApp is configured', () => {
     expect(fila!.vence_en!.getTime() - fila!.enviado_en!.getTime()).toBe(PLAZO)
     const token = pedidos(espera)[0]!.json.template.components[1].parameters[0].text
     expect((await fetch(`${entorno.url}/u/${token}`)).status).toBe(200)
-    for (const pedida of [confirmada, cancelada, yaPedida]) {
+    for (const pedida of [confirmada, cancelada]) {
       expect((await mensajes(pedida))[0]).toMatchObject({ canal: 'buzon', estado: 'descartado' })
       expect(pedidos(pedida)).toEqual([])
     }
-    expect(await tipos(confirmada)).toEqual(['guia.aceptado', 'ubicacion.solicitada', 'ubicacion.confirmada'])
+    expect(await tipos(confirmada)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
     await entorno.reiniciar()
     await canal.quietud()
     expect(pedidos(espera)).toHaveLength(1)
@@ -264,10 +229,7 @@ describe('when WhatsApp is configured', () => {
 describe('by several processes', () => {
   it('is one message for each guide, whoever takes it up and sends it, and however often', async () => {
     await sinWhatsapp()
-    const pedidas = [
-      ...(await Promise.all(Array.from({ length: 20 }, nueva))),
-      ...(await Promise.all(Array.from({ length: 10 }, tragada))),
-    ]
+    const pedidas = await Promise.all(Array.from({ length: 30 }, nueva))
     const trabajos = (await Promise.all(pedidas.map(mensajes))).flat().map(({ id, comercio_id }) => ({
       data: { mensaje: id, comercio_id },
     }))

@@ -210,9 +210,9 @@ async function deAnterior(persona: Marcada, siguiente: string): Promise<string> 
   const manifiesto = Buffer.from(JSON.stringify({ posicion: { lat, lng } })).toString('base64url')
   await entorno.db.pool.query(
     `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, fotos, pdf, manifiesto,
-       proximo_en, entregado_en, registrado_en, rectificada_en)
+       evidencia, proximo_en, entregado_en, registrado_en, rectificada_en)
      select comercio_id, modo, id, gen_random_uuid(), secuencia, jsonb_build_object('nombre', $2::text), $3, $4, $5, $6, $7,
-       now(), now(), now(), now() from guia where guia = $1`,
+       '{}', now(), now(), now(), now() from guia where guia = $1`,
     [guia, `${nombre}26`, lat, lng, [foto], foto, `x.${manifiesto}.x`],
   )
   const { secuencia } = await api.guias.obtener(guia)

@@ -9,11 +9,9 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
-import { PgBoss } from 'pg-boss'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acquirePostgres, EmbeddedPostgresError, InstanceError } from '../../server/data/embedded/embedded.ts'
 import { migrate } from '../../server/startup/migrations.ts'
-import { createQueues } from '../../server/startup/workers.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 
 const ES_ROOT = process.getuid?.() === 0
@@ -162,28 +160,6 @@ describe('el servicio no es superusuario', () => {
     await negado(url, `copy (select 1) to program 'true'`)
     await negado(url, `alter system set log_statement = 'all'`)
     await negado(url, 'create role otro superuser')
-    await soltar()
-  })
-
-  test('recibe la base de un DATA_DIR en que todo era del superusuario', async () => {
-    yaUsado()
-    const viejo = await tomar()
-    await consultar(viejo.urlDeSuperusuario, 'alter database guias owner to guias')
-    await consultar(viejo.urlDeSuperusuario, 'drop role guias_servicio')
-    await migrate(viejo.urlDeSuperusuario)
-    const boss = new PgBoss({ connectionString: viejo.urlDeSuperusuario, supervise: false, schedule: false })
-    await boss.start()
-    await createQueues(boss)
-    await boss.stop({ graceful: false })
-    await consultar(viejo.urlDeSuperusuario, 'create table t (n serial, m int generated always as identity)')
-    await viejo.soltar()
-
-    const { url, soltar } = await tomar()
-    expect(await consultar(url, DEL_SUPERUSUARIO)).toEqual([])
-    expect(await migrate(url)).toEqual([])
-    await consultar(url, 'alter table guia add column nueva int')
-    expect(await consultar(url, 'insert into t default values returning n, m')).toEqual([{ n: 1, m: 1 }])
-    expect(await consultar(url, 'select count(*)::int as n from pgboss.queue')).toEqual([{ n: expect.any(Number) }])
     await soltar()
   })
 })

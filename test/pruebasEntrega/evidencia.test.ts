@@ -248,15 +248,3 @@ describe('a simulated delivery', () => {
     ])
   })
 })
-
-describe('proofs from before', () => {
-  it('have no evidence policy, and are given as they were', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const { guia } = await entregada(entorno, comercio)
-    await entorno.db.pool.query(
-      `update prueba_entrega set evidencia = null, sin_firma = null where guia_id = (select id from guia where guia = $1)`,
-      [guia],
-    )
-    expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ evidencia: null, sin_firma: null })
-  })
-})

@@ -1,14 +1,14 @@
-// Personal data of a recipient's decision: export, erasure, and what is left of an event from before the migration.
+// Personal data of a recipient's decision: export and erasure.
 
 import { describe, expect, it } from 'vitest'
 import { entregar } from '../archivos/imagenes.ts'
 import { correrAqui } from '../consola.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { tablasCon } from '../personas/tablas.ts'
-import { CON_ROSA, OTRO_DIA, usarPreguntas } from './preguntas.ts'
+import { CON_ROSA, usarPreguntas } from './preguntas.ts'
 
 const entorno = usarEntorno()
-const { tienda, preguntada, ver, enviar, mensajes } = usarPreguntas(entorno)
+const { preguntada, ver, enviar, mensajes } = usarPreguntas(entorno)
 const SUYO = /Rosa Caal|casa verde/
 
 const persona = async (que: string, telefono: string, ...mas: string[]) => {
@@ -50,21 +50,5 @@ describe('a decision of a recipient', () => {
     await persona('olvidar', telefono!, '--si')
     expect(JSON.stringify((await persona('exportar', telefono!)).anteriores)).not.toMatch(SUYO)
     expect((await api.guias.obtener(guia)).indicaciones).toBe('Tocar dos veces')
-  })
-
-  it('that a process of the version before opened is taken by the merchant, and nobody is asked', async () => {
-    const comercio = await tienda()
-    const { guia, api, enlace, leer } = await preguntada(comercio)
-    // The version before writes the event and no message.
-    await entorno.db.pool.query(
-      'delete from enlace_ubicacion l using mensaje m where m.comercio_id = l.comercio_id and m.guia = $1 and m.guia_id = l.guia_id',
-      [guia],
-    )
-    await entorno.db.pool.query('delete from mensaje where guia = $1', [guia])
-    await entorno.quietud()
-    expect([(await ver(enlace)).status, (await enviar(enlace, OTRO_DIA)).status]).toEqual([404, 404])
-    await api.guias.reintentar(guia)
-    expect((await leer()).decision).toMatchObject({ estado: 'tomada', por: 'comercio' })
-    expect(await mensajes(guia)).toEqual([])
   })
 })

@@ -196,7 +196,7 @@ CREATE TABLE "sesion_persona" (
     "segundo_factor" BOOLEAN NOT NULL DEFAULT false,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "vence_en" TIMESTAMPTZ(3) NOT NULL,
-    "inactiva_en" TIMESTAMPTZ(3),
+    "inactiva_en" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "sesion_persona_pkey" PRIMARY KEY ("hash"),
     CONSTRAINT "sesion_persona_persona_id_fkey" FOREIGN KEY ("persona_id") REFERENCES "persona"("id") ON DELETE RESTRICT ON UPDATE CASCADE
@@ -527,7 +527,7 @@ CREATE TABLE "mensaje" (
 CREATE INDEX "mensaje_pendiente_idx" ON "mensaje"("proximo_en") WHERE (estado = ANY (ARRAY['pendiente'::text, 'enviando'::text]));
 CREATE INDEX "mensaje_abierto_idx" ON "mensaje"("vence_en") WHERE (abierta);
 -- Live requests that only the mailbox has. Test guides fill the mailbox, so the search needs an index of its own.
-CREATE INDEX "mensaje_sin_salida_idx" ON "mensaje"("guia_id") WHERE ((canal = 'buzon'::text) AND (modo = 'live'::text) AND (estado = ANY (ARRAY['pendiente'::text, 'enviado'::text])));
+CREATE INDEX "mensaje_sin_salida_idx" ON "mensaje"("guia_id") WHERE ((canal = 'buzon'::text) AND (modo = 'live'::text) AND (estado = 'pendiente'::text));
 CREATE INDEX "mensaje_telefono_creado_en_idx" ON "mensaje"("telefono", "creado_en");
 CREATE INDEX "mensaje_proveedor_id_idx" ON "mensaje"("proveedor_id");
 CREATE UNIQUE INDEX "mensaje_id_comercio_id_key" ON "mensaje"("id", "comercio_id");
@@ -786,7 +786,7 @@ CREATE TABLE "prueba_entrega" (
     "fotos" TEXT[],
     "firma" TEXT,
     "sin_firma" TEXT,
-    "evidencia" JSONB,
+    "evidencia" JSONB NOT NULL,
     "pdf" TEXT,
     "manifiesto" TEXT,
     "sal" TEXT,
@@ -1039,13 +1039,6 @@ GRANT SELECT ON clave_publica TO guias_api;
 GRANT SELECT ON
   operador, busqueda_avance, olvido, entrante, clave_publica, eslabon, sello, parte, webhook_bomba, webhook_arriendo
   TO guias_lectura;
-
--- Requests of a telephone since an instant: the only count of a merchant's statement over rows of all merchants.
-CREATE FUNCTION solicitudes_al_telefono(text, text, timestamptz) RETURNS int STABLE SECURITY DEFINER LANGUAGE sql
-  RETURN (SELECT count(*)::int FROM mensaje WHERE telefono = $1 AND modo = $2 AND creado_en > $3
-    AND tipo = 'solicitud_ubicacion' AND estado <> 'descartado');
-REVOKE ALL ON FUNCTION solicitudes_al_telefono FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION solicitudes_al_telefono TO guias_api, guias_operacion, guias_trabajos;
 
 -- ---- Order of events ----
 

@@ -79,11 +79,8 @@ export function normalizeRange(texto: string): { red: string } | { falla: RangeF
   return { red: `${suya.networkAddressFromCIDR(`${red}/${largo}`)}/${largo}` }
 }
 
-/**
- * Parses a stored network. Earlier versions stored IPv4-mapped networks unchanged, and no address ever matched them.
- * @param texto network as {@link normalizeRange} writes it, or as earlier versions stored it
- */
-export const readRange = (texto: string): NetworkRange => conIpv4(ipaddr.parseCIDR(texto) as NetworkRange)
+/** Parses a stored network, as {@link normalizeRange} writes it. */
+export const readRange = (texto: string): NetworkRange => ipaddr.parseCIDR(texto) as NetworkRange
 
 /** Reports whether an address belongs to at least one network; false for a text that is not an address. */
 export function isInRange(texto: string, rangos: readonly NetworkRange[]): boolean {

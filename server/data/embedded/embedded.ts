@@ -92,7 +92,7 @@ export async function acquirePostgres(opciones: EmbeddedOptions): Promise<Embedd
   const { cliente, puerto } = await enganchar(servidor)
   try {
     if (exclusivo) await tomarInstancia(cliente, servidor.dataDir)
-    await ensureDatabase(cliente, servidor.clave, direccion('guias', servidor.clave, puerto))
+    await ensureDatabase(cliente, servidor.clave)
   } catch (error) {
     await liberar(servidor, cliente)
     throw error

@@ -84,14 +84,9 @@ export function leerContenido(
   return claro ? JSON.parse(claro.toString()) : null
 }
 
-/**
- * Returns the content without its secrets, for answers. Older rows, from before keys needed approvals, lack the member
- * `llave`.
- */
-const visible = ({ secreto: _secreto, codigo: _codigo, ...contenido }: ContenidoGuardado): ContenidoDeAprobacion => ({
-  ...contenido,
-  llave: contenido.llave ?? null,
-})
+/** Returns the content without its secrets, for answers. */
+const visible = ({ secreto: _secreto, codigo: _codigo, ...contenido }: ContenidoGuardado): ContenidoDeAprobacion =>
+  contenido
 
 const OPCIONAL = (instante: Date | null) => instante?.toISOString() ?? null
 

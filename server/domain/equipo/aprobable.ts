@@ -16,7 +16,7 @@ import { guardarCorreo } from '../correos/correo.ts'
 import type { Deps } from '../deps.ts'
 import { exigirAlcancesPropios } from '../llaves/llave.ts'
 import { borrarPersona } from './borrar.ts'
-import { escribirInvitacion, nuevoCodigoDeInvitado, yaEsta } from './invitacion.ts'
+import { escribirInvitacion, yaEsta } from './invitacion.ts'
 import { crearLlaveAprobada, REMEDIO_DE_APROBAR, rotarLlaveAprobada } from './llaveAprobada.ts'
 import { buscarMembresia, cambiarAlcances, quitarLaMembresia } from './membresia.ts'
 import { nombresDePermisos } from './permisos.ts'
@@ -54,9 +54,7 @@ const PERSONA = statement<{ persona: string }, Pick<FilaPersona, 'id' | 'nombre'
 export const EFECTOS: Readonly<Record<TipoDeAprobacion, Efecto>> = {
   async invitar_persona(consultar, deps, { identidad, contenido }) {
     const { nombre, alcances } = contenido
-    const correo = contenido.correo!
-    // A request of the version before has no code. Nobody accepts its invitation without being invited again.
-    const codigo = contenido.codigo ?? nuevoCodigoDeInvitado()
+    const [correo, codigo] = [contenido.correo!, contenido.codigo!]
     exigirAlcancesPropios(identidad, alcancesDeEmpresa(alcances), REMEDIO_DE_APROBAR)
     if (await yaEsta(consultar, { correo, ambito: EMPRESA })) throw aprobacionCerrada('Esa persona ya está.')
     const invitada = { correo, nombre, ambito: EMPRESA, alcances: [...alcances], lugar: null, codigo }

@@ -25,13 +25,11 @@ import {
  * need.
  */
 export type FilaSesionDePersona = RowOf<
-  Omit<sesion_persona, 'dispositivo' | 'membresia_id' | 'segundo_factor' | 'alta' | 'inactiva_en'>,
+  Omit<sesion_persona, 'dispositivo' | 'membresia_id' | 'segundo_factor' | 'alta'>,
   { modo: Modo }
 > &
   Pick<persona, 'persona' | 'nombre' | 'correo'> &
   Pick<FilaMembresia, 'membresia' | 'ambito' | 'alcances'> & {
-    /** End of the session unless somebody uses it. */
-    inactiva_en: Date
     falta_segundo_factor: boolean
     comercio_id: string | null
     nombre_comercio: string | null
@@ -56,7 +54,7 @@ const SESIONES = 20
 
 /** SQL that selects sessions. Leaves out sessions whose membership or merchant no longer exists. */
 const DE_SESION = `select s.hash, s.sesion, s.persona_id, s.modo, s.red, s.presencia_en, s.creado_en, s.vence_en,
-     coalesce(s.inactiva_en, s.vence_en) as inactiva_en,
+     s.inactiva_en,
      ${FALTA_SEGUNDO_FACTOR} as falta_segundo_factor, p.persona, p.nombre, p.correo, m.membresia, m.ambito, m.alcances, c.id as comercio_id, c.nombre as nombre_comercio,
      c.pais, c.estricto, c.ritmo_solicitudes, c.ritmo_guias
    from sesion_persona s join persona p on p.id = s.persona_id

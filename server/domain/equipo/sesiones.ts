@@ -14,7 +14,7 @@ type SesionPropia = Identities['sesionDePersona']
 
 const LISTAR = statement<
   { persona_id: string; ahora: Date },
-  Pick<sesion_persona, 'sesion' | 'dispositivo' | 'red' | 'creado_en' | 'vence_en'> & { inactiva_en: Date }
+  Pick<sesion_persona, 'sesion' | 'dispositivo' | 'red' | 'creado_en' | 'vence_en' | 'inactiva_en'>
 >(
   'equipo.listarSesiones',
   `select sesion, dispositivo, red, creado_en, vence_en, least(vence_en, inactiva_en) as inactiva_en from sesion_persona

@@ -124,14 +124,13 @@ const SIN_MENSAJERIA: AdvertenciaGuardada = { codigo: 'sin_mensajeria', campo: '
 
 /**
  * Returns the row with its request's state as clients see it. Adds the warning `sin_mensajeria` if the guide waits for
- * an answer to a request that was never sent. An earlier version marked requests in the mailbox as sent, but no
- * recipient got them.
+ * an answer to a request that was never sent.
  */
 function conDeducido<F extends FilaGuia | GuiaLeida>(fila: F): F {
   const { solicitud } = fila.ubicacion_extra ?? {}
   if (!solicitud || !sinSalida(fila.modo, solicitud.canal)) return fila
   const estado = estadoDeSolicitud(fila, solicitud)
-  const nadiePregunta = (estado === 'pendiente' || estado === 'enviado') && esperaLugar(fila)
+  const nadiePregunta = estado === 'pendiente' && esperaLugar(fila)
   return {
     ...fila,
     ubicacion_extra: { ...fila.ubicacion_extra, solicitud: { ...solicitud, estado } },

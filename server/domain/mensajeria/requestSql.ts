@@ -36,8 +36,8 @@ export const haceFalta = (g = 'g') =>
        and m.telefono = ${g}.telefono end, false)`
 
 /**
- * SQL of the JSON column `extra` with some members of its `solicitud` (location request) replaced. A guide from before
- * this member existed takes them from the message `m`.
+ * SQL of the JSON column `extra` with some members of its `solicitud` (location request) replaced. A guide whose
+ * location was erased takes them from the message `m`.
  */
 export const withSolicitud = (extra: string, miembros: string) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', coalesce(${extra} -> 'solicitud',

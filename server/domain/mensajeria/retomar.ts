@@ -4,7 +4,7 @@ import type { Estado } from '../../generado/contrato/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../../generado/contrato/vocabulario.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { esSinSalida } from '../guias/guia.ts'
-import { conEnlace, ES_LA_ULTIMA, type ExtraChange, haceFalta } from './requestSql.ts'
+import { conEnlace, ES_LA_ULTIMA, type ExtraChange, haceFalta, withSolicitud } from './requestSql.ts'
 
 /** Maximum guides per transaction. */
 const LOTE = 200
@@ -13,11 +13,8 @@ const HORA = 3_600_000
 const TARDE =
   'El servicio no tenía mensajería cuando se creó la guía y el mensaje ya no sale. Pídalo otra vez, o confirme usted el lugar.'
 
-/**
- * SQL condition that the request `m` was never sent. It still waits, or an earlier version stored it in the mailbox and
- * marked it as sent.
- */
-const noSalio = (m: string) => `${esSinSalida(`${m}.modo`, `${m}.canal`)} and ${m}.estado in ('pendiente', 'enviado')`
+/** SQL condition that the request `m` waits for messaging. */
+const noSalio = (m: string) => `${esSinSalida(`${m}.modo`, `${m}.canal`)} and ${m}.estado = 'pendiente'`
 
 const HALLAR = statement<{ cuantas: number }, { comercio_id: string; modo: string; guia_id: string }>(
   'mensajes.sinSalida',
@@ -40,9 +37,7 @@ const APARTAR = statement<{ guias: string }>(
 
 /** SQL of the request as the guide's row stores it: pending on the other channel, or dropped. */
 const RETOMADA: ExtraChange = (extra) =>
-  `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', (coalesce(${extra} -> 'solicitud',
-     jsonb_build_object('numero', m.numero, 'creado_en', m.creado_en)) - array['enviado_en', 'vence_en'])
-     || jsonb_build_object('canal', m.canal, 'estado', m.estado, 'motivo', m.motivo))`
+  withSolicitud(extra, `jsonb_build_object('canal', m.canal, 'estado', m.estado, 'motivo', m.motivo)`)
 
 /**
  * Hands the newest request of each guide and type to WhatsApp and drops the others, so that a recipient gets one
@@ -68,7 +63,6 @@ const RETOMAR = statement<
      update mensaje set canal = case when q.sale then 'whatsapp' else canal end,
        estado = case when q.sale then 'pendiente' else 'descartado' end,
        proximo_en = :ahora::timestamptz, creado_en = case when q.sale then :ahora else creado_en end,
-       enviado_en = null, vence_en = case when tipo = 'solicitud_decision' then vence_en end, kid = null, codigo = null,
        abierta = q.sale and tipo <> 'solicitud_decision',
        motivo = case when q.hace_falta and not q.sale then :motivo::text end
      from q where mensaje.comercio_id = q.comercio_id and mensaje.modo = q.modo and mensaje.guia_id = q.guia_id
@@ -84,9 +78,8 @@ const RETOMAR = statement<
 )
 
 /**
- * Resumes live requests that were never sent, once the service has messaging. These are the requests that wait for
- * messaging, and the requests that an earlier version marked as sent in the mailbox. Each batch is one transaction that
- * locks the guides, so any number of processes may run it. If a process is killed, the next process continues.
+ * Sends the live requests that wait for messaging, once the service has it. Each batch is one transaction that locks
+ * the guides, so any number of processes may run it. If a process is killed, the next process continues.
  * @returns true if more may remain
  */
 export async function retomarSinSalida({

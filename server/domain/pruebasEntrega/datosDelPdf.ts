@@ -73,7 +73,7 @@ export async function reunirDatos(
     fotos: fotos.map((foto, i) => presentar(foto, `Foto ${i + 1}`)),
     firma: firma ? presentar(firma, 'Firma') : null,
     sin_firma: prueba.sin_firma && DESCRIPCIONES_DE_SIN_FIRMA[prueba.sin_firma],
-    pagina_anterior: prueba.evidencia?.pagina_anterior ? dichoDeAnterior(prueba.evidencia) : null,
+    pagina_anterior: prueba.evidencia.pagina_anterior ? dichoDeAnterior(prueba.evidencia) : null,
   }
 }
 

@@ -27,7 +27,7 @@ import { type Exigencia, juzgarEvidencia } from './evidencia.ts'
 /** Row of `prueba_entrega`; columns have the contract's names. */
 export type FilaPrueba = RowOf<
   prueba_entrega,
-  { modo: Modo; recibido_por: RecibidoPor; sin_firma: MotivoSinFirma | null; evidencia: EvidenciaDePrueba | null }
+  { modo: Modo; recibido_por: RecibidoPor; sin_firma: MotivoSinFirma | null; evidencia: EvidenciaDePrueba }
 >
 
 /** Proof with the courier who handed the parcel over, as named in the event. */

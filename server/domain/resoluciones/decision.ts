@@ -1,15 +1,7 @@
-import type {
-  Decision,
-  Dia,
-  Estado,
-  Franja,
-  PoliticaDeIntentos,
-  QuienResuelve,
-} from '../../generado/contrato/tipos/index.ts'
+import type { Decision, Dia, Estado, Franja, QuienResuelve } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { dayIn } from '../../platform/time/day.ts'
 import { zonaDe } from '../catalogo/zona.ts'
-import { leerIntentos } from '../comercios/comercio.ts'
 import { admiteCorreccion } from '../correcciones/correccion.ts'
 import type { ServiceSettings } from '../deps.ts'
 import { esFinal, siguientes } from '../estados/estados.ts'
@@ -17,16 +9,7 @@ import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { DepsDeTomada, Escritor, GuiaTomada } from '../guias/tomada.ts'
 import { pasoDeDecision, pasoDeRegreso } from './consecuencias.ts'
-import {
-  abrir,
-  type Dias,
-  diasDe,
-  esperaDecision,
-  estaTomada,
-  fueraDePlazo,
-  presentarDecision,
-  tomar,
-} from './resolucion.ts'
+import { type Dias, diasDe, esperaDecision, estaTomada, fueraDePlazo, presentarDecision, tomar } from './resolucion.ts'
 
 // Decisions about the parcel of a locked guide, by a person or by the merchant's policy.
 
@@ -64,8 +47,7 @@ export async function reintentarTomada(
 ): Promise<FilaGuia> {
   const ahora = escritor.reloj()
   const zona = zonaDe(tomada, ajustes.zonaHoraria)
-  const politica = await leerIntentos({ consultar: escritor.consultar }, tomada.comercio_id)
-  const abierta = exigirReintentable(tomada, politica, zona)
+  const abierta = exigirReintentable(tomada)
   const dia = exigirDia(diasDe(abierta.fecha_desde, dayIn(ahora, zona)), fecha)
   exigirFranja(franja)
   const presente = await cambiar()
@@ -103,17 +85,12 @@ const dar = async ({ consultar, avisarTrabajo }: Escritor, guia: FilaGuia, paso:
   (await darPaso({ db: { consultar }, avisarTrabajo }, guia, paso))!.guia
 
 /**
- * Returns the open decision of a guide. If an earlier version recorded the failed attempt without opening a decision,
- * opens one now.
+ * Returns the open decision of a guide.
  * @throws Problema 409 if no decision allows another attempt
  */
-function exigirReintentable(tomada: GuiaTomada, politica: PoliticaDeIntentos, zona: string): Decision {
+function exigirReintentable(tomada: GuiaTomada): Decision {
   exigirSinTomar(tomada)
-  const { estado, resolucion, intentos, estado_en } = tomada
-  const deAntes = estado === 'intento_fallido' && resolucion === null
-  const abierta = deAntes
-    ? abrir(politica, { intentos, ocurrido_en: estado_en, registrado_en: estado_en }, zona).valor
-    : resolucion
+  const { estado, resolucion: abierta, intentos } = tomada
   if (esperaDecision(abierta) && abierta.opciones.includes('reintentar')) return abierta
   const puedeVolver = siguientes(estado).includes('en_devolucion')
   const mensaje = esperaDecision(abierta)

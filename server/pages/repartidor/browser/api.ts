@@ -153,9 +153,8 @@ export const leerGuia = (guia: string) => pedir<GuiaDeReparto>('GET', `guias/${g
 /** Guides that the courier carries, those that are assigned to the courier, and those that the courier finished today. */
 export interface Suyas {
   datos: GuiaDeReparto[]
-  /** Undefined from a service of an earlier version, like `hoy`. */
-  asignadas?: GuiaAsignada[]
-  hoy?: AvanceDelDia
+  asignadas: GuiaAsignada[]
+  hoy: AvanceDelDia
 }
 /** Reads the guides of the courier's day. */
 export const pedirSuyas = () => pedir<Suyas>('GET', 'guias')
@@ -164,7 +163,7 @@ export const pedirSuyas = () => pedir<Suyas>('GET', 'guias')
  * in `sin_asignar`.
  */
 export const pedirGuias = (guias: readonly string[]) =>
-  pedir<{ datos: GuiaDeReparto[]; desconocidas: string[]; sin_asignar?: string[] }>(
+  pedir<{ datos: GuiaDeReparto[]; desconocidas: string[]; sin_asignar: string[] }>(
     'GET',
     `guias?${guias.map((una) => `guia=${una}`).join('&')}`,
   )

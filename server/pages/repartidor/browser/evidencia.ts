@@ -1,10 +1,7 @@
 // Evidence that merchants ask of a delivery, and what the delivery screen asks of the courier.
 import type { PoliticaDeEvidencia } from './dominio.ts'
 
-/**
- * Evidence asked for if the phone knows of no policy, because it has only the guide's code or a guide from an earlier
- * version.
- */
+/** Evidence asked for if the phone knows of no policy, because it has only the guide's code. */
 const SIN_POLITICA: PoliticaDeEvidencia = { fotos_minimas: 1, firma: 'opcional', documento: 'opcional' }
 
 /** Parcel of a delivery, with the data that decides about its evidence. */

@@ -42,7 +42,7 @@ export async function refrescar() {
       if (status !== 200) return
       await guardarGuias(repartidor, cuerpo.datos, servidor)
       for (const guia of cuerpo.desconocidas) await guardarSinDatos(repartidor, guia, true)
-      for (const guia of cuerpo.sin_asignar ?? []) await guardarSinAsignar(repartidor, guia)
+      for (const guia of cuerpo.sin_asignar) await guardarSinAsignar(repartidor, guia)
     }
   } catch {
     // Without coverage, the guides on the phone stay as they are.

@@ -43,7 +43,7 @@ export function rumboDe(datos: GuiaDeReparto | null, estado: Estado | null): Rum
   }
 }
 
-/** Members that a page of an earlier version stored may be absent. */
+/** Returns the texts that there are, each once. */
 const sinRepetir = (...textos: readonly (string | null | undefined)[]) => [
   ...new Set(textos.filter((texto): texto is string => Boolean(texto))),
 ]

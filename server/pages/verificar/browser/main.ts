@@ -12,9 +12,8 @@ const MAXIMO = 40 * 1024 * 1024
 interface Manifiesto {
   guia: string
   entregado_en: string
-  /** Member that manifests of earlier versions lack, like `evidencia`. */
-  sin_firma?: MotivoSinFirma | null
-  evidencia?: EvidenciaDePrueba | null
+  sin_firma: MotivoSinFirma | null
+  evidencia: EvidenciaDePrueba
   archivos: { tipo: string; sha256: string }[]
 }
 /** Result of verifying the signature in the browser; `sin_ella` if the browser does not support Ed25519. */
@@ -158,13 +157,13 @@ function segunFirma(firma: Firma): Resultado {
       ['Entregada', createClock(zona).larga(manifiesto.entregado_en)],
       ['Fotos', String(deTipo('foto'))],
       ['Firma de quien recibió', deTipo('firma') > 0 ? 'Sí' : sinFirma(sin_firma)],
-      ...(evidencia?.pagina_anterior ? [pedido(evidencia)] : []),
+      ...(evidencia.pagina_anterior ? [pedido(evidencia)] : []),
       ['Firma digital', `Comprobada aquí mismo, con la clave ${kid.slice(0, 8)}…`],
     ],
   }
 }
 
-const sinFirma = (porque: MotivoSinFirma | null | undefined) =>
+const sinFirma = (porque: MotivoSinFirma | null) =>
   porque ? `No: ${DESCRIPCIONES_DE_SIN_FIRMA[porque].toLowerCase()}` : 'No'
 
 /** Returns the row about a delivery that was made with an outdated page, and lists the missing evidence. */

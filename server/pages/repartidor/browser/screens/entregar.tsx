@@ -407,7 +407,7 @@ async function guardar(
         ...(avisada === null ? {} : { distancia_avisada_m: avisada }),
         ...opcional('descripcion', descripcion),
         ...(lleva.porque && !png && sin_firma ? { sin_firma: sin_firma as MotivoSinFirma } : {}),
-        // If the phone does not know what the merchant needs, leaves out `evidencia`, as earlier pages do.
+        // If the phone does not know what the merchant needs, leaves out `evidencia`.
         ...(politica ? { evidencia: politica } : {}),
       },
       fotos:

@@ -28,7 +28,7 @@ export const guardarGuias = (
   repartidor: string,
   leidas: readonly GuiaDeReparto[],
   servidor: number,
-  { hoy, asignadas }: Pick<Suyas, 'hoy' | 'asignadas'> = {},
+  { hoy, asignadas }: Partial<Pick<Suyas, 'hoy' | 'asignadas'>> = {},
 ) =>
   escribirAlmacen(async (tx) => {
     if (!(await estaDentro(tx, repartidor))) return
