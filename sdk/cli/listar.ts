@@ -47,7 +47,7 @@ const LISTA: Lista<Guia> = {
   vacia: 'No hay guías que mostrar.',
 }
 
-const RESOLUCIONES: readonly EstadoDeDecision[] = ['pendiente', 'tomada', 'aplicada', 'superada']
+const ESTADOS_DE_DECISION: readonly EstadoDeDecision[] = ['pendiente', 'tomada', 'aplicada', 'superada']
 
 /**
  * Reads the metadata filter of the list. ¶
@@ -82,7 +82,7 @@ hora de cada una es la de su destino.`,
     decision: {
       valor: '<estado>',
       dice: 'solo con la última decisión en ese estado; varios, separados por comas',
-      valores: RESOLUCIONES,
+      valores: ESTADOS_DE_DECISION,
       varias: true,
     },
     metadatos: { valor: '<clave=texto>', dice: 'solo con ese texto en esa clave; varias, separadas por «;»' },

@@ -105,7 +105,7 @@ const MENSAJES_ATASCADOS = statement<{ antes_de: Date }, { cuantas: number }>(
 )
 const DECISIONES_VENCIDAS = statement<{ antes_de: Date }, { cuantas: number }>(
   'metricas.decisionesVencidas',
-  'select count(*)::int as cuantas from guia where resolucion_vence <= :antes_de',
+  'select count(*)::int as cuantas from guia where decision_vence <= :antes_de',
   { alcance: 'parte' },
 )
 

@@ -7,6 +7,7 @@ import { barrerArchivos, barrerDesconocidos } from '../domain/archivos/sweep.ts'
 import { linkChains } from '../domain/bitacora/linkChain.ts'
 import { indexarGuias } from '../domain/busqueda/indexar.ts'
 import { adelantarCorreos, correosPendientes, enviarCorreos, limpiarCorreos } from '../domain/correos/enviar.ts'
+import { decidirVencidas, decisionesVencidas, type Vencida } from '../domain/decisiones/vencer.ts'
 import type { DepsDeTrabajo } from '../domain/deps.ts'
 import { limpiarEntradas } from '../domain/equipo/sesion.ts'
 import { reencryptTotp } from '../domain/equipo/totp.ts'
@@ -22,7 +23,6 @@ import { cuidarOlvidos } from '../domain/personas/olvidos.ts'
 import { borrarPruebas } from '../domain/pruebasEntrega/borrar.ts'
 import { adelantarPruebas, hacerPdfs, pruebasPendientes } from '../domain/pruebasEntrega/hacerPdf.ts'
 import { limpiarSesiones } from '../domain/repartidores/repartidor.ts'
-import { resolucionesVencidas, resolverVencidas, type Vencida } from '../domain/resoluciones/vencer.ts'
 import { olvidarUbicaciones } from '../domain/ubicacion/olvidar.ts'
 import { adelantarEnlaces, enlacesPendientes, resolverEnlaces } from '../domain/ubicacion/resolverEnlaces.ts'
 import { adelantarEntregas } from '../domain/webhooks/advance.ts'
@@ -89,11 +89,11 @@ export const JOBS: readonly JobKind<DepsDeTrabajo>[] = [
     ejecutar: (deps, trabajos) => vencerSolicitudes(deps, trabajos.map(fromJob)),
   },
   {
-    cola: 'resoluciones',
+    cola: 'decisiones',
     opciones: DE_FILAS,
-    pendientes: resolucionesVencidas,
+    pendientes: decisionesVencidas,
     ejecutar: (deps, trabajos) =>
-      resolverVencidas(
+      decidirVencidas(
         deps,
         trabajos.map(({ data }) => data as Vencida),
       ),

@@ -23,7 +23,7 @@ let db: Db
 const LLENAR = `
   insert into comercio (id, comercio, nombre, creado_en) values ('${COMERCIO}', 'com_000000000001', 'Uno', now());
   insert into guia (comercio_id, modo, id, guia, estado, estado_en, telefono, departamento, municipio, recogida, metadatos,
-    ubicacion_estado, resolucion, advertencias, secuencia, creado_en, actualizado_en)
+    ubicacion_estado, decision, advertencias, secuencia, creado_en, actualizado_en)
   select '${COMERCIO}', 'live', ('01990000' || lpad(to_hex(n), 24, '0'))::uuid, 'G' || n,
     (array['aceptado', 'en_ruta', 'entregado'])[1 + n % 3], now(), case n % 2 when 0 then '+50255550000' else '+502' || n end,
     'Guatemala', 'Mixco', '{}', '{"canal": "web"}', 'confirmada',

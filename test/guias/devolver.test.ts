@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { usarIntentos } from '../decisiones/mover.ts'
 import { usarEntorno } from '../entorno.ts'
-import { usarIntentos } from '../resoluciones/mover.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
 const entorno = usarEntorno()

@@ -104,7 +104,7 @@ export const FALLAS: Readonly<Record<string, Falla>> = {
     const { guia } = await api.guias.crear(unaGuia())
     // A deadline without a decision is one that no job can apply.
     const poner = (en: string) =>
-      entorno.db.pool.query(`update guia set resolucion_vence = ${en} where guia = $1`, [guia])
+      entorno.db.pool.query(`update guia set decision_vence = ${en} where guia = $1`, [guia])
     await poner("now() - interval '1 hour'")
     return () => poner('null')
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { usarIntentos } from '../decisiones/mover.ts'
 import { usarEntorno } from '../entorno.ts'
-import { usarIntentos } from '../resoluciones/mover.ts'
 
 const entorno = usarEntorno()
 const { conIntento } = usarIntentos(entorno)

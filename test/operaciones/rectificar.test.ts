@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS } from '../../server/generado/contrato/vocabulario.ts'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
 import { enRuta, entregada, entregar } from '../archivos/imagenes.ts'
+import { usarIntentos } from '../decisiones/mover.ts'
 import { HORA } from '../duraciones.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, lecturaDe, unaGuia } from '../fabricas.ts'
-import { usarIntentos } from '../resoluciones/mover.ts'
 
 const entorno = usarEntorno()
 const { conIntento, nueva } = usarIntentos(entorno)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { usarIntentos } from '../decisiones/mover.ts'
 import { usarEntorno } from '../entorno.ts'
-import { usarIntentos } from '../resoluciones/mover.ts'
 import { fallaDeApi } from '../webhooks/webhooks.ts'
 
 const entorno = usarEntorno()

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ACTIONS } from '../../server/pages/central/actions.ts'
 import { entregada, fallida } from '../archivos/imagenes.ts'
+import { usarIntentos } from '../decisiones/mover.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
 import { sinPrograma } from '../equipo/sinPrograma.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { usarIntentos } from '../resoluciones/mover.ts'
 import { usarOficina } from './oficina.ts'
 
 const entorno = usarEntorno()

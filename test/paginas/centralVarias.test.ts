@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newGuideCode } from '../../server/platform/codes/codes.ts'
+import { usarIntentos } from '../decisiones/mover.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { nuevaPersona, type PersonaDePrueba } from '../equipo/persona.ts'
 import { sinPrograma } from '../equipo/sinPrograma.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { usarIntentos } from '../resoluciones/mover.ts'
 
 const entorno = usarEntorno()
 const { conIntento, nueva } = usarIntentos(entorno)

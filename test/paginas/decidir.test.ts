@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { conMosaicos } from '../../scripts/ilustrar/servicio.ts'
+import { usarPreguntas } from '../decisiones/preguntas.ts'
 import { usarEntorno } from '../entorno.ts'
 import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
-import { usarPreguntas } from '../resoluciones/preguntas.ts'
 import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
 
 const entorno = usarEntorno()

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { entregada } from '../archivos/imagenes.ts'
+import { usarPreguntas } from '../decisiones/preguntas.ts'
 import { entrarCon, galletas, nuevaPersona, pedirCodigo } from '../equipo/persona.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { usarPreguntas } from '../resoluciones/preguntas.ts'
 import { noDicho, type Recorrido, revisarSinVer } from './lector.ts'
 import {
   abierta,

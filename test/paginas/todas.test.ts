@@ -4,12 +4,12 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Estado } from '../../server/generado/contrato/tipos/index.ts'
 import { entregada } from '../archivos/imagenes.ts'
+import { usarPreguntas } from '../decisiones/preguntas.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { nuevaPersona } from '../equipo/persona.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { nuevoTelefono } from '../mensajeria/canal.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { usarPreguntas } from '../resoluciones/preguntas.ts'
 import { evaluarEn, revisarConAxe } from './revisar.ts'
 
 const entorno = usarEntorno({}, () => ({ MAILBOX: '1', SUPPORT_PHONE: '+50223145500' }))

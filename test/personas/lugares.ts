@@ -104,7 +104,7 @@ const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly stri
   /** Codes, words of a vocabulary, numbers, and names of files. */
   codigos: {
     comercio: ['comercio', 'pais', 'evidencia_firma', 'evidencia_documento', 'intentos_al_vencer'],
-    guia: ['modo', 'guia', 'estado', 'custodio', 'ubicacion_estado', 'ubicacion_origen', 'resolucion', 'advertencias'],
+    guia: ['modo', 'guia', 'estado', 'custodio', 'ubicacion_estado', 'ubicacion_origen', 'decision', 'advertencias'],
     guia_indice: ['guia', 'modo'],
     nota: ['modo', 'nota', 'autor'],
     asignacion: ['modo', 'repartidor', 'autor'],

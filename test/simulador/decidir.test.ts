@@ -1,10 +1,10 @@
 import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { addDays } from '../../server/platform/time/day.ts'
+import { usarPreguntas } from '../decisiones/preguntas.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { problemaDe } from '../problema.ts'
-import { usarPreguntas } from '../resoluciones/preguntas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { llevar } from './simular.ts'
 

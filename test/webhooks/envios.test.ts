@@ -107,7 +107,7 @@ class Diario {
   readonly fotos = new Map<string, { tipo: string; guia: unknown; evento: unknown }>()
   readonly #comercio: Comercio
   /** Latest decision of each guide. */
-  readonly #resoluciones = new Map<string, unknown>()
+  readonly #decisiones = new Map<string, unknown>()
   constructor(comercio: Comercio) {
     this.#comercio = comercio
   }
@@ -122,11 +122,11 @@ class Diario {
     expect(intento.map(({ tipo }) => tipo)).toEqual(
       ultimo.tipo === 'guia.decision_pendiente' ? ['guia.intento_fallido'] : [],
     )
-    const antes = { decision: this.#resoluciones.get(guia) ?? null }
+    const antes = { decision: this.#decisiones.get(guia) ?? null }
     for (const evento of intento)
       this.fotos.set(evento.id, { tipo: evento.tipo, guia: { ...foto, ...antes, secuencia: evento.secuencia }, evento })
     this.fotos.set(ultimo.id, { tipo: ultimo.tipo, guia: foto, evento: ultimo })
-    this.#resoluciones.set(guia, foto.decision)
+    this.#decisiones.set(guia, foto.decision)
   }
   comprobar(recibidos: readonly Recibido[]) {
     for (const { id, json } of recibidos) {

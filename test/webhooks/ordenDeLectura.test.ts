@@ -2,8 +2,8 @@
 // between parts, too.
 
 import { expect, it } from 'vitest'
+import { reintentarGuiaDe } from '../../server/domain/decisiones/decidir.ts'
 import { enviarAlBuzon } from '../../server/domain/mensajeria/mailbox.ts'
-import { reintentarGuiaDe } from '../../server/domain/resoluciones/decidir.ts'
 import { readDue } from '../../server/domain/webhooks/due.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'

@@ -349,8 +349,8 @@ CREATE TABLE "guia" (
     "ubicacion_lng" DOUBLE PRECISION,
     "ubicacion_extra" JSONB,
     "intentos" INTEGER NOT NULL DEFAULT 0,
-    "resolucion" JSONB,
-    "resolucion_vence" TIMESTAMPTZ(3),
+    "decision" JSONB,
+    "decision_vence" TIMESTAMPTZ(3),
     "advertencias" JSONB NOT NULL,
     "secuencia" INTEGER NOT NULL,
     "ultima_correccion" INTEGER,
@@ -370,11 +370,11 @@ CREATE INDEX "guia_por_olvidar_idx" ON "guia"("estado_en") WHERE ((datos_borrado
 -- The operator's list, over all merchants.
 CREATE INDEX "guia_id_idx" ON "guia"("id");
 -- Guides whose decision the policy takes.
-CREATE INDEX "guia_resolucion_vence_idx" ON "guia"("resolucion_vence") WHERE (resolucion_vence IS NOT NULL);
+CREATE INDEX "guia_decision_vence_idx" ON "guia"("decision_vence") WHERE (decision_vence IS NOT NULL);
 -- Guides with an open decision, of a merchant and of all. An index on the expression would not serve the condition
 -- behind row-level security; the predicate of a partial index does.
-CREATE INDEX "guia_resolucion_idx" ON "guia"("comercio_id", "modo", "id") WHERE ((resolucion ->> 'estado'::text) = ANY (ARRAY['pendiente'::text, 'tomada'::text]));
-CREATE INDEX "guia_resolucion_todas_idx" ON "guia"("id") WHERE ((resolucion ->> 'estado'::text) = ANY (ARRAY['pendiente'::text, 'tomada'::text]));
+CREATE INDEX "guia_decision_idx" ON "guia"("comercio_id", "modo", "id") WHERE ((decision ->> 'estado'::text) = ANY (ARRAY['pendiente'::text, 'tomada'::text]));
+CREATE INDEX "guia_decision_todas_idx" ON "guia"("id") WHERE ((decision ->> 'estado'::text) = ANY (ARRAY['pendiente'::text, 'tomada'::text]));
 -- Guides that a courier delivered or returned, by the time.
 CREATE INDEX "guia_terminada_idx" ON "guia"("custodio", "estado_en") WHERE ((custodio IS NOT NULL) AND (estado = ANY (ARRAY['entregado'::text, 'devuelto'::text])));
 -- Guides that a courier carries.
@@ -520,7 +520,7 @@ CREATE TABLE "mensaje" (
     "leido_en" TIMESTAMPTZ(3),
     "vence_en" TIMESTAMPTZ(3),
     "abierta" BOOLEAN NOT NULL DEFAULT true,
-    "resolucion_secuencia" INTEGER,
+    "decision_secuencia" INTEGER,
 
     CONSTRAINT "mensaje_pkey" PRIMARY KEY ("comercio_id","modo","guia_id","numero")
 );

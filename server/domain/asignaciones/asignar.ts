@@ -2,10 +2,10 @@ import { inTransaction, statement } from '../../data/db.ts'
 import { askByKey } from '../../data/owners.ts'
 import type { Dia, Estado, Modo } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
+import { diasDe, fueraDePlazo } from '../decisiones/decision.ts'
 import { esFinal } from '../estados/estados.ts'
 import type { Handler } from '../operation.ts'
 import { exigirActivo } from '../repartidores/repartidor.ts'
-import { diasDe, fueraDePlazo } from '../resoluciones/resolucion.ts'
 import { codigosDe, diaDeLaEmpresa, presentarResultados, type Veredicto } from './asignacion.ts'
 
 interface Leida {

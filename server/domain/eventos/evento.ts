@@ -5,9 +5,9 @@ import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../generado
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import { currentTrace, inSpan } from '../../platform/tracing.ts'
+import { type DecisionDeGuia, presentarDecision } from '../decisiones/decision.ts'
 import { CAMPOS, CORREGIBLES, type FilaGuia, type Foto, fotoDe, fotoEnSql } from '../guias/campos.ts'
 import type { Corregible } from '../guias/correcciones.ts'
-import { type DecisionDeGuia, presentarDecision } from '../resoluciones/resolucion.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 import { FORMA_EN_SQL, FORMA_GUARDADA } from './forma.ts'
 
@@ -222,7 +222,7 @@ export interface PasoDeGuia {
   /** Corrected values of the guide; undefined if the event corrects nothing. */
   correccion?: CorreccionDeGuia
   /** Decision about the parcel after the event; undefined if the event does not change it. */
-  resolucion?: DecisionDeGuia | undefined
+  decision?: DecisionDeGuia | undefined
   /** Values that the guide's columns had before the undone event; undefined unless this event undoes another one. */
   vuelta?: VueltaDeGuia
 }
@@ -266,8 +266,8 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   ubicacion_lng: number | null
   ubicacion_extra: LugarDeGuia['ubicacion_extra']
   /** Null: the decision about the parcel does not change. */
-  resolucion: FilaGuia['resolucion']
-  resolucion_vence: Date | null
+  decision: FilaGuia['decision']
+  decision_vence: Date | null
   /** Warnings as JSON text, because node-postgres converts a JavaScript array to a PostgreSQL array. */
   advertencias: string | null
   enlace_corto_id: string | null
@@ -303,8 +303,8 @@ const escribirPaso = ({
        ubicacion_lat = case when :ubicacion_estado::text is null then ubicacion_lat else :ubicacion_lat::float8 end,
        ubicacion_lng = case when :ubicacion_estado::text is null then ubicacion_lng else :ubicacion_lng::float8 end,
        ubicacion_extra = case when :ubicacion_estado::text is null then ubicacion_extra else :ubicacion_extra::jsonb end,
-       resolucion = coalesce(:resolucion::jsonb, resolucion),
-       resolucion_vence = case when :resolucion::jsonb is null then resolucion_vence else :resolucion_vence::timestamptz end,
+       decision = coalesce(:decision::jsonb, decision),
+       decision_vence = case when :decision::jsonb is null then decision_vence else :decision_vence::timestamptz end,
        advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = ${custodio}${asignaciones}
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
        and datos_borrados_en is not distinct from :datos_borrados_en::timestamptz
@@ -377,7 +377,7 @@ async function escribirEvento(
   paso: PasoDeGuia,
 ): Promise<PasoDado | undefined> {
   const evento = eventoDe(guia, paso)
-  const { ubicacion, enlaceCorto, correccion, resolucion, vuelta } = paso
+  const { ubicacion, enlaceCorto, correccion, decision, vuelta } = paso
   const advertencias = correccion?.advertencias ?? ubicacion?.advertencias
   const parametros: ParametrosDePaso = {
     ...evento,
@@ -389,8 +389,8 @@ async function escribirEvento(
     ubicacion_lat: ubicacion?.ubicacion_lat ?? null,
     ubicacion_lng: ubicacion?.ubicacion_lng ?? null,
     ubicacion_extra: ubicacion?.ubicacion_extra ?? null,
-    resolucion: resolucion?.valor ?? null,
-    resolucion_vence: resolucion?.vence ?? null,
+    decision: decision?.valor ?? null,
+    decision_vence: decision?.vence ?? null,
     advertencias: advertencias ? JSON.stringify(advertencias) : null,
     enlace_corto_id: enlaceCorto?.id ?? null,
     enlace_corto: enlaceCorto?.maps_url ?? null,

@@ -4,11 +4,11 @@ import type { Estado, Falla, Motivo, QuienReparte } from '../../generado/contrat
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readInstant } from '../../platform/time/instant.ts'
 import { buscarAsignacion } from '../asignaciones/asignacion.ts'
+import { conConsecuencias } from '../decisiones/consecuencias.ts'
 import type { Deps } from '../deps.ts'
 import { exigirCancelable } from '../estados/estados.ts'
 import { type AmbitoDeGuias, buscarGuia, datosBorrados, type FilaGuia } from '../guias/guia.ts'
 import { contenidoDe, esElMismo, huellaDeContenido } from '../idempotencia/idempotencia.ts'
-import { conConsecuencias } from '../resoluciones/consecuencias.ts'
 import {
   darPaso,
   deGuia,

@@ -57,7 +57,7 @@ export type FilaGuia = RowOf<
     ubicacion_estado: Guia['ubicacion']['estado']
     ubicacion_origen: Guia['ubicacion']['origen']
     ubicacion_extra: UbicacionExtra | null
-    resolucion: Decision | null
+    decision: Decision | null
     advertencias: readonly AdvertenciaGuardada[]
   }
 >
@@ -126,8 +126,8 @@ export const CAMPOS = {
   },
   ubicacion_extra: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
   intentos: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
-  resolucion: { tipo: 'jsonb', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
-  resolucion_vence: { tipo: 'timestamptz', escribe: 'servicio' },
+  decision: { tipo: 'jsonb', escribe: 'servicio', mostrado: true, enEvento: 'foto' },
+  decision_vence: { tipo: 'timestamptz', escribe: 'servicio' },
   advertencias: { tipo: 'jsonb', escribe: 'servicio', nuevo: true, mostrado: true, enEvento: 'foto' },
   secuencia: { tipo: 'int4', escribe: 'servicio', mostrado: true, enEvento: 'propio' },
   ultima_correccion: { tipo: 'int4', escribe: 'servicio' },
@@ -227,8 +227,8 @@ export const guiaNueva = (
   custodio: null,
   datos_borrados_en: null,
   intentos: 0,
-  resolucion: null,
-  resolucion_vence: null,
+  decision: null,
+  decision_vence: null,
   secuencia: 1,
   ultima_correccion: null,
   etiqueta_en: null,

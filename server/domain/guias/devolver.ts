@@ -1,6 +1,6 @@
+import { devolverGuiaDe } from '../decisiones/decidir.ts'
 import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { devolverGuiaDe } from '../resoluciones/decidir.ts'
 import { buscarGuia, presentar } from './guia.ts'
 
 export const devolverGuia: Handler<'devolverGuia'> = async (entrada, deps) => {

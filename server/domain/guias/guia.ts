@@ -20,8 +20,8 @@ import { Problema, problemOfFaults } from '../../platform/errors.ts'
 import { readTelephone } from '../../platform/telephones/telephone.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import { zonaDe } from '../catalogo/zona.ts'
+import { presentarDecision } from '../decisiones/decision.ts'
 import { esFinal } from '../estados/estados.ts'
-import { presentarDecision } from '../resoluciones/resolucion.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 import { COLUMNAS_DE_GUIA, type FilaGuia, type GuiaLeida, type RecogidaGuardada } from './campos.ts'
 import { normalizarMetadatos, presentarMetadatos } from './metadatos.ts'
@@ -76,7 +76,7 @@ export function presentarGuardada(fila: FilaGuia | GuiaLeida): GuiaDeAviso {
     metadatos: presentarMetadatos(fila.metadatos),
     ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
-    decision: presentarDecision(fila.resolucion),
+    decision: presentarDecision(fila.decision),
     advertencias: presentarAdvertencias(fila),
     secuencia: fila.secuencia,
     creado_en: iso(fila.creado_en),
@@ -336,7 +336,7 @@ const sinRepetir = <T>(unos: readonly T[] | undefined) => unos && [...new Set(un
  */
 const FILTROS_COMUNES = 1
 
-/** States of a decision that a partial index of guides covers (`guia_resolucion_idx`). */
+/** States of a decision that a partial index of guides covers (`guia_decision_idx`). */
 const ABIERTAS = ['pendiente', 'tomada'] as const satisfies readonly EstadoDeDecision[]
 const estaAbierta = (estado: EstadoDeDecision): estado is (typeof ABIERTAS)[number] =>
   (ABIERTAS as readonly EstadoDeDecision[]).includes(estado)
@@ -346,7 +346,7 @@ const estaAbierta = (estado: EstadoDeDecision): estado is (typeof ABIERTAS)[numb
  * with the condition of the partial index.
  */
 const enDecision = (estados: readonly EstadoDeDecision[]) =>
-  `resolucion ->> 'estado' in (${ABIERTAS.filter((uno) => estados.includes(uno))
+  `decision ->> 'estado' in (${ABIERTAS.filter((uno) => estados.includes(uno))
     .map((uno) => `'${uno}'`)
     .join(', ')})`
 
@@ -388,7 +388,7 @@ async function leer(
   const sinIndice = filtrar({
     'modo = :modo': deTodos ? modo : undefined,
     'ubicacion_estado = any(:ubicacion::text[])': ubicacion,
-    "resolucion ->> 'estado' = any(:decision::text[])": abiertas ? undefined : decision,
+    "decision ->> 'estado' = any(:decision::text[])": abiertas ? undefined : decision,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
     ...Object.fromEntries(
       Object.values(metadatos).map((texto, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, texto]),

@@ -1,6 +1,6 @@
+import { reintentarGuiaDe } from '../decisiones/decidir.ts'
 import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { reintentarGuiaDe } from '../resoluciones/decidir.ts'
 import { buscarGuia, presentar } from './guia.ts'
 
 export const reintentarGuia: Handler<'reintentarGuia'> = async (entrada, deps) => {

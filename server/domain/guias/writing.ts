@@ -80,7 +80,7 @@ const insertar = (tareas: string, traza = 'null', { cte, solo } = { cte: '', sol
    ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, forma,
        ocurrido_en, registrado_en, traza)
-     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoEnSql('g', { intentos: '0', resolucion: 'null' })}, ${FORMA_EN_SQL},
+     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${fotoEnSql('g', { intentos: '0', decision: 'null' })}, ${FORMA_EN_SQL},
        creado_en, creado_en, ${traza} from g
      returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
    ), d as (${insertarAvisosDeWebhook('e')})${tareas}

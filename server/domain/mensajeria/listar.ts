@@ -2,9 +2,9 @@ import { paginate } from '../../api/lists/page.ts'
 import type { Mensaje } from '../../generado/contrato/tipos/index.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import { exigirComercio } from '../comercios/comercio.ts'
+import { esperaDecision } from '../decisiones/decision.ts'
 import { buscarGuia, estadoDeSolicitud, type FilaGuia, sinSalida } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import { esperaDecision } from '../resoluciones/resolucion.ts'
 import type { FilaMensaje } from './row.ts'
 import { textoDe } from './texts.ts'
 
@@ -64,6 +64,6 @@ export const listarMensajes: Handler<'listarMensajes'> = async (
 function estadoVisible(guia: FilaGuia, { canal, tipo, estado: guardado }: FilaMensaje): Mensaje['estado'] {
   const estado = guardado === 'enviando' ? 'pendiente' : guardado
   if (tipo !== 'solicitud_decision') return estadoDeSolicitud(guia, { canal, estado })
-  const nadiePregunta = estado === 'pendiente' && sinSalida(guia.modo, canal) && !esperaDecision(guia.resolucion)
+  const nadiePregunta = estado === 'pendiente' && sinSalida(guia.modo, canal) && !esperaDecision(guia.decision)
   return nadiePregunta ? 'descartado' : estado
 }

@@ -20,9 +20,9 @@ export const venceEnlace = (m: string) =>
  * SQL condition that the recipient may still answer the message `m` about a decision of the guide `g`. The decision is
  * still open, it is the guide's newest decision, and the guide has the same telephone.
  */
-const decisionAbierta = (g: string) => `(${g}.resolucion ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
+const decisionAbierta = (g: string) => `(${g}.decision ->> 'estado' = 'pendiente' and m.telefono = ${g}.telefono
      and m.vence_en > :ahora::timestamptz and not exists (select from evento v where v.comercio_id = m.comercio_id
-       and v.modo = m.modo and v.guia_id = m.guia_id and v.secuencia > m.resolucion_secuencia
+       and v.modo = m.modo and v.guia_id = m.guia_id and v.secuencia > m.decision_secuencia
        and v.tipo = 'guia.decision_pendiente'))`
 
 /**
@@ -53,7 +53,7 @@ export type ExtraChange = (extra: string) => string
  */
 export const lockGuias = (
   condition: string,
-) => `select comercio_id, modo, id, estado, ubicacion_estado, telefono, resolucion from guia
+) => `select comercio_id, modo, id, estado, ubicacion_estado, telefono, decision from guia
    where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${condition})
    order by comercio_id, modo, id for update`
 

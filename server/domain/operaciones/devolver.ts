@@ -1,5 +1,5 @@
+import { devolverGuiaDe } from '../decisiones/decidir.ts'
 import type { Handler } from '../operation.ts'
-import { devolverGuiaDe } from '../resoluciones/decidir.ts'
 import { unaVezPorOperador } from './unaVez.ts'
 
 export const devolverGuiaPorOperador: Handler<'devolverGuiaPorOperador'> = (entrada, deps) => {

@@ -27,7 +27,7 @@ const DETENIDAS = statement<{ modo: Modo; limites: string }, FilaDetenida>(
   `select ${COLUMNAS_DE_GUIA}, g.custodio, g.estado_en, c.comercio
    from comercio c cross join json_to_recordset(:limites::json) e(estado text, antes timestamptz) cross join lateral (
      select * from guia where comercio_id = c.id and modo = :modo and estado = e.estado limit ${MAX_LEIDAS}) g
-   where g.estado_en < e.antes and coalesce(g.resolucion ->> 'estado', '') <> 'pendiente'
+   where g.estado_en < e.antes and coalesce(g.decision ->> 'estado', '') <> 'pendiente'
    order by g.estado_en limit ${MAX_DETENIDAS + 1}`,
   { alcance: 'parte', plan: 'indexed' },
 )

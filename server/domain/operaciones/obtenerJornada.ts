@@ -30,7 +30,7 @@ const CREADAS = statement<{ modo: Modo; desde: string }, { guias: number }>(
 const POR_DECIDIR = statement<{ modo: Modo }, { guias: number }>(
   'operaciones.porDecidir',
   `select count(*)::int as guias from (
-     select from guia where resolucion ->> 'estado' = 'pendiente' and modo = :modo limit ${MAXIMO}) g`,
+     select from guia where decision ->> 'estado' = 'pendiente' and modo = :modo limit ${MAXIMO}) g`,
   { alcance: 'parte', plan: 'indexed' },
 )
 

@@ -2,12 +2,12 @@ import { type Query, statement } from '../../data/db.ts'
 import type { Decision, Estado } from '../../generado/contrato/tipos/index.ts'
 import { Problema } from '../../platform/errors.ts'
 import { leerIntentos } from '../comercios/comercio.ts'
+import { type DecisionDeGuia, esperaDecision, estaTomada } from '../decisiones/decision.ts'
 import { esRectificable } from '../estados/estados.ts'
 import { darPaso, deGuia, type FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { conGuiaTomada, type Escritor, type GuiaTomada } from '../guias/tomada.ts'
 import type { Handler } from '../operation.ts'
-import { type DecisionDeGuia, esperaDecision, estaTomada } from '../resoluciones/resolucion.ts'
 import { unaVezPorOperador } from './unaVez.ts'
 
 export const rectificarGuia: Handler<'rectificarGuia'> = (entrada, deps) => {
@@ -27,16 +27,16 @@ type Cambio = Pick<
 > & {
   /** Sequence of the event that this event undoes; null for other events. */
   rectifica: number | null
-  resolucion: Decision | null
+  decision: Decision | null
   /** Value of the guide's decision before the event. */
-  resolucion_anterior: Decision | null
+  decision_anterior: Decision | null
 }
 
 const CAMBIOS = statement<ReturnType<typeof deGuia>, Cambio>(
   'eventos.cambios',
   `select e.secuencia, e.tipo, e.estado, e.estado_anterior, e.custodio, e.ocurrido_en, e.registrado_en,
-     (e.datos ->> 'rectifica')::int as rectifica, e.foto -> 'resolucion' as resolucion,
-     a.foto -> 'resolucion' as resolucion_anterior
+     (e.datos ->> 'rectifica')::int as rectifica, e.foto -> 'decision' as decision,
+     a.foto -> 'decision' as decision_anterior
    from evento e
    left join evento a on a.comercio_id = e.comercio_id and a.modo = e.modo and a.guia_id = e.guia_id
      and a.secuencia = e.secuencia - 1
@@ -77,7 +77,7 @@ async function rectificarTomada(
     registrado_en: ahora,
     datos: { rectifica: deshecho.secuencia },
     intentos: tomada.intentos - (deshecho.tipo === 'guia.intento_fallido' ? 1 : 0),
-    resolucion: await decisionSin(consultar, tomada, deshecho, ahora),
+    decision: await decisionSin(consultar, tomada, deshecho, ahora),
     vuelta: { estado_en, custodio },
   })
   if (tomada.estado === 'entregado')
@@ -104,13 +104,13 @@ function deshacer(cambios: readonly Cambio[]): { deshecho: Cambio } & Pick<FilaG
  */
 async function decisionSin(
   consultar: Query,
-  { resolucion: presente, comercio_id }: FilaGuia,
-  { tipo, resolucion, resolucion_anterior: anterior }: Cambio,
+  { decision: presente, comercio_id }: FilaGuia,
+  { tipo, decision, decision_anterior: anterior }: Cambio,
   ahora: Date,
 ): Promise<DecisionDeGuia | undefined> {
   if (tipo === 'guia.intento_fallido')
     return esperaDecision(presente) || estaTomada(presente) ? superar(presente) : undefined
-  if (anterior === null || sonIguales(resolucion, anterior) || !sonIguales(resolucion, presente)) return undefined
+  if (anterior === null || sonIguales(decision, anterior) || !sonIguales(decision, presente)) return undefined
   if (!esperaDecision(anterior) && tipo !== 'guia.en_devolucion') return { valor: anterior, vence: null }
   if (anterior.vence_en === null) return superar(anterior)
   const vence_en = new Date(anterior.vence_en)
@@ -121,8 +121,8 @@ async function decisionSin(
   }
 }
 
-const superar = (resolucion: Decision): DecisionDeGuia => ({
-  valor: { ...resolucion, estado: 'superada' },
+const superar = (decision: Decision): DecisionDeGuia => ({
+  valor: { ...decision, estado: 'superada' },
   vence: null,
 })
 

@@ -1,5 +1,5 @@
+import { reintentarGuiaDe } from '../decisiones/decidir.ts'
 import type { Handler } from '../operation.ts'
-import { reintentarGuiaDe } from '../resoluciones/decidir.ts'
 import { unaVezPorOperador } from './unaVez.ts'
 
 export const reintentarGuiaPorOperador: Handler<'reintentarGuiaPorOperador'> = (entrada, deps) => {

@@ -3,6 +3,7 @@ import type { Db } from '../../data/db.ts'
 import type { EntregaParaRegistrar, Falla } from '../../generado/contrato/tipos/index.ts'
 import { problemOfFaults } from '../../platform/errors.ts'
 import { leerPolitica } from '../comercios/comercio.ts'
+import { trasEstado } from '../decisiones/decision.ts'
 import type { Deps } from '../deps.ts'
 import { esFinal, exigirTransicion } from '../estados/estados.ts'
 import {
@@ -21,7 +22,6 @@ import {
   registrarUnaVez,
 } from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
-import { trasEstado } from '../resoluciones/resolucion.ts'
 import { anotarIntento, buscarPrueba, entregar, leerArchivos, leerPruebas } from './prueba.ts'
 
 /** Registers a delivery with its proof. Repeating a delivery returns the event of the first time. */
@@ -35,8 +35,8 @@ export async function registrarConPrueba(
   const registro = await registrarUnaVez(deps, quien, codigo, body, {
     estado: 'entregado',
     async dar(guia, informado) {
-      const resolucion = trasEstado(guia.resolucion, 'entregado')
-      const paso = { ...informado, ...decidirEntrega(guia, informado.ocurrido_en), resolucion }
+      const decision = trasEstado(guia.decision, 'entregado')
+      const paso = { ...informado, ...decidirEntrega(guia, informado.ocurrido_en), decision }
       const politica = await leerPolitica(db, guia.comercio_id)
       const pedida = api === '/repartidor/v1' ? body.evidencia : politica
       return (await estanSinUsar(db, guia, pedidosDe(body), { autor: quien.autor, api }))

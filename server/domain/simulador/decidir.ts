@@ -1,13 +1,13 @@
 import { statement } from '../../data/db.ts'
 import type { DecisionSimulada, Falla } from '../../generado/contrato/tipos/index.ts'
 import { Problema, problemOfFaults } from '../../platform/errors.ts'
+import { exigirSinTomar, type Respuesta, responderTomada, vencerTomada } from '../decisiones/decidir.ts'
+import { esperaDecision } from '../decisiones/decision.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
 import { conGuiaTomada, type Escritor } from '../guias/tomada.ts'
 import { unaVez } from '../idempotencia/idempotencia.ts'
 import type { Handler } from '../operation.ts'
-import { exigirSinTomar, type Respuesta, responderTomada, vencerTomada } from '../resoluciones/decidir.ts'
-import { esperaDecision } from '../resoluciones/resolucion.ts'
 import { type LugarPropuesto, type Propuesta, proponer } from '../ubicacion/ubicacion.ts'
 import { exigirModoTest } from './simulador.ts'
 import { sacarMensajes } from './solicitud.ts'
@@ -103,15 +103,15 @@ function proponerLugar(lugar: LugarPropuesto): Propuesta {
  */
 function exigirEnEspera(tomada: FilaGuia, ahora: Date): void {
   exigirSinTomar(tomada)
-  const { resolucion, estado } = tomada
-  if (!esperaDecision(resolucion)) throw noSeEspera(tomada)
+  const { decision, estado } = tomada
+  if (!esperaDecision(decision)) throw noSeEspera(tomada)
   if (estado === 'extraviado')
     throw noAdmitida(tomada, 'El paquete está extraviado: el destinatario no decide hasta que aparezca.')
-  if (vencio(resolucion, ahora))
-    throw noAdmitida(tomada, `El plazo venció el ${resolucion.vence_en}; el destinatario ya no puede decidir.`)
+  if (vencio(decision, ahora))
+    throw noAdmitida(tomada, `El plazo venció el ${decision.vence_en}; el destinatario ya no puede decidir.`)
 }
 
-const vencio = ({ vence_en }: NonNullable<FilaGuia['resolucion']>, ahora: Date) =>
+const vencio = ({ vence_en }: NonNullable<FilaGuia['decision']>, ahora: Date) =>
   vence_en !== null && Date.parse(vence_en) <= ahora.getTime()
 
 const noAdmitida = ({ estado }: FilaGuia, mensaje: string) =>
@@ -133,8 +133,8 @@ const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date; vence: stri
        and o.comercio_id = l.comercio_id and o.modo = l.modo and o.guia_id = l.guia_id and o.numero = l.numero
        and o.tipo = 'solicitud_decision'
    )
-   update guia set resolucion = jsonb_set(resolucion, '{vence_en}', to_jsonb(:vence::text)),
-     resolucion_vence = case when resolucion_vence is not null then :ahora end
+   update guia set decision = jsonb_set(decision, '{vence_en}', to_jsonb(:vence::text)),
+     decision_vence = case when decision_vence is not null then :ahora end
    where comercio_id = :comercio_id and modo = :modo and id = :guia_id returning *`,
 )
 
@@ -144,12 +144,12 @@ const ACORTAR = statement<ReturnType<typeof deGuia> & { ahora: Date; vence: stri
  * @throws Problema 409 if the decision was taken, or if none is open
  */
 async function vencerPlazo(escritor: Escritor, tomada: FilaGuia): Promise<FilaGuia> {
-  const { resolucion } = tomada
-  if (resolucion?.por === 'politica') return tomada
+  const { decision } = tomada
+  if (decision?.por === 'politica') return tomada
   exigirSinTomar(tomada)
-  if (!esperaDecision(resolucion)) throw noSeEspera(tomada)
+  if (!esperaDecision(decision)) throw noSeEspera(tomada)
   const ahora = escritor.reloj()
-  if (vencio(resolucion, ahora)) return vencerTomada(escritor, tomada)
+  if (vencio(decision, ahora)) return vencerTomada(escritor, tomada)
   const [vencida] = await escritor.consultar(ACORTAR, { ...deGuia(tomada), ahora, vence: ahora.toISOString() })
   return vencerTomada(escritor, vencida!)
 }

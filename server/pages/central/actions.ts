@@ -1,6 +1,6 @@
 import { admiteCorreccion } from '../../domain/correcciones/correccion.ts'
+import { esperaDecision, estaTomada } from '../../domain/decisiones/decision.ts'
 import { esRectificable, motivosDe, PALABRAS, reportables, siguientes } from '../../domain/estados/estados.ts'
-import { esperaDecision, estaTomada } from '../../domain/resoluciones/resolucion.ts'
 import { admiteUbicacion } from '../../domain/ubicacion/ubicacion.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { Estado, GuiaDeOperacion, Repartidor } from '../../generado/contrato/tipos/index.ts'

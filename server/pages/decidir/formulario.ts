@@ -1,6 +1,6 @@
 import type { Request } from 'express'
-import type { Eleccion, Respuesta } from '../../domain/resoluciones/decidir.ts'
-import { MAXIMOS_DE_VECINO } from '../../domain/resoluciones/decidir.ts'
+import type { Eleccion, Respuesta } from '../../domain/decisiones/decidir.ts'
+import { MAXIMOS_DE_VECINO } from '../../domain/decisiones/decidir.ts'
 import type { LugarPropuesto } from '../../domain/ubicacion/solicitud.ts'
 import { linkWithin } from '../../platform/maps/links.ts'
 import { readForm } from '../form.ts'

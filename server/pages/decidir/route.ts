@@ -1,5 +1,5 @@
 import type { Express } from 'express'
-import type { DatosDeDecision, Decisiones } from '../../domain/resoluciones/decidir.ts'
+import type { DatosDeDecision, Decisiones } from '../../domain/decisiones/decidir.ts'
 import { readGenerated } from '../assets.ts'
 import { FormError } from '../form.ts'
 import { ownHead } from '../frame.ts'

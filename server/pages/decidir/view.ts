@@ -1,5 +1,5 @@
-import type { DatosDeDecision, Eleccion } from '../../domain/resoluciones/decidir.ts'
-import { MAXIMOS_DE_VECINO } from '../../domain/resoluciones/decidir.ts'
+import type { DatosDeDecision, Eleccion } from '../../domain/decisiones/decidir.ts'
+import { MAXIMOS_DE_VECINO } from '../../domain/decisiones/decidir.ts'
 import * as icons from '../../generado/contrato/iconos.ts'
 import type { QuienResuelve } from '../../generado/contrato/tipos/index.ts'
 import { DESCRIPCIONES_DE_MOTIVO } from '../../generado/contrato/vocabulario.ts'

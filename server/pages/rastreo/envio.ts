@@ -57,10 +57,10 @@ const LEER = statement<Pick<EnvioMostrado, 'guia'>, FilaDeEnvio>(
      g.ubicacion_estado as ubicacion, g.ubicacion_origen is not distinct from 'destinatario' and exists (
        select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
          and m.tipo = 'solicitud_ubicacion' and ${ENLACE_VIVO}) as "lugarSuyo", g.intentos,
-     g.resolucion - '{por,fecha_desde}'::text[] as decision,
+     g.decision - '{por,fecha_desde}'::text[] as decision,
      exists (select 1 from mensaje m where m.comercio_id = g.comercio_id and m.modo = g.modo and m.guia_id = g.id
        and m.tipo = 'solicitud_decision' and m.estado in ('enviado', 'entregado', 'leido')
-       and m.vence_en = (g.resolucion ->> 'vence_en')::timestamptz and ${ENLACE_VIVO}) as preguntado,
+       and m.vence_en = (g.decision ->> 'vence_en')::timestamptz and ${ENLACE_VIVO}) as preguntado,
      coalesce((
        select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
          select tipo, ocurrido_en, motivo, secuencia from evento

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../../../server/platform/time/clock.ts'
 import { enRuta } from '../../archivos/imagenes.ts'
+import { CON_ROSA, usarPreguntas } from '../../decisiones/preguntas.ts'
 import { COMPLETO, hasta, sinDestino, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
-import { CON_ROSA, usarPreguntas } from '../../resoluciones/preguntas.ts'
 import {
   abrirGuia,
   abrirTelefono,

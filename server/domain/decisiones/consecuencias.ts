@@ -6,23 +6,15 @@ import { leerIntentos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import type { PasoConConsecuencias, PasoDeGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { abrir, type DecisionDeGuia, motivoDe, PIDIO_OTRO_DIA, tomarElDia, trasEstado, vuelveTras } from './decision.ts'
 import { type DepsDePregunta, preguntar } from './preguntar.ts'
-import {
-  abrir,
-  type DecisionDeGuia,
-  motivoDe,
-  PIDIO_OTRO_DIA,
-  tomarElDia,
-  trasEstado,
-  vuelveTras,
-} from './resolucion.ts'
 
 /** Returns the event that reports a decision. */
 export const pasoDeDecision = (
   tipo: 'guia.decision_pendiente' | 'guia.decision_tomada',
-  resolucion: DecisionDeGuia,
+  decision: DecisionDeGuia,
   comun: Pick<PasoDeGuia, 'ocurrido_en' | 'registrado_en' | 'autor' | 'descripcion'>,
-): PasoDeGuia => ({ ...comun, tipo, resolucion, datos: { decision: resolucion.valor } })
+): PasoDeGuia => ({ ...comun, tipo, decision, datos: { decision: decision.valor } })
 
 /**
  * Returns the event that begins a return that was decided. Its time is the time of registration, even after a late
@@ -38,7 +30,7 @@ export const pasoDeRegreso = (
   tipo: 'guia.en_devolucion',
   estado: 'en_devolucion',
   motivo: motivoDe(tomada),
-  resolucion: { valor: { ...tomada, estado: 'aplicada' }, vence: null },
+  decision: { valor: { ...tomada, estado: 'aplicada' }, vence: null },
 })
 
 /**
@@ -57,11 +49,11 @@ export async function conConsecuencias(
 ): Promise<PasoConConsecuencias> {
   const { estado, ocurrido_en, registrado_en, autor = null, repartidor } = paso
   if (estado === undefined) return paso
-  const { resolucion } = guia
+  const { decision } = guia
   const comun = { ocurrido_en, registrado_en, autor }
-  if (resolucion && vuelveTras(resolucion, estado))
-    return { ...paso, luego: [pasoDeRegreso(resolucion, { ...comun, repartidor })] }
-  if (estado !== 'intento_fallido') return { ...paso, resolucion: trasEstado(resolucion, estado) }
+  if (decision && vuelveTras(decision, estado))
+    return { ...paso, luego: [pasoDeRegreso(decision, { ...comun, repartidor })] }
+  if (estado !== 'intento_fallido') return { ...paso, decision: trasEstado(decision, estado) }
   const intentos = paso.intentos ?? guia.intentos
   const politica = await leerIntentos(db, guia.comercio_id)
   const zona = zonaDe(guia, ajustes.zonaHoraria)

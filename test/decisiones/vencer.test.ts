@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resolverVencidas } from '../../server/domain/resoluciones/vencer.ts'
+import { decidirVencidas } from '../../server/domain/decisiones/vencer.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { usarEntorno } from '../entorno.ts'
 import { depsDeMensajes } from '../mensajeria/canal.ts'
@@ -74,7 +74,7 @@ describe('the policy of a merchant', () => {
       nuevoId: createIdGenerator(entorno.reloj),
       canalDe: () => 'buzon' as const,
     }
-    await resolverVencidas(deps, [{ guia, comercio_id: comercio.id }])
+    await decidirVencidas(deps, [{ guia, comercio_id: comercio.id }])
     expect(await leer()).toMatchObject({ estado: 'intento_fallido', decision: { estado: 'pendiente' } })
   })
 

@@ -3,8 +3,8 @@ import { statement } from '../../data/db.ts'
 import { askThoseThere } from '../../data/spread.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { conGuiaTomada, type DepsDeTomada, type Escritor } from '../guias/tomada.ts'
-import { devolverTomada } from './decision.ts'
-import { esperaDecision } from './resolucion.ts'
+import { esperaDecision } from './decision.ts'
+import { devolverTomada } from './lockedGuide.ts'
 
 /** Guide whose deadline for a decision has passed. */
 export interface Vencida {
@@ -13,14 +13,14 @@ export interface Vencida {
 }
 
 const VENCIDAS = statement<{ ahora: Date; cuantas: number }, Vencida & { id: string }>(
-  'resoluciones.vencidas',
-  `select guia, comercio_id, md5(id::text || ':' || resolucion_vence)::uuid as id from guia
-   where resolucion_vence <= :ahora order by resolucion_vence limit :cuantas`,
+  'decisiones.vencidas',
+  `select guia, comercio_id, md5(id::text || ':' || decision_vence)::uuid as id from guia
+   where decision_vence <= :ahora order by decision_vence limit :cuantas`,
   { alcance: 'parte' },
 )
 
 /** Returns the guides whose deadline for a decision has passed, as jobs. */
-export const resolucionesVencidas = async (
+export const decisionesVencidas = async (
   { db, reloj }: Pick<DepsDeTomada, 'db' | 'reloj'>,
   cuantas: number,
 ): Promise<JobInsert[]> => {
@@ -33,7 +33,7 @@ export const resolucionesVencidas = async (
  * meanwhile.
  * @throws the first error, after all guides were tried
  */
-export async function resolverVencidas(deps: DepsDeTomada, vencidas: readonly Vencida[]): Promise<void> {
+export async function decidirVencidas(deps: DepsDeTomada, vencidas: readonly Vencida[]): Promise<void> {
   const errores: unknown[] = []
   for (const { guia } of vencidas) {
     try {
@@ -52,9 +52,9 @@ const resolver = (deps: DepsDeTomada, codigo: string) =>
  * Decides the return of a locked guide's parcel, in the lock's transaction, if the deadline for a decision has passed.
  */
 export async function vencerTomada(escritor: Escritor, tomada: FilaGuia): Promise<FilaGuia> {
-  const { resolucion, resolucion_vence } = tomada
-  if (!esperaDecision(resolucion) || resolucion_vence === null || resolucion_vence > escritor.reloj()) return tomada
-  const descripcion = resolucion.opciones.includes('reintentar')
+  const { decision, decision_vence } = tomada
+  if (!esperaDecision(decision) || decision_vence === null || decision_vence > escritor.reloj()) return tomada
+  const descripcion = decision.opciones.includes('reintentar')
     ? 'Nadie decidió a tiempo qué hacer con el paquete'
     : 'Se hicieron todos los intentos'
   return devolverTomada(escritor, { por: 'politica', autor: null, descripcion }, tomada)

@@ -3,9 +3,8 @@ import { corregirTomada, type QuienCorrige } from '../correcciones/correccion.ts
 import type { AmbitoDeGuias, FilaGuia } from '../guias/guia.ts'
 import { conGuiaTomada, type DepsDeTomada } from '../guias/tomada.ts'
 import type { Recordar } from '../idempotencia/idempotencia.ts'
-import { type DepsDeDecision, devolverTomada, type QuienDecide, reintentarTomada } from './decision.ts'
+import { type DepsDeDecision, devolverTomada, type QuienDecide, reintentarTomada } from './lockedGuide.ts'
 
-export { exigirSinTomar } from './decision.ts'
 export {
   crearDecisiones,
   type DatosDeDecision,
@@ -14,6 +13,7 @@ export {
   type Respuesta,
   responderTomada,
 } from './destinatario.ts'
+export { exigirSinTomar } from './lockedGuide.ts'
 export { MAXIMOS_DE_VECINO } from './vecino.ts'
 export { vencerTomada } from './vencer.ts'
 

@@ -9,7 +9,7 @@ import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { DepsDeTomada, Escritor, GuiaTomada } from '../guias/tomada.ts'
 import { pasoDeDecision, pasoDeRegreso } from './consecuencias.ts'
-import { type Dias, diasDe, esperaDecision, estaTomada, fueraDePlazo, presentarDecision, tomar } from './resolucion.ts'
+import { type Dias, diasDe, esperaDecision, estaTomada, fueraDePlazo, presentarDecision, tomar } from './decision.ts'
 
 // Decisions about the parcel of a locked guide, by a person or by the merchant's policy.
 
@@ -51,9 +51,9 @@ export async function reintentarTomada(
   const dia = exigirDia(diasDe(abierta.fecha_desde, dayIn(ahora, zona)), fecha)
   exigirFranja(franja)
   const presente = await cambiar()
-  const resolucion = tomar(abierta, { accion: 'reintentar', por, fecha: dia, franja: franja ?? null })
+  const decision = tomar(abierta, { accion: 'reintentar', por, fecha: dia, franja: franja ?? null })
   const comun = { ocurrido_en: ahora, registrado_en: ahora, autor, descripcion: descripcion ?? null }
-  return dar(escritor, presente, pasoDeDecision('guia.decision_tomada', resolucion, comun))
+  return dar(escritor, presente, pasoDeDecision('guia.decision_tomada', decision, comun))
 }
 
 /** States in which no courier is on the way with the parcel, so that its return can begin at once. */
@@ -74,10 +74,10 @@ export async function devolverTomada(
   exigirSinTomar(tomada)
   const ahora = escritor.reloj()
   const comun = { ocurrido_en: ahora, registrado_en: ahora, autor }
-  const resolucion = tomar(tomada.resolucion, { accion: 'devolver', por })
-  const paso = pasoDeDecision('guia.decision_tomada', resolucion, { ...comun, descripcion: descripcion ?? null })
+  const decision = tomar(tomada.decision, { accion: 'devolver', por })
+  const paso = pasoDeDecision('guia.decision_tomada', decision, { ...comun, descripcion: descripcion ?? null })
   const decidida = await dar(escritor, tomada, paso)
-  return EN_REPOSO.includes(tomada.estado) ? dar(escritor, decidida, pasoDeRegreso(resolucion.valor, comun)) : decidida
+  return EN_REPOSO.includes(tomada.estado) ? dar(escritor, decidida, pasoDeRegreso(decision.valor, comun)) : decidida
 }
 
 /** Writes an event of a locked guide. */
@@ -90,7 +90,7 @@ const dar = async ({ consultar, avisarTrabajo }: Escritor, guia: FilaGuia, paso:
  */
 function exigirReintentable(tomada: GuiaTomada): Decision {
   exigirSinTomar(tomada)
-  const { estado, resolucion: abierta, intentos } = tomada
+  const { estado, decision: abierta, intentos } = tomada
   if (esperaDecision(abierta) && abierta.opciones.includes('reintentar')) return abierta
   const puedeVolver = siguientes(estado).includes('en_devolucion')
   const mensaje = esperaDecision(abierta)
@@ -118,14 +118,14 @@ const DECIDIO: Readonly<Record<QuienResuelve, string>> = {
  * Requires that no decision waits to be carried out.
  * @throws Problema 409 `decision_tomada` if there is such a decision
  */
-export function exigirSinTomar({ estado, resolucion }: FilaGuia): void {
-  if (!estaTomada(resolucion)) return
-  const { accion, fecha, por } = resolucion
-  const decision = `${DECIDIO[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión`
+export function exigirSinTomar({ estado, decision }: FilaGuia): void {
+  if (!estaTomada(decision)) return
+  const { accion, fecha, por } = decision
+  const tomada = `${DECIDIO[por!]} ya decidió: ${accion}${fecha ? ` el ${fecha}` : ''}. Vale la primera decisión`
   const corregir =
     accion === 'reintentar' && admiteCorreccion(estado) ? 'Los datos de la entrega se corrigen con PATCH; l' : 'L'
-  const mensaje = `${decision}. ${corregir}a decisión solo la cambia el servicio de mensajería.`
-  throw new Problema('decision_tomada', mensaje, { estado, decision: presentarDecision(resolucion)! })
+  const mensaje = `${tomada}. ${corregir}a decisión solo la cambia el servicio de mensajería.`
+  throw new Problema('decision_tomada', mensaje, { estado, decision: presentarDecision(decision)! })
 }
 
 /**

@@ -21,7 +21,7 @@ type Valores = Pick<FilaGuia, 'telefono' | 'direccion' | 'indicaciones'>
 interface Cuenta extends Caso {
   fila: FilaGuia
   eventos: Evento[]
-  mensajes: (FilaMensaje & { resolucion_secuencia: number | null })[]
+  mensajes: (FilaMensaje & { decision_secuencia: number | null })[]
 }
 
 /** Faults of one kind that are told with their details. */
@@ -138,8 +138,8 @@ function revisarHistoria({ eventos, fila, conLugar }: Cuenta, falla: Falla) {
   }
   const { foto, estado } = anterior!
   const [vista, escrita] = [
-    [eventos.length, estado, foto.intentos, foto.ubicacion_estado, foto.resolucion],
-    [fila.secuencia, fila.estado, fila.intentos, fila.ubicacion_estado, fila.resolucion],
+    [eventos.length, estado, foto.intentos, foto.ubicacion_estado, foto.decision],
+    [fila.secuencia, fila.estado, fila.intentos, fila.ubicacion_estado, fila.decision],
   ].map((valores) => JSON.stringify(valores))
   if (vista !== escrita) falla('the row is not as the last event', vista, escrita)
 }
@@ -244,7 +244,7 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
     plazos.some((plazo) => secuencia <= plazo && plazo < hasta.secuencia)
   for (const [i, evento] of eventos.entries()) {
     const { secuencia, tipo, datos, estado, foto } = evento
-    const antes = (eventos[i - 1]?.foto.resolucion as FilaGuia['resolucion'] | undefined)?.estado
+    const antes = (eventos[i - 1]?.foto.decision as FilaGuia['decision'] | undefined)?.estado
     if (tipo === 'guia.decision_pendiente') {
       aperturas++
       abierta = { secuencia, vence_en: datos!.decision!.vence_en!, decidida: false }
@@ -262,14 +262,13 @@ function revisarDecisiones(cuenta: Cuenta, falla: Falla) {
     if (accion === 'devolver' && ['en_bodega', 'intento_fallido'].includes(estado) && !vuelve)
       falla('a decided return that did not begin', secuencia, foto)
   }
-  if (plazos.some((plazo) => eventos[plazo - 1]?.foto.resolucion === null))
-    falla('a deadline without a decision', plazos)
-  if (fila.resolucion?.estado === 'pendiente' && fila.resolucion_vence && fila.resolucion_vence <= new Date())
-    falla('a due decision that the policy did not take', fila.resolucion)
+  if (plazos.some((plazo) => eventos[plazo - 1]?.foto.decision === null)) falla('a deadline without a decision', plazos)
+  if (fila.decision?.estado === 'pendiente' && fila.decision_vence && fila.decision_vence <= new Date())
+    falla('a due decision that the policy did not take', fila.decision)
   const politica = ganadas('politica').length
   if (destino === 'politica' && (politica !== 1 || fila.estado !== 'en_devolucion'))
     falla('a guide of the policy alone', politica, fila.estado)
-  if (destino === 'nadie' && (tomadas.length > 0 || fila.resolucion?.estado !== 'pendiente'))
+  if (destino === 'nadie' && (tomadas.length > 0 || fila.decision?.estado !== 'pendiente'))
     falla('a guide about which nobody decides', tomadas.length, guia)
   const pedidas = reintentos.length + devoluciones.length + destinatarios.length
   const decididas = tomadas.length - politica
@@ -306,7 +305,7 @@ function revisarMensajes(
       return datos!.decision!.vence_en! > registrado_en.toISOString()
     })
     .map(({ secuencia }) => secuencia)
-  const preguntadas = preguntas.map(({ resolucion_secuencia }) => resolucion_secuencia)
+  const preguntadas = preguntas.map(({ decision_secuencia }) => decision_secuencia)
   if (preguntadas.join() !== abiertas.join()) falla('other messages about decisions', preguntadas, abiertas)
   for (const { id, estado, telefono, tipo } of mensajes) {
     if (estado !== 'enviado' && estado !== 'descartado') falla('a message that is not over', tipo, estado)

@@ -3,7 +3,7 @@ import type { PoliticaDeIntentos } from '../../generado/contrato/tipos/index.ts'
 import type { Deps } from '../deps.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
-import type { DecisionDeGuia } from './resolucion.ts'
+import type { DecisionDeGuia } from './decision.ts'
 
 /** Dependencies of the message that asks a recipient to decide. */
 export type DepsDePregunta = Pick<Deps, 'nuevoId' | 'canalDe'>
@@ -22,9 +22,9 @@ const PREGUNTAR = statement<
     secuencia: number
   }
 >(
-  'resoluciones.preguntar',
+  'decisiones.preguntar',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en,
-     vence_en, abierta, resolucion_secuencia)
+     vence_en, abierta, decision_secuencia)
    select comercio_id, modo, id, 1 + (select coalesce(max(numero), 0) from mensaje m where m.comercio_id = g.comercio_id
        and m.modo = g.modo and m.guia_id = g.id), :id::uuid, guia, :canal::text, 'solicitud_decision', telefono, 'pendiente',
      ${venceAlCrear('modo', ':canal', ':ahora::timestamptz')}, :ahora, :vence_en::timestamptz, false, :secuencia::int

@@ -20,8 +20,8 @@ import {
   pasoDeLugar,
   proponer,
 } from '../ubicacion/ubicacion.ts'
-import { type DepsDeDecision, devolverTomada, reintentarTomada } from './decision.ts'
-import { diasDe, PIDIO_OTRO_DIA } from './resolucion.ts'
+import { diasDe, PIDIO_OTRO_DIA } from './decision.ts'
+import { type DepsDeDecision, devolverTomada, reintentarTomada } from './lockedGuide.ts'
 import { conVecino, sinVecino, type Vecino } from './vecino.ts'
 
 /** Kind of request that a recipient can make on the page. */
@@ -96,15 +96,15 @@ const eleccionDe = (descripcion: string | null): Eleccion | null =>
  * does a link from before a correction of the telephone. The failed attempt is the event before the event that opened the decision.
  */
 const POR_TOKEN = statement<{ huella: Buffer }, Hallada>(
-  'resoluciones.porToken',
+  'decisiones.porToken',
   `select g.*, c.nombre as comercio, m.vence_en as vence,
      (select e.motivo from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
-       and e.secuencia = m.resolucion_secuencia - 1) as motivo,
+       and e.secuencia = m.decision_secuencia - 1) as motivo,
      (select e.descripcion from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo
-       and e.guia_id = m.guia_id and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.decision_tomada'
+       and e.guia_id = m.guia_id and e.secuencia > m.decision_secuencia and e.tipo = 'guia.decision_tomada'
        order by e.secuencia desc limit 1) as pedido,
      exists (select from evento e where e.comercio_id = m.comercio_id and e.modo = m.modo and e.guia_id = m.guia_id
-       and e.secuencia > m.resolucion_secuencia and e.tipo = 'guia.decision_pendiente') as hay_otra
+       and e.secuencia > m.decision_secuencia and e.tipo = 'guia.decision_pendiente') as hay_otra
    from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
    join mensaje m on m.comercio_id = l.comercio_id and m.modo = l.modo and m.guia_id = l.guia_id and m.numero = l.numero
@@ -145,9 +145,9 @@ export const crearDecisiones = (deps: DepsDeDecision): Decisiones => ({
   },
 })
 
-function estadoDe({ hay_otra, resolucion, estado, vence }: Hallada, ahora: Date): DatosDeDecision['estado'] {
-  if (hay_otra || resolucion === null || resolucion.estado === 'superada') return 'superada'
-  if (resolucion.estado !== 'pendiente') return 'decidida'
+function estadoDe({ hay_otra, decision, estado, vence }: Hallada, ahora: Date): DatosDeDecision['estado'] {
+  if (hay_otra || decision === null || decision.estado === 'superada') return 'superada'
+  if (decision.estado !== 'pendiente') return 'decidida'
   if (vence === null || vence <= ahora) return 'vencida'
   return estado === 'extraviado' ? 'detenida' : 'abierta'
 }
@@ -156,7 +156,7 @@ function presentarDecision({ reloj, ajustes }: DepsDeDecision, fila: Hallada): D
   const ahora = reloj()
   const estado = estadoDe(fila, ahora)
   const zona = zonaDe(fila, ajustes.zonaHoraria)
-  const { accion = null, por = null, fecha = null, franja = null } = fila.resolucion ?? {}
+  const { accion = null, por = null, fecha = null, franja = null } = fila.decision ?? {}
   return {
     estado,
     guia: fila.guia,
@@ -169,11 +169,9 @@ function presentarDecision({ reloj, ajustes }: DepsDeDecision, fila: Hallada): D
     centro: centroDe(fila.departamento, fila.municipio) ?? null,
     motivo: fila.motivo as Motivo | null,
     vence_en: (fila.vence ?? ahora).toISOString(),
-    vuelve: fila.resolucion_vence !== null,
+    vuelve: fila.decision_vence !== null,
     zona,
-    dias: fila.resolucion?.opciones.includes('reintentar')
-      ? diasDe(fila.resolucion.fecha_desde, dayIn(ahora, zona))
-      : null,
+    dias: fila.decision?.opciones.includes('reintentar') ? diasDe(fila.decision.fecha_desde, dayIn(ahora, zona)) : null,
     decidido:
       estado === 'decidida'
         ? { accion, por, fecha, franja, eleccion: por === 'destinatario' ? eleccionDe(fila.pedido) : null }

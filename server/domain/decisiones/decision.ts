@@ -114,11 +114,10 @@ export function tomarElDia(abierta: Decision, pedido: Dia, hoy: Dia): DecisionDe
 }
 
 /** Returns true if the decision is open. */
-export const esperaDecision = (resolucion: Decision | null): resolucion is Decision =>
-  resolucion?.estado === 'pendiente'
+export const esperaDecision = (decision: Decision | null): decision is Decision => decision?.estado === 'pendiente'
 
 /** Returns true if the decision was taken, but is not carried out yet. */
-export const estaTomada = (resolucion: Decision | null): resolucion is Decision => resolucion?.estado === 'tomada'
+export const estaTomada = (decision: Decision | null): decision is Decision => decision?.estado === 'tomada'
 
 /** Action that each state carries out. */
 const LA_APLICA: Readonly<Partial<Record<Estado, Decision['accion']>>> = {
@@ -130,23 +129,23 @@ const LA_APLICA: Readonly<Partial<Record<Estado, Decision['accion']>>> = {
  * Returns the guide's decision after the guide enters a state; undefined if the decision stays as it is. A state that
  * carries out the decision marks it as applied. A final state that does not carry it out marks it as superseded.
  */
-export function trasEstado(resolucion: Decision | null, estado: Estado): DecisionDeGuia | undefined {
-  if (!esperaDecision(resolucion) && !estaTomada(resolucion)) return undefined
+export function trasEstado(decision: Decision | null, estado: Estado): DecisionDeGuia | undefined {
+  if (!esperaDecision(decision) && !estaTomada(decision)) return undefined
   const aplica = LA_APLICA[estado]
   // A courier who takes out a parcel that must return has not heard of the decision. The decision stays, and the return
   // follows the courier's scan.
-  if (vuelveTras(resolucion, estado)) return undefined
+  if (vuelveTras(decision, estado)) return undefined
   if (!aplica && !esFinal(estado)) return undefined
-  const aplicada = estaTomada(resolucion) && resolucion.accion === aplica
-  return { valor: { ...resolucion, estado: aplicada ? 'aplicada' : 'superada' }, vence: null }
+  const aplicada = estaTomada(decision) && decision.accion === aplica
+  return { valor: { ...decision, estado: aplicada ? 'aplicada' : 'superada' }, vence: null }
 }
 
 /** States in which a decided return does not begin: the parcel is lost, or already returns. */
 const NO_VUELVE: readonly Estado[] = ['en_devolucion', 'extraviado']
 
 /** Returns true if a decided return begins right after a scan with this state. */
-export const vuelveTras = (resolucion: Decision | null, estado: Estado): boolean =>
-  estaTomada(resolucion) && resolucion.accion === 'devolver' && !NO_VUELVE.includes(estado) && !esFinal(estado)
+export const vuelveTras = (decision: Decision | null, estado: Estado): boolean =>
+  estaTomada(decision) && decision.accion === 'devolver' && !NO_VUELVE.includes(estado) && !esFinal(estado)
 
 /** Returns the reason (`motivo`) of the event that starts a return, by who decided the return. */
 export function motivoDe({ por, opciones }: Decision): Motivo {

@@ -167,8 +167,8 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
   /** Moves the deadline of a guide's open decision to the past. */
   async function vencer(caso: Caso) {
     const { rows } = await entorno.db.pool.query<{ secuencia: number }>(
-      `update guia set resolucion_vence = now() - interval '1 second'
-       where guia = $1 and resolucion ->> 'estado' = 'pendiente' and resolucion_vence > now() returning secuencia`,
+      `update guia set decision_vence = now() - interval '1 second'
+       where guia = $1 and decision ->> 'estado' = 'pendiente' and decision_vence > now() returning secuencia`,
       [caso.guia],
     )
     caso.plazos.push(...rows.map(({ secuencia }) => secuencia))
