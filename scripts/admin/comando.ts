@@ -8,7 +8,7 @@ export const OPCIONES = [
   'estricto',
   'ritmos',
   'evidencia',
-  'intentos',
+  'politica-de-intentos',
   'comercio',
   'operador',
   'modo',

@@ -55,13 +55,13 @@ const leerAjustes = ({
   estricto,
   ritmos,
   evidencia,
-  intentos,
-}: Pick<OpcionesDeConsola, 'pais' | 'estricto' | 'ritmos' | 'evidencia' | 'intentos'>) => ({
+  'politica-de-intentos': politica,
+}: Pick<OpcionesDeConsola, 'pais' | 'estricto' | 'ritmos' | 'evidencia' | 'politica-de-intentos'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
   ...(estricto === undefined ? {} : { estricto: leerSiONo(estricto) }),
   ...(ritmos === undefined ? {} : { ritmos: leerRitmos(ritmos) }),
   ...(evidencia === undefined ? {} : { evidencia: leerPolitica(evidencia) }),
-  ...(intentos === undefined ? {} : { politica_de_intentos: leerIntentos(intentos) }),
+  ...(politica === undefined ? {} : { politica_de_intentos: leerPoliticaDeIntentos(politica) }),
 })
 
 const leerSiONo = (texto: string) => ({ sí: true, si: true, no: false })[texto] ?? (texto as unknown as boolean)
@@ -82,7 +82,7 @@ function leerPolitica(texto: string) {
  * Parses what follows a failed attempt, such as `3,1,5,devolver,sí`: attempts, days between them, days to decide,
  * outcome, and `sí` if recipients decide, too. If the last part is missing, that setting stays unchanged.
  */
-function leerIntentos(texto: string) {
+function leerPoliticaDeIntentos(texto: string) {
   const [maximos, dias_entre, dias_para_decidir, al_vencer, decide] = texto.split(',').map((parte) => parte.trim())
   return {
     maximos: Number(maximos),
@@ -138,7 +138,7 @@ const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }
 export const COMANDOS: Record<string, Comando | ComandoAparte> = {
   'comercios crear': {
     exige: ['nombre'],
-    admite: ['pais', 'estricto', 'ritmos', 'evidencia', 'intentos'],
+    admite: ['pais', 'estricto', 'ritmos', 'evidencia', 'politica-de-intentos'],
     async ejecutar(deps, { nombre = '', ...ajustes }) {
       const body = { nombre, ...leerAjustes(ajustes) }
       await deps.validacion.exigirCuerpo('crearComercio', body)
@@ -168,7 +168,7 @@ export const COMANDOS: Record<string, Comando | ComandoAparte> = {
   },
   'comercios cambiar': {
     exige: ['comercio'],
-    admite: ['nombre', 'pais', 'estricto', 'ritmos', 'evidencia', 'intentos'],
+    admite: ['nombre', 'pais', 'estricto', 'ritmos', 'evidencia', 'politica-de-intentos'],
     objeto: 'comercio',
     async ejecutar(deps, { comercio = '', nombre, ...ajustes }) {
       const body = { ...(nombre === undefined ? {} : { nombre }), ...leerAjustes(ajustes) }

@@ -9,8 +9,8 @@ import { ErrorDeLinea } from './error.ts'
 const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 
   estado                                                    lo que espera y lo que falla, en una pantalla; termina con 1 si algo falla
-  comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--intentos 3,1,5,devolver,no]
-  comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--intentos 3,1,5,devolver,no]
+  comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--politica-de-intentos 3,1,5,devolver,no]
+  comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no] [--ritmos 50,100] [--evidencia 1,obligatoria,opcional] [--politica-de-intentos 3,1,5,devolver,no]
   comercios listar
   llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 0001-04-01T06:00:00Z] [--redes 203.0.113.0/24,2001:db8::/48]
   llaves crear     --operador op_… [--alcances ver,operar] [--vence …] [--redes …]
@@ -54,7 +54,7 @@ Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), est
 --pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.
 --ritmos: solicitudes y guías por segundo de cada llave suya.
 --evidencia: qué piden sus entregas: fotos por lo menos (1 a 10), firma (obligatoria|opcional|no), documento (no|opcional|obligatoria).
---intentos: cuántos se hacen, días entre uno y otro, días para decidir, qué pasa si nadie decide (devolver|esperar) y si
+--politica-de-intentos: cuántos se hacen, días entre uno y otro, días para decidir, qué pasa si nadie decide (devolver|esperar) y si
   también decide quien recibe (sí|no; sin decirlo, queda como estaba).
 --alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea. --si: sin preguntar.`
 

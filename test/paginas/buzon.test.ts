@@ -103,7 +103,9 @@ describe('/buzon', () => {
 
   it('has the link with which a recipient decides after a failed attempt', async () => {
     const api = await nuevoComercio('Tienda que pregunta')
-    await db.pool.query(`update comercio set intentos_destinatario_decide = true where nombre = 'Tienda que pregunta'`)
+    await db.pool.query(
+      `update comercio set politica_de_intentos_destinatario_decide = true where nombre = 'Tienda que pregunta'`,
+    )
     const { guia } = await api.guias.crear(unaGuia())
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const)
       await api.simulador.avanzar(guia, { estado })

@@ -103,7 +103,7 @@ export const LUGARES: readonly Lugar[] = [
 const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   /** Codes, words of a vocabulary, numbers, and names of files. */
   codigos: {
-    comercio: ['comercio', 'pais', 'evidencia_firma', 'evidencia_documento', 'intentos_al_vencer'],
+    comercio: ['comercio', 'pais', 'evidencia_firma', 'evidencia_documento', 'politica_de_intentos_al_vencer'],
     guia: ['modo', 'guia', 'estado', 'custodio', 'ubicacion_estado', 'ubicacion_origen', 'decision', 'advertencias'],
     guia_indice: ['guia', 'modo'],
     nota: ['modo', 'nota', 'autor'],

@@ -114,11 +114,11 @@ function cadaComando(correr: Correr) {
     expect(ritmos).toMatchObject({ ritmos: { solicitudes: 500, guias: 900 } })
     const evidencia = await cambiar('--evidencia', '3, opcional, no')
     expect(evidencia).toMatchObject({ evidencia: { fotos_minimas: 3, firma: 'opcional', documento: 'no' } })
-    const intentos = await cambiar('--intentos', '2, 0, 7, esperar')
+    const intentos = await cambiar('--politica-de-intentos', '2, 0, 7, esperar')
     expect(intentos).toMatchObject({
       politica_de_intentos: { maximos: 2, dias_entre: 0, dias_para_decidir: 7, al_vencer: 'esperar' },
     })
-    const tambien = await cambiar('--intentos', '2,0,7,esperar,sí')
+    const tambien = await cambiar('--politica-de-intentos', '2,0,7,esperar,sí')
     expect(tambien).toMatchObject({ politica_de_intentos: { al_vencer: 'esperar', destinatario_decide: true } })
     const antes = [
       '--pais',
@@ -129,7 +129,7 @@ function cadaComando(correr: Correr) {
       '50,100',
       '--evidencia',
       '1,obligatoria,opcional',
-      '--intentos',
+      '--politica-de-intentos',
       '3,1,5,devolver,no',
     ]
     expect(await cambiar(...antes)).toEqual(comercio)

@@ -42,11 +42,11 @@ CREATE TABLE "comercio" (
     "evidencia_fotos" SMALLINT NOT NULL DEFAULT 1,
     "evidencia_firma" TEXT NOT NULL DEFAULT 'obligatoria',
     "evidencia_documento" TEXT NOT NULL DEFAULT 'opcional',
-    "intentos_maximos" SMALLINT NOT NULL DEFAULT 3,
-    "intentos_dias_entre" SMALLINT NOT NULL DEFAULT 1,
-    "intentos_dias_para_decidir" SMALLINT NOT NULL DEFAULT 5,
-    "intentos_al_vencer" TEXT NOT NULL DEFAULT 'devolver',
-    "intentos_destinatario_decide" BOOLEAN NOT NULL DEFAULT false,
+    "politica_de_intentos_maximos" SMALLINT NOT NULL DEFAULT 3,
+    "politica_de_intentos_dias_entre" SMALLINT NOT NULL DEFAULT 1,
+    "politica_de_intentos_dias_para_decidir" SMALLINT NOT NULL DEFAULT 5,
+    "politica_de_intentos_al_vencer" TEXT NOT NULL DEFAULT 'devolver',
+    "politica_de_intentos_destinatario_decide" BOOLEAN NOT NULL DEFAULT false,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "comercio_pkey" PRIMARY KEY ("id")

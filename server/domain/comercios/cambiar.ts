@@ -26,9 +26,9 @@ const CAMBIAR = statement<
   'comercios.cambiar',
   `update comercio set nombre = :nombre, pais = :pais, estricto = :estricto, ritmo_solicitudes = :ritmo_solicitudes,
      ritmo_guias = :ritmo_guias, evidencia_fotos = :evidencia_fotos, evidencia_firma = :evidencia_firma,
-     evidencia_documento = :evidencia_documento, intentos_maximos = :intentos_maximos,
-     intentos_dias_entre = :intentos_dias_entre, intentos_dias_para_decidir = :intentos_dias_para_decidir,
-     intentos_al_vencer = :intentos_al_vencer, intentos_destinatario_decide = :intentos_destinatario_decide
+     evidencia_documento = :evidencia_documento, politica_de_intentos_maximos = :politica_de_intentos_maximos,
+     politica_de_intentos_dias_entre = :politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir = :politica_de_intentos_dias_para_decidir,
+     politica_de_intentos_al_vencer = :politica_de_intentos_al_vencer, politica_de_intentos_destinatario_decide = :politica_de_intentos_destinatario_decide
    where id = :id returning *`,
 )
 

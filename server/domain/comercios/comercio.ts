@@ -61,26 +61,26 @@ export async function leerPolitica(db: Db, id: string): Promise<PoliticaDeEviden
 /** Columns of a merchant that say what happens after a failed delivery attempt. */
 export type ColumnasDeIntentos = Pick<
   comercio,
-  | 'intentos_maximos'
-  | 'intentos_dias_entre'
-  | 'intentos_dias_para_decidir'
-  | 'intentos_al_vencer'
-  | 'intentos_destinatario_decide'
+  | 'politica_de_intentos_maximos'
+  | 'politica_de_intentos_dias_entre'
+  | 'politica_de_intentos_dias_para_decidir'
+  | 'politica_de_intentos_al_vencer'
+  | 'politica_de_intentos_destinatario_decide'
 >
 
 /** Converts the columns of a merchant about failed delivery attempts to the contract's form. */
 export const presentarIntentos = (fila: ColumnasDeIntentos): PoliticaDeIntentos => ({
-  maximos: fila.intentos_maximos,
-  dias_entre: fila.intentos_dias_entre,
-  dias_para_decidir: fila.intentos_dias_para_decidir,
-  al_vencer: fila.intentos_al_vencer as PoliticaDeIntentos['al_vencer'],
-  destinatario_decide: fila.intentos_destinatario_decide,
+  maximos: fila.politica_de_intentos_maximos,
+  dias_entre: fila.politica_de_intentos_dias_entre,
+  dias_para_decidir: fila.politica_de_intentos_dias_para_decidir,
+  al_vencer: fila.politica_de_intentos_al_vencer as PoliticaDeIntentos['al_vencer'],
+  destinatario_decide: fila.politica_de_intentos_destinatario_decide,
 })
 
 const INTENTOS = statement<{ comercio_id: string }, ColumnasDeIntentos>(
   'comercios.intentos',
-  `select intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir, intentos_al_vencer,
-     intentos_destinatario_decide from comercio where id = :comercio_id`,
+  `select politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir, politica_de_intentos_al_vencer,
+     politica_de_intentos_destinatario_decide from comercio where id = :comercio_id`,
 )
 
 /** Reads the merchant's present policy about failed delivery attempts. */
@@ -108,11 +108,11 @@ export const columnasDe = <T extends AjustesPedidos>({
   ...(fotos_minimas !== undefined && { evidencia_fotos: fotos_minimas }),
   ...(firma !== undefined && { evidencia_firma: firma }),
   ...(documento !== undefined && { evidencia_documento: documento }),
-  ...(maximos !== undefined && { intentos_maximos: maximos }),
-  ...(dias_entre !== undefined && { intentos_dias_entre: dias_entre }),
-  ...(dias_para_decidir !== undefined && { intentos_dias_para_decidir: dias_para_decidir }),
-  ...(al_vencer !== undefined && { intentos_al_vencer: al_vencer }),
-  ...(destinatario_decide !== undefined && { intentos_destinatario_decide: destinatario_decide }),
+  ...(maximos !== undefined && { politica_de_intentos_maximos: maximos }),
+  ...(dias_entre !== undefined && { politica_de_intentos_dias_entre: dias_entre }),
+  ...(dias_para_decidir !== undefined && { politica_de_intentos_dias_para_decidir: dias_para_decidir }),
+  ...(al_vencer !== undefined && { politica_de_intentos_al_vencer: al_vencer }),
+  ...(destinatario_decide !== undefined && { politica_de_intentos_destinatario_decide: destinatario_decide }),
 })
 
 /**
@@ -122,8 +122,13 @@ export const columnasDe = <T extends AjustesPedidos>({
 export const DECIBLES = [
   ...(['pais', 'estricto', 'ritmo_solicitudes', 'ritmo_guias'] as const),
   ...(['evidencia_fotos', 'evidencia_firma', 'evidencia_documento'] as const),
-  ...(['intentos_maximos', 'intentos_dias_entre', 'intentos_dias_para_decidir', 'intentos_al_vencer'] as const),
-  'intentos_destinatario_decide',
+  ...([
+    'politica_de_intentos_maximos',
+    'politica_de_intentos_dias_entre',
+    'politica_de_intentos_dias_para_decidir',
+    'politica_de_intentos_al_vencer',
+  ] as const),
+  'politica_de_intentos_destinatario_decide',
 ] as const
 
 /** Values of a merchant that the audit record contains. */

@@ -6,19 +6,24 @@ import { columnasDe, decibles, nuevoCodigoDeComercio, presentarComercio } from '
 const CREAR = statement<comercio, comercio>(
   'comercios.crear',
   `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, evidencia_fotos,
-     evidencia_firma, evidencia_documento, intentos_maximos, intentos_dias_entre, intentos_dias_para_decidir,
-     intentos_al_vencer, intentos_destinatario_decide, creado_en)
+     evidencia_firma, evidencia_documento, politica_de_intentos_maximos, politica_de_intentos_dias_entre, politica_de_intentos_dias_para_decidir,
+     politica_de_intentos_al_vencer, politica_de_intentos_destinatario_decide, creado_en)
    values (:id, :comercio, :nombre, :pais, :estricto, :ritmo_solicitudes, :ritmo_guias, :evidencia_fotos,
-     :evidencia_firma, :evidencia_documento, :intentos_maximos, :intentos_dias_entre, :intentos_dias_para_decidir,
-     :intentos_al_vencer, :intentos_destinatario_decide, :creado_en) returning *`,
+     :evidencia_firma, :evidencia_documento, :politica_de_intentos_maximos, :politica_de_intentos_dias_entre, :politica_de_intentos_dias_para_decidir,
+     :politica_de_intentos_al_vencer, :politica_de_intentos_destinatario_decide, :creado_en) returning *`,
 )
 
 /** Settings of a new merchant if the request omits them. The database schema has the same defaults. */
 const SIN_AJUSTES = {
   ...{ pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null },
   ...{ evidencia_fotos: 1, evidencia_firma: 'obligatoria', evidencia_documento: 'opcional' },
-  ...{ intentos_maximos: 3, intentos_dias_entre: 1, intentos_dias_para_decidir: 5, intentos_al_vencer: 'devolver' },
-  intentos_destinatario_decide: false,
+  ...{
+    politica_de_intentos_maximos: 3,
+    politica_de_intentos_dias_entre: 1,
+    politica_de_intentos_dias_para_decidir: 5,
+    politica_de_intentos_al_vencer: 'devolver',
+  },
+  politica_de_intentos_destinatario_decide: false,
 }
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
