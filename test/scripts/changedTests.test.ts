@@ -1,65 +1,35 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { SMOKE_TEST, selectTests } from '../../scripts/changed/select.ts'
+import { testsOf } from '../../scripts/changedTests.ts'
 import { ROOT } from '../../server/platform/root.ts'
-import { COMPLETO } from '../fabricas.ts'
 
-const tests = (paths: readonly string[], source = '') => paths.map((path) => [path, source] as const)
-// Not written as one path, because this file would count as an importer.
-const SERVER = '../../server'
-const modules = new Map([
-  ...tests(['test/comercios/cambiar.test.ts', 'test/comercios/crear.test.ts'], "import { x } from '../entorno.ts'"),
-  ...tests(Array.from({ length: 13 }, (_, i) => `test/webhooks/t${i}.test.ts`)),
-  ...tests(['test/webhooks/crear.test.ts'], "import { y } from './webhooks.ts'"),
-  ...tests(['test/webhooks/webhooks.ts'], "export { x } from '../entorno.ts'"),
-  ...tests(['test/http/rutas.test.ts'], `const z = await import('${SERVER}/domain/comercios/cambiar.ts')`),
-  ...tests(['test/entorno.ts', 'test/scripts/admin.test.ts', SMOKE_TEST]),
-])
-const select = (...changed: string[]) => selectTests(changed, modules)
+const SMOKE = 'test/salud/comprobarDisponibilidad.test.ts'
 
 describe('the selection of tests for changed files', () => {
-  it('takes for a domain file its folder, its importers and one test of the whole service', () => {
-    expect(select('server/domain/comercios/cambiar.ts')).toEqual({
-      tests: ['test/comercios/cambiar.test.ts', 'test/comercios/crear.test.ts', 'test/http/rutas.test.ts', SMOKE_TEST],
-      shared: [],
-    })
+  it.each([
+    ['a file of the domain', ['server/domain/comercios/cambiar.ts'], ['test/comercios/', SMOKE]],
+    ['two files of one folder', ['sdk/src/a.ts', 'sdk/cli/b.ts'], ['test/sdk/']],
+    ['a test', ['test/comercios/crear.test.ts'], ['test/comercios/crear.test.ts']],
+    ['a helper of one folder', ['test/webhooks/simulation/pump.ts'], ['test/webhooks/']],
+    ['a helper of all tests', ['test/entorno.ts', 'sdk/src/a.ts'], ['test/']],
+    ['a shared layer', ['server/platform/errors.ts', 'scripts/dev.ts'], ['test/']],
+    ['a file of the domain that all nouns share', ['server/domain/deps.ts'], ['test/']],
+    ['a script and a document', ['scripts/dev.ts', 'docs/escala.md'], ['test/docs/', 'test/scripts/']],
+    ['nothing', [], []],
+  ])('takes for %s the tests of its folder', (_what, changed, expected) => {
+    expect(testsOf(changed)).toEqual(expected)
   })
 
-  it('takes for an operation of a large folder only the test of that operation', () => {
-    expect(select('server/domain/webhooks/crear.ts').tests).toEqual([SMOKE_TEST, 'test/webhooks/crear.test.ts'])
-    expect(select('server/domain/webhooks/pump.ts').tests).toHaveLength(15)
-  })
-
-  it('leaves shared layers to vitest', () => {
-    const shared = ['server/platform/errors.ts', 'server/domain/deps.ts', 'server/main.ts']
-    expect(select(...shared)).toEqual({ tests: [], shared })
-  })
-
-  it('takes a changed test, and the tests that use a changed helper through another one', () => {
-    expect(select('test/comercios/crear.test.ts').tests).toEqual(['test/comercios/crear.test.ts'])
-    expect(select('test/entorno.ts').tests).toEqual([
-      'test/comercios/cambiar.test.ts',
-      'test/comercios/crear.test.ts',
-      'test/webhooks/crear.test.ts',
-    ])
-  })
-
-  it('takes the tests of scripts for a script, and nothing for a deleted test', () => {
-    expect(select('scripts/dev.ts').tests).toEqual(['test/scripts/admin.test.ts'])
-    expect(select('test/comercios/gone.test.ts')).toEqual({ tests: [], shared: [] })
-  })
-
-  it('finds tests for every file of the domain and of the pages in this repository', COMPLETO, () => {
+  it('names only tests that exist', () => {
     const root = fileURLToPath(ROOT)
-    const list = (pattern: string) =>
-      globSync(`${root}/${pattern}`).map((path) => relative(root, path).replaceAll('\\', '/'))
-    const all = new Map(list('test/**/*.ts').map((path) => [path, readFileSync(new URL(path, ROOT), 'utf8')]))
-    expect(all.has(SMOKE_TEST)).toBe(true)
-    const files = [...list('server/domain/*/**/*.ts'), ...list('server/pages/*/**/*.{ts,tsx,css}')]
-    expect(files.length).toBeGreaterThan(100)
-    const without = files.filter((path) => selectTests([path], all).tests.every((test) => test === SMOKE_TEST))
-    expect(without).toEqual([])
+    const places = ['server', 'openapi', 'prisma', 'sdk', 'scripts', 'despliegue', 'docs', 'bench', 'test']
+    const files = places.flatMap((place) =>
+      globSync(`${root}/${place}/*{,/*}{,/*}/*.*`, { exclude: ['**/node_modules'] }),
+    )
+    const named = new Set(files.flatMap((path) => testsOf([relative(root, path).replaceAll('\\', '/')])))
+    expect(named.size).toBeGreaterThan(40)
+    expect([...named].filter((path) => !existsSync(new URL(path, ROOT)))).toEqual([])
   })
 })
