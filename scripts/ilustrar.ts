@@ -1,34 +1,24 @@
 /**
  * Entry point of `npm run ilustrar`: makes the README's images and writes them to `docs/`. They show what a new user
  * does: `npm start` with fresh data, the README's own `curl`, and a delivery in the courier's page. Needs Chromium and
- * poppler's `pdftoppm`. `-- hojas CARPETA` instead draws every page in each important state
- * (`scripts/ilustrar/hojas.ts`), and `-- marca CARPETA` the pages of a brand with a wide logo. `-- comparar ANTES
- * DESPUES CARPETA` puts the images of two such folders side by side. `-- jornada CARPETA` records a day of an office
- * and two couriers as screenshots. `-- tareas` counts the steps of tasks and `-- pesos` the size of pages, for the
- * tables of `docs/paginas.md`. `-- tableros` works for four minutes beside Debian's `prometheus`, and draws the
- * dashboards from what it read.
+ * poppler's `pdftoppm`.
  */
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as esperar } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Guia, Guias } from '@guias/sdk'
 import sharp, { type OverlayOptions } from 'sharp'
 import { conUnTelefono, SIN_NAVEGADOR } from './demo/navegador.ts'
 import { firmar, salirARuta } from './demo/repartidor.ts'
-import { compararHojas } from './ilustrar/comparar.ts'
-import { FOTO } from './ilustrar/escenas.ts'
-import { dibujarHojas, dibujarMarca } from './ilustrar/hojas.ts'
-import { filmarJornada } from './ilustrar/jornada.ts'
-import { pesarPaginas } from './ilustrar/pesos.ts'
 import { conServicioFresco, type Demo, type Fresco } from './ilustrar/servicio.ts'
-import { dibujarTableros } from './ilustrar/tableros.ts'
-import { medirTareas } from './ilustrar/tareas.ts'
 import { terminal } from './ilustrar/terminal.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = new URL('../', import.meta.url)
+const FOTO = fileURLToPath(new URL('server/domain/simulador/muestras/foto.jpg', raiz))
 const MAXIMO_KB = 150
 /** Default port of the service, which the images show instead of the actual one. */
 const PUERTO = 3000
@@ -41,7 +31,7 @@ async function primeraGuia(dataDir: string) {
   return { orden, respuesta: stdout, guia: JSON.parse(stdout) as Guia }
 }
 
-async function conPaginas(url: string, { llave_operaciones, codigo_repartidor, llave }: Demo, guia: Guia) {
+async function conPaginas({ url, llave_operaciones, codigo_repartidor, llave }: Demo, guia: Guia) {
   const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia.guia}/eventos`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${llave_operaciones}`, 'Content-Type': 'application/json' },
@@ -105,32 +95,13 @@ async function primeraPagina(pdf: Buffer, carpeta: string): Promise<Buffer> {
   return readFile(join(carpeta, 'prueba.png'))
 }
 
-const [, , orden, ...carpetas] = process.argv
-const [carpetaDeHojas = 'hojas'] = carpetas
-if (SIN_NAVEGADOR && orden !== 'comparar') throw new Error(SIN_NAVEGADOR)
-if (orden === 'comparar') {
-  const [antes, despues, carpeta] = carpetas
-  if (!antes || !despues || !carpeta) throw new Error('give three folders: ANTES DESPUES CARPETA')
-  await compararHojas(antes, despues, carpeta)
-} else if (orden === 'hojas') {
-  await conServicioFresco((fresco) => dibujarHojas(fresco, carpetaDeHojas))
-  await dibujarMarca(carpetaDeHojas)
-} else if (orden === 'marca') await dibujarMarca(carpetaDeHojas)
-else if (orden === 'jornada') await conServicioFresco((fresco) => filmarJornada(fresco, carpetaDeHojas))
-else if (orden === 'tareas') await conServicioFresco(medirTareas)
-else if (orden === 'tableros') await dibujarTableros()
-else if (orden === 'pesos') await conServicioFresco(pesarPaginas)
-else await conServicioFresco(ilustrarElLeeme)
-
-async function ilustrarElLeeme({ url, puerto, dataDir, carpeta, salida, demo }: Fresco) {
+async function ilustrar({ dataDir, carpeta, salida, demo }: Fresco) {
   const { orden, respuesta, guia } = await primeraGuia(dataDir)
-  const paginas = await conPaginas(url, demo, guia)
-  const docs = new URL('docs/', raiz)
-  await mkdir(docs, { recursive: true })
+  const paginas = await conPaginas(demo, guia)
   // The image shows the default port and folder, as on a reader's screen. It shortens the key, so that it does not look
   // like a leaked secret.
   const vista = salida
-    .replaceAll(`:${puerto}`, `:${PUERTO}`)
+    .replaceAll(`:${new URL(demo.url).port}`, `:${PUERTO}`)
     .replaceAll(dataDir, '.datos')
     .replace(/(guia_test_\w{8})\w+/, '$1…')
   const imagenes = {
@@ -145,9 +116,12 @@ async function ilustrarElLeeme({ url, puerto, dataDir, carpeta, salida, demo }: 
   }
   let bytes = 0
   for (const [nombre, contenido] of Object.entries(imagenes)) {
-    await writeFile(new URL(nombre, docs), contenido)
-    bytes += (await stat(new URL(nombre, docs))).size
+    await writeFile(new URL(`docs/${nombre}`, raiz), contenido)
+    bytes += Buffer.byteLength(contenido)
     console.log(`docs/${nombre}`)
   }
   if (bytes > MAXIMO_KB * 1024) throw new Error(`${bytes} bytes: more than ${MAXIMO_KB} KB`)
 }
+
+if (SIN_NAVEGADOR) throw new Error(SIN_NAVEGADOR)
+await conServicioFresco(ilustrar)

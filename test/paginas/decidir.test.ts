@@ -1,10 +1,12 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
-import { conMosaicos } from '../../scripts/ilustrar/servicio.ts'
 import { usarPreguntas } from '../decisiones/preguntas.ts'
 import { usarEntorno } from '../entorno.ts'
 import { abrirContexto, capturar, hayNavegador } from '../navegador.ts'
 import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+
+/** Picture without content, in place of a map tile. */
+const EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"/>'
 
 const entorno = usarEntorno()
 const { tienda, preguntada, enviar, ver } = usarPreguntas(entorno)
@@ -115,7 +117,10 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
   it('another place is shown on the map, and one far away is asked about', async () => {
     const guia = await preguntada()
     await abrir(guia.enlace, true)
-    await conMosaicos(pagina)
+    // The browser has no network, so map tiles are an empty image.
+    await pagina.route(/tile\.openstreetmap\.org/, (tile) =>
+      tile.fulfill({ contentType: 'image/svg+xml', body: EMPTY }),
+    )
     await opcion('otro lugar').tap()
     await pagina.getByLabel('Enlace del mapa, si tiene').fill('https://maps.app.goo.gl/x')
     await boton('Señalarlo en el mapa').tap()
