@@ -17,6 +17,7 @@ import { Usos } from '../server/domain/llaves/usos.ts'
 import { createLog } from '../server/platform/log.ts'
 import { createSecrets, readKeys } from '../server/platform/secrets.ts'
 import { readTelephone } from '../server/platform/telephones/telephone.ts'
+import { morirConElPadre } from './arnes/hijo.ts'
 
 const visible = (maxLength: number) => ({
   type: 'string',
@@ -113,8 +114,4 @@ app.decorateRequest('identidad', null)
 app.get('/readyz', async () => ({ ok: (await db.pool.query('select 1')).rowCount === 1 }))
 
 await app.listen({ host: '127.0.0.1', port: Number(PORT) })
-const parar = () => void app.close().then(() => process.exit(0))
-process.once('SIGTERM', parar)
-// A killed bench cannot stop this process, so the process stops when its parent changes.
-const padre = process.ppid
-setInterval(() => process.ppid !== padre && parar(), 250).unref()
+morirConElPadre(() => app.close())

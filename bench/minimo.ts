@@ -30,7 +30,7 @@ servirHijo(
     if (url === '/readyz') return void res.end('{}')
     const { pathname, searchParams } = new URL(url, 'http://localhost')
     const limite = Number(searchParams.get('limite'))
-    const webhook = /^\/api\/v1\/webhooks\/(\w+)\/entregas$/.exec(pathname)?.[1]
+    const webhook = /^\/api\/v1\/webhooks\/(\w+)\/avisos$/.exec(pathname)?.[1]
     // One extra row tells if a next page exists. The event feed has no end, so it needs no extra row.
     const { rows } = await pool.query(webhook ? entregas(webhook, limite + 1) : eventos(limite))
     const cuerpo = JSON.stringify({ datos: rows.slice(0, limite), cursor_siguiente: null })

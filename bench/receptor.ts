@@ -1,6 +1,5 @@
 /**
- * Receiver of webhooks. Answers every POST with 204 after reading its body; below `/tras/20`, 20 ms later; below
- * `/colgado`, never. Counts distinct webhook-ids and records the first arrival of each, on the clock that all processes
+ * Receiver of webhooks. Answers every POST with 204 after reading its body; below `/colgado`, never. Counts distinct webhook-ids and records the first arrival of each, on the clock that all processes
  * share ({@link relojMonotono}). GET returns these figures.
  */
 import { relojMonotono } from './arnes/encargo.ts'
@@ -9,8 +8,6 @@ import { servirHijo } from './arnes/hijo.ts'
 let llegadas = new Map<string, number>()
 let repetidas = 0
 let colgadas = 0
-/** Milliseconds from reading a request to its answer, summed over all answers. */
-let demora = 0
 let esperas: { cuantas: number; avisar: () => void }[] = []
 
 const anotar = (id: string) => {
@@ -29,14 +26,7 @@ servirHijo((req, res) => {
     if (pathname.startsWith('/colgado')) return void colgadas++
     req.once('end', () => {
       anotar(String(req.headers['webhook-id']))
-      const contestar = () => {
-        demora += performance.now() - desde
-        res.writeHead(204).end()
-      }
-      const desde = performance.now()
-      const tras = Number(/^\/tras\/(\d+)/.exec(pathname)?.[1] ?? 0)
-      if (tras > 0) setTimeout(contestar, tras)
-      else contestar()
+      res.writeHead(204).end()
     })
     return
   }
@@ -50,7 +40,6 @@ servirHijo((req, res) => {
       distintas: llegadas.size,
       repetidas,
       colgadas,
-      demora: demora / (llegadas.size + repetidas),
       primera: momentos[0],
       ultima: momentos.at(-1),
     }
@@ -60,7 +49,6 @@ servirHijo((req, res) => {
     llegadas = new Map()
     repetidas = 0
     colgadas = 0
-    demora = 0
   }
   // The answer waits until `cuantas` distinct ids have arrived, or `ms` milliseconds.
   const cuantas = Number(searchParams.get('cuantas') ?? 0)

@@ -2,7 +2,6 @@
  * Program that runs the service's app with (`con`) or without (`sin`) the validation of the contract, to measure its
  * cost.
  */
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { loadContract } from '../server/api/contract/load.ts'
 import { openDb } from '../server/data/db.ts'
@@ -14,6 +13,7 @@ import { buildDeps } from '../server/startup/buildDeps.ts'
 import { Lifetime } from '../server/startup/lifetime.ts'
 import { createMetrics } from '../server/startup/metrics.ts'
 import { Probe } from '../server/startup/probe.ts'
+import { servirHijo } from './arnes/hijo.ts'
 
 const config = readConfig({ PORT: '0', DATA_DIR: tmpdir(), ...process.env }, process.cwd())
 const log = createLog('warn')
@@ -36,10 +36,6 @@ const deps = buildDeps(config, {
   log,
   vida,
   metricas: createMetrics(),
-  urlPublica: '',
+  urlPublica: `http://127.0.0.1:${config.port}`,
 })
-createServer(createApp(contrato, deps)).listen(config.port, '127.0.0.1')
-process.once('SIGTERM', () => process.exit(0))
-// A killed bench cannot stop this process, so the process stops when its parent changes.
-const padre = process.ppid
-setInterval(() => process.ppid !== padre && process.exit(0), 250).unref()
+servirHijo(createApp(contrato, deps))

@@ -41,7 +41,6 @@ interface Expresiones {
   telefono: string
   estado: string
   momento: string
-  metadatos: string
 }
 
 const COLUMNAS = `comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario, departamento,
@@ -59,10 +58,10 @@ const HUELLAS = ['7f3a91c2', ...Array.from({ length: 11 }, (_, i) => (i === 9 ? 
 )
 const RECOGIDA = enJson({ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null })
 
-const fila = ({ comercio, modo, id, guia, ref, telefono, estado, momento, metadatos }: Expresiones) =>
+const fila = ({ comercio, modo, id, guia, ref, telefono, estado, momento }: Expresiones) =>
   `${comercio}, ${modo}, ${id}, ${guia}, ${ref}, '${HUELLAS}', ${estado}, ${momento}, ${telefono}, 'María José Ajú', 'Guatemala',
   'San Juan Sacatepéquez', '2a calle 3-45, zona 1', 'Portón verde, frente a la tienda', '2 pares de zapatos', 14.71889, -90.64417, null,
-  '${RECOGIDA}'::jsonb, ${metadatos}, 'confirmada', 'coordenadas', 14.71889, -90.64417, '[]', 1, ${momento}, ${momento}`
+  '${RECOGIDA}'::jsonb, null, 'confirmada', 'coordenadas', 14.71889, -90.64417, '[]', 1, ${momento}, ${momento}`
 
 /**
  * Expressions for a row made from a number below 2^40. Its id grows with the number, as a UUIDv7 grows with time. Its
@@ -77,7 +76,6 @@ const deNumero = (k: string, comercio: string, modo: Modo = 'live'): Expresiones
   telefono: `'+502' || (50000000 + ${k} * 7919 % 9000000)`,
   estado: `'aceptado'`,
   momento: 'now()',
-  metadatos: 'null',
 })
 
 const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)'
@@ -186,8 +184,6 @@ export const ESTADOS_RAROS = ['devuelto', 'extraviado'] as const
 const raras = (guias: number) => Math.max(1, Math.floor(guias / 200))
 
 const INICIO = Date.UTC(2026, 0, 1)
-/** Returns a UUID, in hexadecimal without hyphens, just below the id of seeded guide `n`. */
-export const antesDe = (n: number) => (INICIO + n * 100).toString(16).padStart(12, '0') + '0'.repeat(20)
 
 /** Rows that {@link sembrar} inserts. */
 export interface Siembra {
@@ -198,8 +194,6 @@ export interface Siembra {
   hasta: number
   /** Events per guide; also inserts the rows of `guia_indice`. 0 inserts only `guia`, which is all that lists read. */
   eventos?: number
-  /** SQL expression for the metadata of guide `n`; default: none. */
-  metadatos?: string
 }
 
 /** Guides per seeding transaction: few, so that it resembles the service's own transactions. */
@@ -216,7 +210,7 @@ const HASTA_AQUI_ENCADENADO = `insert into eslabon (registro, numero, xid, linea
  * Inserts a merchant's guides in the state in which the service leaves them. Then runs VACUUM (ANALYZE) and CHECKPOINT.
  */
 export async function sembrar(url: string, siembra: Siembra): Promise<void> {
-  const { comercio, desde = 1, hasta, eventos = 0, metadatos = 'null' } = siembra
+  const { comercio, desde = 1, hasta, eventos = 0 } = siembra
   const cliente = new pg.Client(url)
   await cliente.connect()
   const e: Expresiones = {
@@ -226,7 +220,6 @@ export async function sembrar(url: string, siembra: Siembra): Promise<void> {
     ref: `'SIEMBRA-' || n`,
     estado: `case n % ${raras(hasta)} when 0 then '${ESTADOS_RAROS[0]}' when 1 then '${ESTADOS_RAROS[1]}' else 'aceptado' end`,
     momento: `to_timestamp((${INICIO} + n * 100) / 1000.0)`,
-    metadatos,
   }
   try {
     // Skips the checks of foreign keys, because the referenced rows exist.

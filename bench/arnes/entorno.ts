@@ -23,13 +23,14 @@ const enRaiz = (ruta: string) => fileURLToPath(new URL(`../../${ruta}`, import.m
 /** Root folder of the repository, with a final slash. */
 export const RUTA_RAIZ = enRaiz('')
 
-const { scripts } = JSON.parse(readFileSync(enRaiz('package.json'), 'utf8')) as {
-  scripts: Record<'start' | 'worker', string>
+/** Returns the arguments of Node that an npm script of a tree has: flags, and at the end the program. */
+export function argumentosDe(guion: 'start' | 'worker' | 'admin', raiz = RUTA_RAIZ): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(raiz, 'package.json'), 'utf8'))
+  return (scripts as Record<string, string>)[guion]!.split(' ').slice(1)
 }
-const flagsDe = (guion: 'start' | 'worker'): readonly string[] => scripts[guion].split(' ').slice(1, -1)
 
 /** Node flags of `npm start`, for every measured Node process. */
-export const FLAGS = flagsDe('start')
+export const FLAGS: readonly string[] = argumentosDe('start').slice(0, -1)
 
 /** Resources that all measurements of a run share. */
 export interface Banco {
@@ -39,6 +40,8 @@ export interface Banco {
   /** Process id of PostgreSQL's postmaster. */
   pidDePostgres: number
   masterKeys: readonly Buffer[]
+  /** Creates an empty database that lives as long as the run, and returns its URL. */
+  crearBase(): Promise<string>
   /** Runs `medir` with a new migrated database, and drops the database afterwards. */
   conBase<T>(medir: (base: Base) => Promise<T>): Promise<T>
   /**
@@ -106,24 +109,41 @@ export async function abrirBanco(opciones: OpcionesDeBench): Promise<Banco> {
     "select (regexp_split_to_array(pg_read_file('postmaster.pid'), '\n'))[1]::int as pid",
   )
   let bases = 0
+  const crearBase = async () => {
+    const nombre = `bench_${++bases}`
+    await admin.query(`create database ${nombre}`)
+    return urlDePostgres.replace(/\/guias$/, `/${nombre}`)
+  }
   return {
     opciones,
     carpeta,
     masterKeys,
+    crearBase,
     pgbench: spawnSync('pgbench', ['--version']).status === 0,
     pidDePostgres: rows[0]!.pid,
     async conBase(medir) {
-      const nombre = `bench_${++bases}`
-      await admin.query(`create database ${nombre}`)
+      const url = await crearBase()
       try {
-        return await usarBase(urlDePostgres.replace(/\/guias$/, `/${nombre}`), { opciones, masterKeys, carpeta }, medir)
+        return await usarBase(url, { opciones, masterKeys, carpeta }, medir)
       } finally {
-        await admin.query(`drop database if exists ${nombre} with (force)`)
+        await admin.query(`drop database if exists ${new URL(url).pathname.slice(1)} with (force)`)
       }
     },
     conBaseDe: (url, medir) => usarBase(url, { opciones, masterKeys, carpeta }, medir),
   }
 }
+
+/** Returns the environment variables of a service on a database, with limits that no load of the bench reaches. */
+export const variablesDe = (url: string, masterKeys: readonly Buffer[]) => ({
+  DATABASE_URL: url,
+  MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
+  MESSAGING: 'buzon',
+  // The receivers of the bench use http on loopback. The variable has no effect without registered endpoints.
+  WEBHOOKS_LOOPBACK: '1',
+  REQUESTS_PER_NETWORK: '10000',
+  REQUESTS_PER_OPERATOR_KEY: '10000',
+  CONNECTIONS_PER_NETWORK: '10000',
+})
 
 async function usarBase<T>(
   url: string,
@@ -139,16 +159,7 @@ async function usarBase<T>(
     await esperarReposo(programa.pid)
     return programa
   }
-  const env = {
-    DATABASE_URL: url,
-    MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
-    MESSAGING: 'buzon',
-    // The receivers of the bench use http on loopback. The variable has no effect without registered endpoints.
-    WEBHOOKS_LOOPBACK: '1',
-    REQUESTS_PER_NETWORK: '10000',
-    REQUESTS_PER_OPERATOR_KEY: '10000',
-    CONNECTIONS_PER_NETWORK: '10000',
-  }
+  const env = variablesDe(url, masterKeys)
   const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
   const arrancar = (
     args: readonly string[],
@@ -164,7 +175,7 @@ async function usarBase<T>(
       // A worker listens only on METRICS_PORT, where it answers `/readyz`.
       worker: (variables = {}) =>
         arrancar([enRaiz('server/generado/worker.mjs')], {
-          flags: flagsDe('worker'),
+          flags: argumentosDe('worker').slice(0, -1),
           variables,
           aparte: { variable: 'METRICS_PORT' },
         }),
@@ -199,7 +210,11 @@ export async function iniciarPrograma(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   carpeta: string,
-  { grupo = false, variable = 'PORT' }: { grupo?: boolean; variable?: 'PORT' | 'METRICS_PORT' } = {},
+  {
+    grupo = false,
+    variable = 'PORT',
+    cwd = RUTA_RAIZ,
+  }: { grupo?: boolean; variable?: 'PORT' | 'METRICS_PORT'; cwd?: string } = {},
 ): Promise<Programa> {
   const puerto = await puertoLibreAhora()
   const url = `http://127.0.0.1:${puerto}`
@@ -207,7 +222,7 @@ export async function iniciarPrograma(
   const salida = openSync(bitacora, 'a')
   const inicio = performance.now()
   const proceso = lanzar(programa, args, {
-    cwd: RUTA_RAIZ,
+    cwd,
     // With npm's variable set, the service stops when its parent dies. It therefore does not outlive a killed bench.
     env: {
       ...process.env,

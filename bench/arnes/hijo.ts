@@ -8,6 +8,11 @@ export function servirHijo(atender: RequestListener, parar: () => Promise<unknow
   const servidor = createServer(atender).listen(Number(process.env.PORT ?? 0), '127.0.0.1', 4_096)
   // The pauses between two measurements must not close the connections that senders keep open.
   servidor.keepAliveTimeout = 600_000
+  morirConElPadre(parar)
+}
+
+/** Ends the process on SIGTERM, or when its parent process dies. */
+export function morirConElPadre(parar: () => Promise<unknown> = async () => {}): void {
   const terminar = () => void parar().finally(() => process.exit(0))
   process.once('SIGTERM', terminar)
   // A killed bench cannot stop this process, so the process stops when its parent changes.

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { Db } from '../../server/data/db.ts'
-import { FLAGS, RUTA_RAIZ } from './entorno.ts'
+import { type Banco, FLAGS, RUTA_RAIZ } from './entorno.ts'
 import { formatearNumero } from './numero.ts'
 import type { Serie } from './rondas.ts'
 import type { Grafica } from './svg.ts'
@@ -32,6 +32,17 @@ export interface ResultadoDeMedida {
   /** Notes in Spanish that explain the figures. */
   notas?: string[]
   graficas?: { nombre: string; grafica: Grafica }[]
+  /** Losses beyond noise, in Spanish, of a comparison with another commit. */
+  perdidas?: string[]
+}
+
+/** Measurement that `--solo` selects by its `clave`. */
+export interface Medida {
+  clave: string
+  descripcion: string
+  /** Returns true if the measurement runs only when `--solo` names it. */
+  aparte?: (opciones: Banco['opciones']) => boolean
+  medir: (banco: Banco) => Promise<ResultadoDeMedida>
 }
 
 const serie = ({ mediana, min, max }: Serie) =>
@@ -74,16 +85,10 @@ export function tablaDeInforme(filas: readonly FilaDeInforme[]): string {
   ].join('\n')
 }
 
-const AJUSTES = [
-  'server_version',
-  'fsync',
-  'synchronous_commit',
-  'full_page_writes',
-  'wal_sync_method',
-  'shared_buffers',
-  'max_connections',
-  'jit',
-]
+const AJUSTES =
+  'server_version,fsync,synchronous_commit,full_page_writes,wal_sync_method,shared_buffers,max_connections,jit'.split(
+    ',',
+  )
 
 /** Lists, in Spanish, the conditions of the run: machine, versions, settings of PostgreSQL and commit. */
 export async function condiciones(db: Db): Promise<string[]> {

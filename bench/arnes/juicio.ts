@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Medida } from '../medidas/medida.ts'
 import type { Banco } from './entorno.ts'
-import { cifrasDe, desplomes } from './historia.ts'
-import type { ResultadoDeMedida } from './informe.ts'
+import type { FilaDeInforme, Medida, ResultadoDeMedida } from './informe.ts'
+import { formatearNumero } from './numero.ts'
 
 /**
  * Minimum share of the cores for a decisive attempt. Below it other programs use the machine, and figures are not
@@ -17,6 +16,21 @@ const TRANQUILA = 0.9
  */
 const INTENTOS = 5
 const DECISIVOS = 2
+
+/**
+ * Lists, in Spanish, the figures that miss their floor in every round, because noise affects only some rounds. The
+ * floor is half of the mark, or twice the mark if lower is better.
+ */
+export const desplomes = (filas: readonly FilaDeInforme[]): string[] =>
+  filas.flatMap(({ medida, referencia, programa, razon, marca }) => {
+    const juzgada = marca?.absoluta ? programa : razon
+    if (!marca || !juzgada) return []
+    const suelo = marca.sentido === '≥' ? marca.valor / 2 : marca.valor * 2
+    const cayo = marca.sentido === '≥' ? juzgada.max < suelo : juzgada.min > suelo
+    const nombre = marca.absoluta ? medida : `${medida} / ${referencia?.nombre}`
+    const cifra = formatearNumero(juzgada.mediana)
+    return cayo ? [`${nombre}: ${cifra}, cuando el suelo es ${marca.sentido} ${formatearNumero(suelo)}`] : []
+  })
 
 /** Result of one attempt: the figures below their floor, and if only this run used the machine. */
 export interface Intento {
@@ -48,7 +62,7 @@ export async function medirConJuicio(
     const antes = await parteLibre()
     const resultado = await medida.medir(banco)
     const tranquilo = Math.min(antes, await parteLibre()) >= TRANQUILA
-    const ultimo = { caidos: desplomes(cifrasDe(resultado.filas)), tranquilo }
+    const ultimo = { caidos: desplomes(resultado.filas), tranquilo }
     intentos.push(ultimo)
     const caidos = juzgar(intentos)
     if (caidos || intentos.length === INTENTOS)

@@ -18,6 +18,8 @@ export interface OpcionesDeBench {
    * quiet machine.
    */
   corto: boolean
+  /** Commit to compare with. Undefined measures against the references. */
+  contra: string | undefined
 }
 
 /** Error in the command line. Its message is in Spanish, for the console. */
@@ -36,6 +38,7 @@ function interpretar(args: readonly string[]) {
         memoria: { type: 'string', default: '0' },
         perfil: { type: 'string' },
         corto: { type: 'boolean', default: false },
+        contra: { type: 'string' },
       },
     })
   } catch (error) {
@@ -53,9 +56,14 @@ const CORTO = [
  * Reads the command line. Returns undefined for `--help`.
  * @throws {ErrorDeOpciones} if an option or a measurement is unknown or a number is invalid
  */
-export function leerOpciones(args: readonly string[], claves: readonly string[]): OpcionesDeBench | undefined {
+export function leerOpciones(
+  args: readonly string[],
+  { medidas, deContra }: { medidas: readonly string[]; deContra: readonly string[] },
+): OpcionesDeBench | undefined {
   const { values } = interpretar(args.includes('--corto') ? [...CORTO, ...args] : args)
   if (values.help) return undefined
+  const { perfil, corto, contra } = values
+  if (corto && contra !== undefined) throw new ErrorDeOpciones('--corto y --contra no van juntas.')
   const entero = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimo: number) => {
     const valor = Number(values[nombre])
     if (!Number.isInteger(valor) || valor < minimo)
@@ -63,21 +71,23 @@ export function leerOpciones(args: readonly string[], claves: readonly string[])
     return valor
   }
   const solo = values.solo.split(',').filter((clave) => clave !== '')
+  const claves = contra === undefined ? medidas : deContra
   const ajena = solo.find((clave) => !claves.includes(clave))
   if (ajena) throw new ErrorDeOpciones(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
   return {
-    solo,
+    ...{ solo, perfil, corto, contra },
     rondas: entero('rondas', 1),
     segundos: entero('segundos', 1),
     guias: entero('guias', 2_000),
     memoria: entero('memoria', 0),
-    perfil: values.perfil,
-    corto: values.corto,
   }
 }
 
 /** Returns the help text, in Spanish. */
-export const ayuda = (medidas: readonly { clave: string; descripcion: string }[]) => `npm run bench -- [opciones]
+export const ayuda = (
+  medidas: readonly { clave: string; descripcion: string }[],
+  deContra: readonly string[],
+) => `npm run bench -- [opciones]
 
 Mide el servicio y sus referencias intercalados, en la misma corrida y sobre la misma base, y compara sus razones con las
 marcas del diseño. Trae su propio PostgreSQL (fsync y synchronous_commit activos); pgbench debe estar en el PATH.
@@ -89,11 +99,12 @@ marcas del diseño. Trae su propio PostgreSQL (fsync y synchronous_commit activo
   --memoria MIN   además, memoria tras MIN minutos a plena carga (no se mide)
   --perfil DIR    deja allí perfiles de CPU del servidor (.cpuprofile); falsea los tiempos
   --corto         las ocho medidas principales en unos dos minutos; falla si una queda siempre bajo media marca con la máquina libre
+  --contra COMMIT compara este código con el de ese commit, por turnos y con el mismo generador de carga, y lista lo que perdió más
+                  allá del ruido; --solo elige entre ${deContra.join(', ')}
   --help          esta ayuda
 
 Medidas:
 ${medidas.map(({ clave, descripcion }) => `  ${clave.padEnd(16)}${descripcion}`).join('\n')}
 
-Escribe bench/resultados/<fecha>.md con sus gráficas y, si corrió todo, bench/RESULTADOS.md. Anota sus cifras en
-bench/historia.jsonl (no con --corto), dibuja la historia y dice cuáles bajaron más que el ruido de sus rondas.
+Escribe bench/resultados/<fecha>.md con sus gráficas y, si corrió todo, bench/RESULTADOS.md.
 `

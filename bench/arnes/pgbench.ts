@@ -37,31 +37,14 @@ export async function correrPgbench({
   const archivo = join(carpeta, `guion-${++corridas}.sql`)
   writeFileSync(archivo, guion)
   const { hostname, port, username, password, pathname } = new URL(url)
+  const variables = { base: `${corridas * 2 ** 28}`, n: '0', ...textos }
   const args = [
-    '--no-vacuum',
-    '-M',
-    'prepared',
-    '-c',
-    `${clientes}`,
-    '-j',
-    '2',
-    '-T',
-    `${segundos}`,
-    '-f',
-    archivo,
-    '-D',
-    `base=${corridas * 2 ** 28}`,
-    '-D',
-    'n=0',
-    ...Object.entries(textos).flatMap(([nombre, texto]) => ['-D', `${nombre}=${texto}`]),
+    ...['--no-vacuum', '-M', 'prepared', '-c', `${clientes}`, '-j', '2', '-T', `${segundos}`, '-f', archivo],
+    ...Object.entries(variables).flatMap(([nombre, texto]) => ['-D', `${nombre}=${texto}`]),
   ]
   const { hijo, terminar } = lanzar('pgbench', args, {
     env: {
-      ...process.env,
-      PGHOST: hostname,
-      PGPORT: port,
-      PGUSER: username,
-      PGPASSWORD: password,
+      ...{ ...process.env, PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password },
       PGDATABASE: pathname.slice(1),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -48,12 +48,6 @@ export async function esperarReposo(pid: number): Promise<void> {
   }
 }
 
-/** Returns the user and system CPU time, in seconds, of a process's main thread, which runs all JavaScript of Node. */
-export function cpuDelHilo(pid: number): number | undefined {
-  const campos = estadistica(`${pid}/task/${pid}`)
-  return campos && (Number(campos[11]) + Number(campos[12])) / TICS_POR_SEGUNDO
-}
-
 /** Returns {@link cpuDe} summed over a process and its children, for example PostgreSQL and its backends. */
 export function cpuConHijos(pid: number): number | undefined {
   const propia = cpuDe(pid)

@@ -21,12 +21,12 @@ export const razones = (programa: readonly number[], referencia: readonly number
  * Runs each cell once per round. The order alternates, so that no side always comes first. An undefined cell gives no
  * values.
  */
-export async function intercalar<Lado extends string>(
+export async function intercalar<Lado extends string, Valor = number>(
   rondas: number,
-  celdas: Readonly<Record<Lado, (() => Promise<number>) | undefined>>,
-): Promise<Record<Lado, number[]>> {
+  celdas: Readonly<Record<Lado, (() => Promise<Valor>) | undefined>>,
+): Promise<Record<Lado, Valor[]>> {
   const lados = Object.keys(celdas) as Lado[]
-  const valores = Object.fromEntries(lados.map((lado) => [lado, [] as number[]])) as Record<Lado, number[]>
+  const valores = Object.fromEntries(lados.map((lado) => [lado, [] as Valor[]])) as Record<Lado, Valor[]>
   for (let ronda = 0; ronda < rondas; ronda++) {
     for (const lado of ronda % 2 === 0 ? lados : lados.toReversed()) {
       const celda = celdas[lado]

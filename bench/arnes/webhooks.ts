@@ -1,4 +1,4 @@
-import { get, request } from 'node:http'
+import { get } from 'node:http'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { eventoDeCreacion } from '../../server/domain/eventos/evento.ts'
 import { guiaNueva } from '../../server/domain/guias/campos.ts'
@@ -17,8 +17,6 @@ interface Resumen {
   repetidas: number
   /** Requests that the receiver never answers. */
   colgadas: number
-  /** Average milliseconds of an answer, as measured by the receiver. */
-  demora: number
   /** First arrival, in milliseconds of the clock of `ahora`. */
   primera?: number
   ultima?: number
@@ -50,7 +48,7 @@ function pedir<T>(url: string): Promise<T> {
 }
 
 /** Starts a receiver. */
-export async function lanzarReceptor(base: Base): Promise<ReceptorDeBench> {
+export async function lanzarReceptor(base: Pick<Base, 'programa'>): Promise<ReceptorDeBench> {
   const { url, pid } = await base.programa('receptor.ts')
   return {
     url,
@@ -71,16 +69,9 @@ export async function lanzarReceptor(base: Base): Promise<ReceptorDeBench> {
  * Sends a POST without a body; resolves when the answer is 200.
  * @throws if the status is another
  */
-export function mandar(url: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    request(url, { method: 'POST', agent: false }, async (respuesta) => {
-      const texto = (await respuesta.setEncoding('utf8').toArray()).join('')
-      if (respuesta.statusCode === 200) resolve()
-      else reject(new Error(texto))
-    })
-      .once('error', reject)
-      .end()
-  })
+export async function mandar(url: string): Promise<void> {
+  const respuesta = await fetch(url, { method: 'POST' })
+  if (respuesta.status !== 200) throw new Error(await respuesta.text())
 }
 
 /** Registers one active endpoint for each merchant, subscribed to all event types. */

@@ -1,11 +1,11 @@
 import sharp from 'sharp'
 import { guardarOperadorConLlave } from '../../server/domain/operadores/operador.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
-import { cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
+import { cargar, type Peticion } from '../arnes/carga.ts'
 import { nuevoLote } from '../arnes/datos.ts'
 import { type Banco, type Base, type ComercioDeBench, puertoLibreAhora } from '../arnes/entorno.ts'
+import type { Medida } from '../arnes/informe.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
-import type { Medida } from './medida.ts'
 
 const GUIAS = 100
 
@@ -59,30 +59,6 @@ async function montar({ db, servicio, crearComercios }: Base): Promise<Escena> {
   }
 }
 
-const deEtiquetas = ({ url, comercio, etiquetas }: Escena, segundos: number): ParametrosDeCarga => ({
-  url,
-  conexiones: 2,
-  segundos,
-  espera: 200,
-  siguiente: () => ({ metodo: 'GET', ruta: etiquetas, llave: comercio.llave }),
-})
-
-const deLotes = ({ url, comercio }: Escena, segundos: number): ParametrosDeCarga => ({
-  url,
-  conexiones: 2,
-  segundos,
-  espera: 200,
-  siguiente: () => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: nuevoLote(GUIAS) }),
-})
-
-const dePaginas = ({ url, comercio }: Escena, segundos: number): ParametrosDeCarga => ({
-  url,
-  conexiones: 2,
-  segundos,
-  espera: 200,
-  siguiente: () => ({ metodo: 'GET', ruta: '/api/v1/guias?limite=100', llave: comercio.llave }),
-})
-
 /**
  * Uploads photos on two connections, so that the service decodes one while the other arrives.
  * @returns photos per second
@@ -119,14 +95,19 @@ async function leerRetrasos(metricas: string): Promise<{ p99: number; max: numbe
 
 type Cargar = (escena: Escena, segundos: number) => Promise<string>
 
-const etiquetas: Cargar = async (escena, segundos) =>
-  `${((await cargar(deEtiquetas(escena, segundos))).porSegundo * GUIAS).toFixed(0)} etiquetas/s`
+/** Returns a load of requests on two connections, each for `cuantas` items. */
+const dosConexiones =
+  (unidad: string, cuantas: number, peticion: (escena: Escena) => Peticion): Cargar =>
+  async (escena, segundos) => {
+    const siguiente = () => ({ ...peticion(escena), llave: escena.comercio.llave })
+    const { porSegundo } = await cargar({ url: escena.url, conexiones: 2, segundos, espera: 200, siguiente })
+    return `${(porSegundo * cuantas).toFixed(0)} ${unidad}/s`
+  }
+const etiquetas = dosConexiones('etiquetas', GUIAS, (escena) => ({ metodo: 'GET', ruta: escena.etiquetas }))
 const fotos: Cargar = async (escena, segundos) => `${(await subirFotos(escena, segundos)).toFixed(1)} fotos/s`
-const lotes: Cargar = async (escena, segundos) =>
-  `${((await cargar(deLotes(escena, segundos))).porSegundo * GUIAS).toFixed(0)} guías/s`
-
-const paginas: Cargar = async (escena, segundos) =>
-  `${(await cargar(dePaginas(escena, segundos))).porSegundo.toFixed(0)} páginas/s`
+const lote = () => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', cuerpo: nuevoLote(GUIAS) }) as const
+const lotes = dosConexiones('guías', GUIAS, lote)
+const paginas = dosConexiones('páginas', 1, () => ({ metodo: 'GET', ruta: '/api/v1/guias?limite=100' }))
 
 const EN_REPOSO = 'en reposo'
 const CARGAS: Readonly<Record<string, Cargar>> = {

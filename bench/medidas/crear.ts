@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { type ResultadoDeCarga as Cargada, cargar, type ParametrosDeCarga, type Peticion } from '../arnes/carga.ts'
+import { type ResultadoDeCarga as Cargada, cargar, type ParametrosDeCarga } from '../arnes/carga.ts'
 import { guionDeCrear, nuevaGuia } from '../arnes/datos.ts'
 import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
-import type { FilaDeInforme, Marca, ResultadoDeMedida } from '../arnes/informe.ts'
+import type { FilaDeInforme, Marca, Medida } from '../arnes/informe.ts'
 import { formatearNumero } from '../arnes/numero.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
-import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
-import type { Medida } from './medida.ts'
+import { cpuOf, cpuSince, type Figures } from '../arnes/sides.ts'
 
 /** Returns a load that creates guides. Connection n uses the key of merchant n, modulo the number of merchants. */
 export const cargaDeCrear = (
@@ -16,7 +14,6 @@ export const cargaDeCrear = (
   comercios: readonly ComercioDeBench[],
   conexiones: number,
   segundos: number,
-  cambiar: (guia: string) => Pick<Peticion, 'cuerpo' | 'cabeceras'> = (cuerpo) => ({ cuerpo }),
 ): ParametrosDeCarga => ({
   url,
   conexiones,
@@ -26,40 +23,27 @@ export const cargaDeCrear = (
     metodo: 'POST',
     ruta: '/api/v1/guias',
     llave: comercios[conexion % comercios.length]!.llave,
-    ...cambiar(nuevaGuia()),
+    cuerpo: nuevaGuia(),
   }),
 })
 
-/**
- * Returns a function that runs a load and returns its rate. Records the CPU of each process per request, in
- * microseconds.
- */
-export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: ParametrosDeCarga) {
-  const cargas: (Cargada & { cpu: Record<'servidor' | 'postgres' | 'generador', number> })[] = []
-  const leer = () => ({
-    servidor: cpuDe(programa.pid) ?? Number.NaN,
-    postgres: cpuConHijos(pidDePostgres) ?? Number.NaN,
-    generador: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
-  })
+/** Returns a function that runs a load and returns its rate. Records latencies, and the CPU of each process. */
+export function medidor({ pidDePostgres }: Banco, service: Programa, carga: ParametrosDeCarga) {
+  const lado = { service, processes: { servidor: [service.pid], PostgreSQL: [pidDePostgres] } }
+  /** Latencies, and microseconds of CPU per request. */
+  const cargas: (Cargada & { cpu: Figures['cpu'] })[] = []
   return {
     cargas,
     async medir(): Promise<number> {
-      const antes = leer()
+      const antes = cpuOf(lado)
       const cargada = await cargar(carga)
-      const despues = leer()
-      const por = (parte: keyof typeof antes) => ((despues[parte] - antes[parte]) / cargada.total) * 1e6
-      cargas.push({
-        ...cargada,
-        cpu: { servidor: por('servidor'), postgres: por('postgres'), generador: por('generador') },
-      })
+      cargas.push({ ...cargada, cpu: cpuSince(lado, antes, cargada.total) })
       return cargada.porSegundo
     },
     nota(nombre: string): string {
       const mediana = (de: (una: (typeof cargas)[number]) => number) => formatearNumero(resumir(cargas.map(de)).mediana)
-      return (
-        `${nombre}: p50 ${mediana(({ p50 }) => p50)} ms, p99 ${mediana(({ p99 }) => p99)} ms; CPU por solicitud: servidor ` +
-        `${mediana(({ cpu }) => cpu.servidor)} µs, PostgreSQL ${mediana(({ cpu }) => cpu.postgres)} µs, generador ${mediana(({ cpu }) => cpu.generador)} µs`
-      )
+      const cpu = Object.keys(lado.processes).map((parte) => `${parte} ${mediana((una) => una.cpu[parte]!)} µs`)
+      return `${nombre}: p50 ${mediana(({ p50 }) => p50)} ms, p99 ${mediana(({ p99 }) => p99)} ms; CPU por solicitud: ${cpu.join(', ')}`
     },
   }
 }
@@ -79,55 +63,6 @@ export async function analizar(url: string): Promise<void> {
   const cliente = new pg.Client(url)
   await cliente.connect()
   await cliente.query('analyze').finally(() => cliente.end())
-}
-
-interface Caso {
-  medida: string
-  conexiones: number
-  comercios: number
-  marca: Marca
-}
-
-const contraPgbench = (caso: Caso) => (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const comercios = await base.crearComercios(caso.comercios)
-    const { segundos } = banco.opciones
-    const guion = guionDeCrear(comercios)
-    return comparar(banco, base, caso, comercios, 'pgbench', {
-      medir: () => correrPgbench({ url: base.url, carpeta: banco.carpeta, guion, clientes: caso.conexiones, segundos }),
-    })
-  })
-
-const contraFastify = (caso: Caso) => (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const comercios = await base.crearComercios(caso.comercios)
-    const par = await base.programa('fastify.ts')
-    const carga = cargaDeCrear(par.url, comercios, caso.conexiones, banco.opciones.segundos)
-    await calentar(banco, base, carga)
-    return comparar(banco, base, caso, comercios, 'Fastify + pg', medidor(banco, par, carga))
-  })
-
-async function comparar(
-  banco: Banco,
-  base: Base,
-  { medida, conexiones, marca }: Caso,
-  comercios: readonly ComercioDeBench[],
-  nombre: string,
-  referencia: { medir: () => Promise<number>; nota?: (nombre: string) => string },
-): Promise<ResultadoDeMedida> {
-  const servicio = await base.servicio()
-  const carga = cargaDeCrear(servicio.url, comercios, conexiones, banco.opciones.segundos)
-  await calentar(banco, base, carga)
-  const programa = medidor(banco, servicio, carga)
-  const hay = banco.pgbench || nombre !== 'pgbench'
-  const valores = await intercalar(banco.opciones.rondas, {
-    programa: programa.medir,
-    referencia: hay ? referencia.medir : undefined,
-  })
-  return {
-    filas: [fila(medida, 'guías/s', nombre, valores, marca)],
-    notas: [programa.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
-  }
 }
 
 /** Returns the report row of a comparison, or of the service alone if the reference has no values. */
@@ -150,80 +85,60 @@ export function fila(
   }
 }
 
-/** Compares creations with an idempotency key with creations that have neither a key nor a reference. */
-const conLlave = (conexiones: number) => (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const comercios = await base.crearComercios(1)
-    const servicio = await base.servicio()
-    const sinReferencia = (guia: string) => guia.replace(/,"external_ref":"[^"]*"/, '')
-    const carga = (cambiar: (guia: string) => Pick<Peticion, 'cuerpo' | 'cabeceras'>) =>
-      cargaDeCrear(servicio.url, comercios, conexiones, banco.opciones.segundos, cambiar)
-    const cargas = {
-      con: carga((guia) => ({
-        cuerpo: sinReferencia(guia),
-        cabeceras: { 'Idempotency-Key': randomUUID() },
-      })),
-      sin: carga((guia) => ({ cuerpo: sinReferencia(guia) })),
-    }
-    for (const una of Object.values(cargas)) await calentar(banco, base, una)
-    const [con, sin] = [medidor(banco, servicio, cargas.con), medidor(banco, servicio, cargas.sin)]
-    const valores = await intercalar(banco.opciones.rondas, { programa: con.medir, referencia: sin.medir })
-    const medida = `crear con llave de idempotencia, ${conexiones} ${conexiones === 1 ? 'conexión' : 'conexiones'}`
-    return {
-      filas: [fila(medida, 'guías/s', 'sin llave ni referencia', valores)],
-      notas: [con.nota('con llave'), sin.nota('sin llave')],
-    }
-  })
+type Referencia = (
+  banco: Banco,
+  base: Base,
+  comercios: readonly ComercioDeBench[],
+  conexiones: number,
+) => Promise<{ medir: (() => Promise<number>) | undefined; nota?: (nombre: string) => string }>
+
+const pgbench: Referencia = async ({ opciones, pgbench: hay, carpeta }, { url }, comercios, clientes) => {
+  const corrida = { url, carpeta, guion: guionDeCrear(comercios), clientes, segundos: opciones.segundos }
+  return { medir: hay ? () => correrPgbench(corrida) : undefined }
+}
+
+const fastify: Referencia = async (banco, base, comercios, conexiones) => {
+  const par = await base.programa('fastify.ts')
+  const carga = cargaDeCrear(par.url, comercios, conexiones, banco.opciones.segundos)
+  await calentar(banco, base, carga)
+  return medidor(banco, par, carga)
+}
+
+const creacion = (
+  clave: string,
+  [conexiones, cuantos]: readonly [number, number],
+  nombre: string,
+  de: Referencia,
+  valor: number,
+): Medida => {
+  const [una, uno] = [conexiones === 1 ? 'conexión' : 'conexiones', cuantos === 1 ? 'comercio' : 'comercios']
+  const medida = `crear, ${conexiones} ${una}, ${cuantos} ${uno}`
+  return {
+    clave,
+    descripcion: `${medida}, contra ${nombre}`,
+    medir: (banco) =>
+      banco.conBase(async (base) => {
+        const comercios = await base.crearComercios(cuantos)
+        const referencia = await de(banco, base, comercios, conexiones)
+        const servicio = await base.servicio()
+        const carga = cargaDeCrear(servicio.url, comercios, conexiones, banco.opciones.segundos)
+        await calentar(banco, base, carga)
+        const programa = medidor(banco, servicio, carga)
+        const valores = await intercalar(banco.opciones.rondas, {
+          programa: programa.medir,
+          referencia: referencia.medir,
+        })
+        return {
+          filas: [fila(medida, 'guías/s', nombre, valores, { sentido: '≥', valor })],
+          notas: [programa.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
+        }
+      }),
+  }
+}
 
 export const medidasDeCrear: Medida[] = [
-  {
-    clave: 'crear32',
-    descripcion: 'crear, 32 conexiones, un comercio, contra pgbench',
-    medir: contraPgbench({
-      medida: 'crear, 32 conexiones, 1 comercio',
-      conexiones: 32,
-      comercios: 1,
-      marca: { sentido: '≥', valor: 1.3 },
-    }),
-  },
-  {
-    clave: 'comercios32',
-    descripcion: 'crear, 32 conexiones, 32 comercios, contra pgbench',
-    medir: contraPgbench({
-      medida: 'crear, 32 conexiones, 32 comercios',
-      conexiones: 32,
-      comercios: 32,
-      marca: { sentido: '≥', valor: 1.1 },
-    }),
-  },
-  {
-    clave: 'fastify32',
-    descripcion: 'crear, 32 conexiones, contra Fastify + pg',
-    medir: contraFastify({
-      medida: 'crear, 32 conexiones, 1 comercio',
-      conexiones: 32,
-      comercios: 1,
-      marca: { sentido: '≥', valor: 1.8 },
-    }),
-  },
-  {
-    clave: 'fastify1',
-    descripcion: 'crear, 1 conexión, contra Fastify + pg',
-    medir: contraFastify({
-      medida: 'crear, 1 conexión',
-      conexiones: 1,
-      comercios: 1,
-      marca: { sentido: '≥', valor: 0.9 },
-    }),
-  },
-  {
-    clave: 'llave32',
-    descripcion: 'crear con llave de idempotencia, 32 conexiones, contra sin llave',
-    medir: conLlave(32),
-  },
-  {
-    clave: 'llave1',
-    descripcion: 'crear con llave de idempotencia, 1 conexión, contra sin llave',
-    medir: conLlave(1),
-  },
+  creacion('crear32', [32, 1], 'pgbench', pgbench, 1.3),
+  creacion('comercios32', [32, 32], 'pgbench', pgbench, 1.1),
+  creacion('fastify32', [32, 1], 'Fastify + pg', fastify, 1.8),
+  creacion('fastify1', [1, 1], 'Fastify + pg', fastify, 0.9),
 ]

@@ -3,11 +3,11 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
 import { ESTADOS_RAROS, guiasAlAzar, guionDeDetalle, sembrar, sembrarEntregasHechas } from '../arnes/datos.ts'
 import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
+import type { Medida } from '../arnes/informe.ts'
 import { miles } from '../arnes/numero.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import { fila, medidor } from './crear.ts'
-import type { Medida } from './medida.ts'
 
 /** Guides per page. */
 export const PAGINA = 50

@@ -5,15 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { cargar } from '../arnes/carga.ts'
-import { guionDeCrear, sembrar } from '../arnes/datos.ts'
 import { type Banco, contesta, FLAGS, iniciarPrograma } from '../arnes/entorno.ts'
+import type { Medida } from '../arnes/informe.ts'
 import { alTerminar } from '../arnes/limpieza.ts'
-import { miles } from '../arnes/numero.ts'
-import { correrPgbench } from '../arnes/pgbench.ts'
 import { cpuDe, esperarReposo, memoriaDe } from '../arnes/proceso.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
-import { calentar, cargaDeCrear, fila } from './crear.ts'
-import type { Medida } from './medida.ts'
+import { cargaDeCrear, fila } from './crear.ts'
 
 const SERVIDOR = 'server/generado/main.mjs'
 
@@ -113,83 +110,10 @@ const memoria = (banco: Banco) =>
           marca: { sentido: '≤' as const, valor: 1.1 },
         },
       ],
-      graficas: [
-        {
-          nombre: 'memoria',
-          grafica: {
-            titulo: 'Memoria residente del servicio, creando con 32 conexiones',
-            ejeX: 'minutos',
-            ejeY: 'MB',
-            lineas: [
-              {
-                nombre: 'servicio',
-                puntos: muestras
-                  .filter((_, i) => i % 5 === 0)
-                  .map(({ x, mb }) => ({ x, y: { mediana: mb, min: mb, max: mb } })),
-              },
-            ],
-          },
-        },
-      ],
-    }
-  })
-
-/** Measures creations per second while the table grows. */
-const crecimiento = (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const { rondas, segundos, guias } = banco.opciones
-    const comercios = await base.crearComercios(1)
-    const { url } = await base.servicio()
-    const carga = cargaDeCrear(url, comercios, 32, segundos)
-    const corrida = { url: base.url, carpeta: banco.carpeta, guion: guionDeCrear(comercios), clientes: 32, segundos }
-    await calentar(banco, base, carga)
-    let sembradas = 0
-    const filas: ReturnType<typeof fila>[] = []
-    const puntos = {
-      programa: [] as { x: number; y: ReturnType<typeof resumir> }[],
-      referencia: [] as { x: number; y: ReturnType<typeof resumir> }[],
-    }
-    for (const parte of [0, 0.1, 0.25, 0.5, 1]) {
-      const hasta = Math.round(guias * parte)
-      if (hasta > 0) await sembrar(base.url, { comercio: comercios[0]!, desde: sembradas + 1, hasta, eventos: 2 })
-      sembradas = hasta
-      const { rows } = await base.db.pool.query<{ n: number }>('select count(*)::int as n from guia')
-      const x = rows[0]!.n
-      const valores = await intercalar(rondas, {
-        programa: async () => (await cargar(carga)).porSegundo,
-        referencia: banco.pgbench ? () => correrPgbench(corrida) : undefined,
-      })
-      filas.push(fila(`crear, 32 conexiones, tabla de ${miles(x)} guías`, 'guías/s', 'pgbench', valores))
-      puntos.programa.push({ x, y: resumir(valores.programa) })
-      if (valores.referencia.length > 0) puntos.referencia.push({ x, y: resumir(valores.referencia) })
-    }
-    return {
-      filas,
-      graficas: [
-        {
-          nombre: 'crecimiento',
-          grafica: {
-            titulo: 'Creaciones por segundo según el tamaño de la tabla, 32 conexiones',
-            ejeX: 'guías en la tabla',
-            ejeY: 'guías/s',
-            lineas: [
-              { nombre: 'servicio', puntos: puntos.programa },
-              ...(puntos.referencia.length > 0
-                ? [{ nombre: 'pgbench, tres inserciones', puntos: puntos.referencia }]
-                : []),
-            ],
-          },
-        },
-      ],
     }
   })
 
 export const proceso: Medida[] = [
-  {
-    clave: 'crecimiento',
-    descripcion: 'crear, 32 conexiones, según crece la tabla hasta la grande',
-    medir: crecimiento,
-  },
   { clave: 'arranque', descripcion: 'segundos desde que se lanza hasta que está listo', medir: arranque },
   {
     clave: 'memoria',

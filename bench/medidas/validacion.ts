@@ -1,8 +1,7 @@
 import type { Banco } from '../arnes/entorno.ts'
-import type { FilaDeInforme, Marca } from '../arnes/informe.ts'
+import type { Medida } from '../arnes/informe.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, medidor } from './crear.ts'
-import type { Medida } from './medida.ts'
 
 /** Seconds per cell. Cells are short and alternate, so that a slow moment of the machine affects both sides. */
 const CELDA = 0.5
@@ -26,26 +25,24 @@ const medir = (banco: Banco) =>
     const porRonda = Math.ceil(segundos / CELDA)
     await intercalar(rondas * porRonda, { con: con.medir, sin: sin.medir })
 
-    const porRondas = ({ cargas }: typeof con, parte: 'servidor' | 'postgres') =>
+    const porRondas = ({ cargas }: typeof con, parte: 'servidor' | 'PostgreSQL') =>
       Array.from(
         { length: rondas },
-        (_, i) => resumir(cargas.slice(i * porRonda, (i + 1) * porRonda).map(({ cpu }) => cpu[parte])).mediana,
+        (_, i) => resumir(cargas.slice(i * porRonda, (i + 1) * porRonda).map(({ cpu }) => cpu[parte]!)).mediana,
       )
     const [node, sinValidar, postgres] = [
       porRondas(con, 'servidor'),
       porRondas(sin, 'servidor'),
-      porRondas(con, 'postgres'),
+      porRondas(con, 'PostgreSQL'),
     ]
-    const filaDe = (de: string, total: (ronda: number) => number, marca?: Marca): FilaDeInforme => ({
-      medida: `validación por contrato: parte del tiempo de CPU de una creación, ${de}`,
-      unidad: '%',
-      programa: resumir(node.map((costo, i) => ((costo - sinValidar[i]!) / total(i)) * 100)),
-      ...(marca ? { marca } : {}),
-    })
     return {
       filas: [
-        filaDe('Node y PostgreSQL', (i) => node[i]! + postgres[i]!, { sentido: '≤', valor: 10, absoluta: true }),
-        filaDe('solo Node', (i) => node[i]!),
+        {
+          medida: 'validación por contrato: parte del tiempo de CPU de una creación, Node y PostgreSQL',
+          unidad: '%',
+          programa: resumir(node.map((cpu, i) => ((cpu - sinValidar[i]!) / (cpu + postgres[i]!)) * 100)),
+          marca: { sentido: '≤' as const, valor: 10, absoluta: true },
+        },
       ],
       notas: [con.nota('con validación'), sin.nota('sin validación')],
     }

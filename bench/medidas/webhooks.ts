@@ -5,23 +5,22 @@ import { abrirEnchufe, type Enchufe } from '../arnes/carga.ts'
 import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarAvisosDeWebhook } from '../arnes/datos.ts'
 import { type DestinoDeEntregas, type Encargo, relojMonotono } from '../arnes/encargo.ts'
 import type { Banco, Base, ComercioDeBench, Programa } from '../arnes/entorno.ts'
-import type { ResultadoDeMedida } from '../arnes/informe.ts'
+import type { Medida, ResultadoDeMedida } from '../arnes/informe.ts'
 import { formatearNumero, miles } from '../arnes/numero.ts'
-import { cpuConHijos, cpuDe, cpuDelHilo, memoriaDe } from '../arnes/proceso.ts'
-import { intercalar, razones, resumir } from '../arnes/rondas.ts'
+import { intercalar, resumir } from '../arnes/rondas.ts'
+import { cpuOf, cpuSince, type Figures } from '../arnes/sides.ts'
 import { alRitmo, lanzarReceptor, mandar, type ReceptorDeBench, registrarEndpoints, vaciar } from '../arnes/webhooks.ts'
 import { fila } from './crear.ts'
-import type { Medida } from './medida.ts'
 
 const ENDPOINTS = 20
 const MUCHOS = 2_000
 /** Events per second of the delay measurements. */
-export const RITMO_DE_EVENTOS = 200
+const RITMO_DE_EVENTOS = 200
 /** Maximum wait for webhooks, in milliseconds. */
-export const PLAZO = 300_000
+const PLAZO = 300_000
 
 /** Remaining work in the queue of the service (SIN_ENVIAR) and of graphile-worker (SIN_TRABAJAR), for FROM clauses. */
-export const SIN_ENVIAR = "webhook_entrega where estado = 'pendiente'"
+const SIN_ENVIAR = "webhook_entrega where estado = 'pendiente'"
 const SIN_TRABAJAR = 'graphile_worker._private_jobs'
 
 // --- Deliveries per second: all deliveries are pending when the measurement starts
@@ -37,94 +36,40 @@ interface Lado {
   acabar(): Promise<void>
 }
 
-/**
- * Returns a function that measures deliveries per second, from the first to the last reception. Records the CPU of each
- * process per delivery, in microseconds.
- */
-export function cronometro({ pidDePostgres }: Banco, receptor: ReceptorDeBench, lado: Lado) {
-  const costos: { suyo: number; hilo: number; postgres: number; receptor: number; demora: number }[] = []
+/** Returns a function that measures deliveries per second, from the first to the last reception. */
+function cronometro({ pidDePostgres }: Banco, receptor: ReceptorDeBench, lado: Lado) {
+  const processes = { 'su proceso': [lado.pid], PostgreSQL: [pidDePostgres], receptor: [receptor.pid] }
+  /** Microseconds of CPU per delivery. */
+  const costos: Figures['cpu'][] = []
   let repetidas = 0
-  const leer = () => ({
-    suyo: cpuDe(lado.pid) ?? Number.NaN,
-    hilo: cpuDelHilo(lado.pid) ?? Number.NaN,
-    postgres: cpuConHijos(pidDePostgres) ?? Number.NaN,
-    receptor: cpuDe(receptor.pid) ?? Number.NaN,
-  })
   return {
     async medir(cuantas: number): Promise<number> {
       await receptor.reiniciar()
       await lado.poner(cuantas)
-      const antes = leer()
+      const antes = cpuOf({ processes })
       const resumen = await receptor.esperar(cuantas, PLAZO)
       await lado.acabar()
-      const despues = leer()
-      const por = (parte: keyof typeof antes) => ((despues[parte] - antes[parte]) / cuantas) * 1e6
-      const { demora } = await receptor.resumen()
-      costos.push({
-        suyo: por('suyo'),
-        hilo: por('hilo'),
-        postgres: por('postgres'),
-        receptor: por('receptor'),
-        demora,
-      })
+      costos.push(cpuSince({ processes }, antes, cuantas))
       repetidas += resumen.repetidas
       return ((cuantas - 1) / (resumen.ultima! - resumen.primera!)) * 1000
     },
-    costos,
     olvidar: () => void costos.splice(0),
     nota(): string {
-      const mediana = (parte: keyof (typeof costos)[number]) =>
-        formatearNumero(resumir(costos.map((costo) => costo[parte])).mediana)
-      return (
-        `${lado.nombre}: CPU por webhook: su proceso ${mediana('suyo')} µs, PostgreSQL ${mediana('postgres')} µs, receptor ` +
-        `${mediana('receptor')} µs${repetidas > 0 ? `; ${repetidas} llegaron más de una vez` : ''}`
+      const cpu = Object.keys(processes).map(
+        (parte) => `${parte} ${formatearNumero(resumir(costos.map((costo) => costo[parte]!)).mediana)} µs`,
       )
+      const otraVez = repetidas > 0 ? `; ${repetidas} llegaron más de una vez` : ''
+      return `${lado.nombre}: CPU por webhook: ${cpu.join(', ')}${otraVez}`
     },
   }
 }
 
-interface Destinos {
-  cuantos?: number
-  /** Merchants that own the endpoints; a merchant may have 20. */
-  comercios?: number
-  /** Path prefix of the endpoints at the receiver (`bench/receptor.ts`). Default: `/r`. */
-  ruta?: string
-}
-
-/** Creates merchants in test mode and registers endpoints for them at a receiver. */
-export async function destinosEnMarcha(
-  banco: Banco,
-  base: Base,
-  receptor: ReceptorDeBench,
-  { cuantos = ENDPOINTS, comercios = Math.min(cuantos, 200), ruta = '/r' }: Destinos = {},
-): Promise<DestinoDeEntregas[]> {
-  const suyos = await base.crearComercios(comercios, 'test')
-  const duenos = Array.from({ length: cuantos }, (_, i) => suyos[i % suyos.length]!)
-  return registrarEndpoints(banco, base, duenos, (i) => `${receptor.url}${ruta}/${i}`)
-}
-
-/** Returns a side that sends deliveries with a worker of the service. */
-export const deWorker = (base: Base, destinos: readonly DestinoDeEntregas[], { pid }: Programa): Lado => ({
+const deWorker = (base: Base, destinos: readonly DestinoDeEntregas[], { pid }: Programa): Lado => ({
   nombre: 'servicio',
   pid,
   poner: (cuantas) => sembrarAvisosDeWebhook(base.url, destinos, cuantas),
   acabar: () => vaciar(base, SIN_ENVIAR),
 })
-
-/** Starts a worker with endpoints and a receiver on a database, and warms it up with `cuantas` deliveries. */
-export async function levantarLado(
-  banco: Banco,
-  base: Base,
-  cuantas: number,
-  { env, ...destinos }: Destinos & { env?: Readonly<Record<string, string>> } = {},
-) {
-  const receptor = await lanzarReceptor(base)
-  const suyos = await destinosEnMarcha(banco, base, receptor, destinos)
-  const lado = cronometro(banco, receptor, deWorker(base, suyos, await base.worker(env)))
-  await lado.medir(cuantas)
-  lado.olvidar()
-  return lado
-}
 
 const deGraphile = (base: Base, destinos: readonly DestinoDeEntregas[], { pid }: Programa): Lado => ({
   nombre: 'graphile-worker',
@@ -167,116 +112,88 @@ const deUndici = (carpeta: string, destinos: readonly DestinoDeEntregas[], { url
   }
 }
 
+/** Starts senders of each kind with `endpoints` endpoints at one receiver, and warms them up with `cuantas` deliveries. */
+async function levantar<Nombre extends 'programa' | 'graphile' | 'undici'>(
+  banco: Banco,
+  base: Base,
+  nombres: readonly Nombre[],
+  { endpoints = ENDPOINTS, cuantas = 3_000 } = {},
+) {
+  const receptor = await lanzarReceptor(base)
+  const comercios = await base.crearComercios(Math.min(endpoints, 200), 'test')
+  const duenos = Array.from({ length: endpoints }, (_, i) => comercios[i % comercios.length]!)
+  const destinos = await registrarEndpoints(banco, base, duenos, (i) => `${receptor.url}/r/${i}`)
+  const abrir = {
+    programa: async () => deWorker(base, destinos, await base.worker()),
+    graphile: async () => deGraphile(base, destinos, await base.programa('graphile.ts')),
+    undici: async () => deUndici(banco.carpeta, destinos, await base.programa('undici.ts')),
+  }
+  const lados = new Map<Nombre, ReturnType<typeof cronometro>>()
+  for (const nombre of nombres) {
+    const lado = cronometro(banco, receptor, await abrir[nombre]())
+    // The warm-up compiles code, prepares statements and opens connections.
+    await lado.medir(cuantas)
+    lado.olvidar()
+    lados.set(nombre, lado)
+  }
+  return {
+    /** Measures all sides in turns. */
+    medir: (pendientes: number) =>
+      intercalar(
+        banco.opciones.rondas,
+        Object.fromEntries(nombres.map((nombre) => [nombre, () => lados.get(nombre)!.medir(pendientes)])) as Record<
+          Nombre,
+          () => Promise<number>
+        >,
+      ),
+    notas: () => [...lados.values()].map((lado) => lado.nota()),
+  }
+}
+
 const rendimiento = (banco: Banco) =>
   banco.conBase(async (base): Promise<ResultadoDeMedida> => {
-    const receptor = await lanzarReceptor(base)
-    const destinos = await destinosEnMarcha(banco, base, receptor)
-    const lados = {
-      programa: cronometro(banco, receptor, deWorker(base, destinos, await base.worker())),
-      graphile: cronometro(banco, receptor, deGraphile(base, destinos, await base.programa('graphile.ts'))),
-      undici: cronometro(banco, receptor, deUndici(banco.carpeta, destinos, await base.programa('undici.ts'))),
-    }
-    // The warm-up compiles code, prepares statements and opens connections on all sides.
-    for (const lado of Object.values(lados)) {
-      await lado.medir(3_000)
-      lado.olvidar()
-    }
+    const lados = await levantar(banco, base, ['programa', 'graphile', 'undici'])
     const filas: ResultadoDeMedida['filas'] = []
     for (const cuantas of [3_000, 8_000]) {
-      const { programa, graphile, undici } = await intercalar(banco.opciones.rondas, {
-        programa: () => lados.programa.medir(cuantas),
-        graphile: () => lados.graphile.medir(cuantas),
-        undici: () => lados.undici.medir(cuantas),
-      })
+      const { programa, graphile, undici } = await lados.medir(cuantas)
       const medida = `enviar ${miles(cuantas)} webhooks en espera, ${ENDPOINTS} endpoints`
       const contra = (nombre: string, referencia: number[], valor: number) =>
         fila(medida, 'webhooks/s', nombre, { programa, referencia }, { sentido: '≥', valor })
       filas.push(contra('graphile-worker', graphile, 2), contra('undici sin base de datos', undici, 0.5))
     }
-    return { filas, notas: Object.values(lados).map((lado) => lado.nota()) }
+    return { filas, notas: lados.notas() }
   })
 
 /** Measures two deliveries to each of many endpoints, for the cost of an endpoint. */
 const muchos = (banco: Banco) =>
   banco.conBase(async (base): Promise<ResultadoDeMedida> => {
-    const receptor = await lanzarReceptor(base)
-    const destinos = await destinosEnMarcha(banco, base, receptor, { cuantos: MUCHOS })
-    const lados = {
-      programa: cronometro(banco, receptor, deWorker(base, destinos, await base.worker())),
-      referencia: cronometro(banco, receptor, deGraphile(base, destinos, await base.programa('graphile.ts'))),
-    }
     const cuantas = 2 * MUCHOS
-    for (const lado of Object.values(lados)) {
-      await lado.medir(cuantas)
-      lado.olvidar()
-    }
-    const valores = await intercalar(banco.opciones.rondas, {
-      programa: () => lados.programa.medir(cuantas),
-      referencia: () => lados.referencia.medir(cuantas),
-    })
+    const lados = await levantar(banco, base, ['programa', 'graphile'], { endpoints: MUCHOS, cuantas })
+    const { programa, graphile: referencia } = await lados.medir(cuantas)
     const medida = `enviar 2 webhooks a cada uno de ${miles(MUCHOS)} endpoints`
     return {
-      filas: [fila(medida, 'webhooks/s', 'graphile-worker', valores, { sentido: '≥', valor: 1.3 })],
-      notas: Object.values(lados).map((lado) => lado.nota()),
+      filas: [fila(medida, 'webhooks/s', 'graphile-worker', { programa, referencia }, { sentido: '≥', valor: 1.3 })],
+      notas: lados.notas(),
     }
   })
 
-/** Measures deliveries per second by the number of pending deliveries. */
+/** Draws deliveries per second by the number of pending deliveries. */
 const atraso = (banco: Banco) =>
   banco.conBase(async (base): Promise<ResultadoDeMedida> => {
-    const lado = await levantarLado(banco, base, 3_000)
-    const tamanos = [1_000, 10_000, 100_000]
-    const valores = await intercalar(
-      banco.opciones.rondas,
-      Object.fromEntries(tamanos.map((cuantas) => [cuantas, () => lado.medir(cuantas)])),
-    )
-    const [primero] = tamanos
-    return {
-      filas: tamanos.map((cuantas) =>
-        fila(`enviar ${miles(cuantas)} webhooks en espera`, 'webhooks/s', `con ${miles(primero!)}`, {
-          programa: valores[cuantas]!,
-          referencia: cuantas === primero ? [] : valores[primero!]!,
-        }),
-      ),
-      notas: [lado.nota()],
-      graficas: [
-        {
-          nombre: 'atraso',
-          grafica: {
-            titulo: 'Webhooks por segundo según cuántas esperan, 20 endpoints',
-            ejeX: 'en espera al empezar',
-            ejeY: 'webhooks/s',
-            logaritmica: true,
-            lineas: [{ nombre: 'servicio', puntos: tamanos.map((x) => ({ x, y: resumir(valores[x]!) })) }],
-          },
-        },
-      ],
+    const lados = await levantar(banco, base, ['programa'])
+    const puntos: { x: number; programa: number[] }[] = []
+    for (const x of [1_000, 10_000, 100_000]) puntos.push({ x, ...(await lados.medir(x)) })
+    const grafica = {
+      ...{ titulo: 'Webhooks por segundo según cuántos esperan, 20 endpoints', ejeX: 'en espera al empezar' },
+      ...{ ejeY: 'webhooks/s', logaritmica: true },
+      lineas: [{ nombre: 'servicio', puntos: puntos.map(({ x, programa }) => ({ x, y: resumir(programa) })) }],
     }
-  })
-
-/** Measures the memory of a worker with 200,000 pending deliveries to 4,000 endpoints. */
-const memoria = (banco: Banco) =>
-  banco.conBase(async (base): Promise<ResultadoDeMedida> => {
-    const [endpoints, cuantas] = [4_000, 200_000]
-    const receptor = await lanzarReceptor(base)
-    const destinos = await destinosEnMarcha(banco, base, receptor, { cuantos: endpoints })
-    const worker = await base.worker()
-    const lado = cronometro(banco, receptor, deWorker(base, destinos, worker))
-    await lado.medir(3_000)
-    const antes = memoriaDe(worker.pid) ?? Number.NaN
-    const muestras: number[] = []
-    const muestreo = setInterval(() => muestras.push(memoriaDe(worker.pid) ?? Number.NaN), 250)
-    const ritmo = await lado.medir(cuantas).finally(() => clearInterval(muestreo))
     return {
-      filas: [
-        {
-          medida: `memoria con ${miles(cuantas)} webhooks en espera de ${miles(endpoints)} endpoints`,
-          unidad: 'MB',
-          programa: resumir(muestras),
-          referencia: { nombre: 'tras los primeros 3,000', serie: resumir([antes]) },
-        },
-      ],
-      notas: [`se enviaron a ${formatearNumero(ritmo)} webhooks/s`],
+      filas: puntos.map(({ x, programa }) =>
+        fila(`enviar ${miles(x)} webhooks en espera`, 'webhooks/s', '', { programa, referencia: [] }),
+      ),
+      notas: lados.notas(),
+      graficas: [{ nombre: 'atraso', grafica }],
     }
   })
 
@@ -291,7 +208,7 @@ interface Tiempos {
  * Returns percentiles of the milliseconds from commit, as the client observes it, to arrival. Skips events that never
  * arrived.
  */
-export function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: ReadonlyMap<string, number>): Tiempos {
+function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: ReadonlyMap<string, number>): Tiempos {
   const ms = [...confirmadas]
     .flatMap(([id, cuando]) => {
       const llegada = llegadas.get(id)
@@ -306,7 +223,7 @@ export function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: Read
  * Creates guides at a steady pace, for the merchants in turn.
  * @returns by event, the instant at which the answer to its creation arrived
  */
-export async function crearAlRitmo(url: string, comercios: readonly ComercioDeBench[], segundos: number) {
+async function crearAlRitmo(url: string, comercios: readonly ComercioDeBench[], segundos: number) {
   const confirmadas = new Map<string, number>()
   const libres: Enchufe[] = []
   const todos: Enchufe[] = []
@@ -432,8 +349,6 @@ async function vecino(banco: Banco): Promise<ResultadoDeMedida> {
   const segundos = Math.max(20, banco.opciones.segundos)
   const cuantas = 100_000
   const hechas: number[] = []
-  const colgadas: number[] = []
-  const p50: Record<'con' | 'sin', number[]> = { con: [], sin: [] }
   const celda = (lado: 'con' | 'sin') => () =>
     banco.conBase(async (base) => {
       const [receptor, mudo] = [await lanzarReceptor(base), await lanzarReceptor(base)]
@@ -454,13 +369,9 @@ async function vecino(banco: Banco): Promise<ResultadoDeMedida> {
       const confirmadas = await crearAlRitmo(url, suyos, segundos)
       await receptor.esperar(confirmadas.size, 15_000).catch(() => {}) // missing arrivals are counted below
       const llegadas = await receptor.llegadas()
-      const medidos = tiempos(confirmadas, llegadas)
-      p50[lado].push(medidos.p50)
-      if (lado === 'con') {
+      if (lado === 'con')
         hechas.push(([...confirmadas.keys()].filter((id) => llegadas.has(id)).length / confirmadas.size) * 100)
-        colgadas.push((await mudo.resumen()).colgadas)
-      }
-      return medidos.p99
+      return tiempos(confirmadas, llegadas).p99
     })
   const { con, sin } = await intercalar(rondas, { con: celda('con'), sin: celda('sin') })
   const p99 = fila(
@@ -479,10 +390,6 @@ async function vecino(banco: Banco): Promise<ResultadoDeMedida> {
         marca: { sentido: '≥', valor: 100, absoluta: true },
       },
       p99,
-    ],
-    notas: [
-      `p50 ${formatearNumero(resumir(p50.con).mediana)} ms, sin él ${formatearNumero(resumir(p50.sin).mediana)} ms (razón ` +
-        `${formatearNumero(razones(p50.con, p50.sin).mediana)}); el que no responde recibió ${formatearNumero(resumir(colgadas).mediana)} intentos en ${segundos} s.`,
     ],
   }
 }
@@ -510,10 +417,4 @@ export const medidasDeWebhooks: Medida[] = [
   },
   { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', medir: vecino },
   { clave: 'atraso', descripcion: 'webhooks por segundo según cuántos esperan', medir: atraso },
-  {
-    clave: 'memoriaWebhooks',
-    descripcion: 'memoria de un worker con 200,000 webhooks en espera de 4,000 endpoints (pide --memoria)',
-    aparte: ({ memoria: minutos }) => minutos === 0,
-    medir: memoria,
-  },
 ]

@@ -2,9 +2,9 @@
 // story of its own, and the same each time.
 
 import { describe, expect, it } from 'vitest'
-import type { Comportamiento } from '../../bench/simulacion/bomba.ts'
-import { type Caso, cuelga, simular, tras } from '../../bench/simulacion/simulacion.ts'
 import { azarDe } from '../azar.ts'
+import type { Comportamiento } from './simulation/pump.ts'
+import { type Caso, cuelga, simular, tras } from './simulation/simulate.ts'
 
 const COSTOS = { envio: 0.1, ayudantes: 0, postgres: 0.05, receptor: 0.05, disco: 1 }
 const SEGUNDO = 1_000

@@ -55,8 +55,6 @@ export class Maquina {
   readonly #tiempo: Tiempo
   readonly #listos: Hilo[] = []
   #libres: number
-  /** Core time used so far, in milliseconds. */
-  usado = 0
 
   constructor(tiempo: Tiempo, nucleos: number) {
     this.#tiempo = tiempo
@@ -76,7 +74,6 @@ export class Maquina {
       if (!hilo) return
       this.#libres--
       const { ms, hecho } = hilo.empezar()
-      this.usado += ms
       this.#tiempo.tras(ms, () => {
         this.#libres++
         hilo.acabar()

@@ -6,18 +6,18 @@ import {
   MAX_WAITING,
   SLOW_AFTER,
   type Waiting,
-} from '../../server/domain/webhooks/admission.ts'
-import { READS_AT_ONCE as LECTURAS, PER_READ, READ_THRESHOLD } from '../../server/domain/webhooks/dueReader.ts'
-import { Hosts } from '../../server/domain/webhooks/hosts.ts'
-import { FAILURES_TO_BRAKE, MAX_BRAKE, MIN_BRAKE, nextAttempt } from '../../server/domain/webhooks/schedule.ts'
-import { EXCHANGE_TIMEOUT } from '../../server/domain/webhooks/sender.ts'
+} from '../../../server/domain/webhooks/admission.ts'
+import { READS_AT_ONCE as LECTURAS, PER_READ, READ_THRESHOLD } from '../../../server/domain/webhooks/dueReader.ts'
+import { Hosts } from '../../../server/domain/webhooks/hosts.ts'
+import { FAILURES_TO_BRAKE, MAX_BRAKE, MIN_BRAKE, nextAttempt } from '../../../server/domain/webhooks/schedule.ts'
+import { EXCHANGE_TIMEOUT } from '../../../server/domain/webhooks/sender.ts'
 import {
   SETTLEMENTS_AT_ONCE as ASIENTOS,
   GATHERING_MS,
   MANY_PENDING,
   SETTLEMENT_GROUP,
-} from '../../server/domain/webhooks/settlement.ts'
-import type { Hilo, Maquina, Tiempo } from './tiempo.ts'
+} from '../../../server/domain/webhooks/settlement.ts'
+import type { Hilo, Maquina, Tiempo } from './virtualTime.ts'
 
 /** Simulated delivery; the simulation's database keeps it until it ends. */
 export interface EntregaSimulada extends Waiting {
