@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Db, type DbOptions, openDb, STATEMENTS, type Statement } from '../../server/data/db.ts'
 import { COMIENZO, leerFlujo } from '../../server/domain/eventos/flujo.ts'
+import { buscarPagina, type Filtros } from '../../server/domain/guias/guia.ts'
 import { listarAvisosDeWebhook } from '../../server/domain/webhooks/listarAvisos.ts'
 import { EN_POSTGRES } from '../fabricas.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
@@ -61,6 +62,7 @@ interface Nodo {
   'Node Type': string
   'Relation Name'?: string
   'Index Name'?: string
+  'Rows Removed by Filter'?: number
   Plans?: Nodo[]
 }
 const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
@@ -78,6 +80,42 @@ async function deEntregas(query: object): Promise<Statement> {
   )
   await expect(lista).rejects.toThrow('not run')
   return pedidas[0]!
+}
+
+/** The statement of a list of guides, with its values. The statement isn't run. */
+async function deGuias(filtros: Filtros) {
+  const pedidas: { sentencia: Statement; valores: Record<string, unknown> }[] = []
+  const consultar = async (sentencia: Statement, valores: Record<string, unknown>) => {
+    pedidas.push({ sentencia, valores })
+    return [{ id: null, hasta: null }]
+  }
+  await buscarPagina(
+    { db: { consultar }, cursores: {} } as never,
+    { operacion: '', dueno: '' },
+    filtros,
+    (una) => una,
+  ).catch(() => {})
+  return pedidas[0]!
+}
+
+/** Indexes of guides that a list reads, and the rows that it reads and drops. */
+async function lecturaDe(filtros: Filtros) {
+  const { sentencia, valores } = await deGuias(filtros)
+  const rol = filtros.comercioId ? 'guias_api' : 'guias_operacion'
+  await cliente.query(
+    `begin; set local plan_cache_mode = 'force_custom_plan'; set local role ${rol}; set local enable_sort = off`,
+  )
+  await cliente.query(`set local guias.comercios = '{${filtros.comercioId ?? ''}}'`)
+  await cliente.query(`prepare lista as ${sentencia.text}`)
+  const datos = sentencia.parametros.map((nombre) => cliente.escapeLiteral(String(valores[nombre])))
+  const lista = datos.length > 0 ? `(${datos.join(', ')})` : ''
+  const { rows } = await cliente.query(`explain (analyze, timing off, format json) execute lista${lista}`)
+  await cliente.query('rollback; deallocate lista')
+  const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan).filter((nodo) => nodo['Relation Name'] === 'guia')
+  return {
+    indices: [...new Set(nodos.map((nodo) => nodo['Index Name'] ?? nodo['Node Type']))],
+    quitadas: nodos.reduce((suma, nodo) => suma + (nodo['Rows Removed by Filter'] ?? 0), 0),
+  }
 }
 
 /** Index scans of a big table in the plan that is kept of a statement, and how often the plan puts rows in order itself. */
@@ -153,5 +191,40 @@ describe('the plan that is kept of each of them reads one index in its order', E
       expect(sentencia.plan).toBe('generic')
       expect(await planDe(sentencia), sentencia.text).toEqual(plan)
     }
+  })
+})
+
+/** 20,000 guides. A merchant has many of them, and none of the newest; few are lost, or of the mode `test`. */
+const LLENAR_GUIAS = `
+  set session_replication_role = replica;
+  insert into comercio (id, comercio, nombre, creado_en) values ('${COMERCIO}', 'com_000000000001', 'Uno', now());
+  insert into guia (comercio_id, modo, id, guia, estado, estado_en, telefono, departamento, municipio, recogida,
+    ubicacion_estado, advertencias, secuencia, creado_en, actualizado_en)
+  select case when n <= 12000 and n % 3 < 2 then '${COMERCIO}'::uuid else ('01990000-0000-7000-8000-' || lpad(to_hex(n % 200 + 2), 12, '0'))::uuid end,
+    case when n % 5000 = 7 then 'test' else 'live' end, ('01990000' || lpad(to_hex(n), 24, '0'))::uuid, 'G' || n,
+    case when n % 4000 = 5 then 'extraviado' else 'entregado' end, now(), '+5025000' || n, 'Guatemala', 'Mixco', '{}',
+    case when n % 1000 = 3 then 'vencida' else 'confirmada' end, '[]', 1, now(), now()
+  from generate_series(1, 20000) n;
+  set session_replication_role = origin`
+
+const SUYAS = { comercioId: COMERCIO, modo: 'live' } as const
+
+describe('a list of guides reads no guide that does not match its filter', EN_POSTGRES, () => {
+  beforeAll(async () => {
+    await cliente.query(LLENAR_GUIAS)
+    await cliente.query('vacuum (analyze) guia')
+  })
+
+  it.each<[string, Filtros, string]>([
+    ['of a merchant without any of the newest', SUYAS, 'guia_pkey'],
+    ['of a state', { ...SUYAS, estado: ['extraviado'] }, 'guia_comercio_id_modo_estado_id_idx'],
+    ['of unconfirmed locations', { ...SUYAS, ubicacion: ['vencida', 'fallida'] }, 'guia_ubicacion_idx'],
+    ['of all merchants', {}, 'guia_todas_idx'],
+    ['of a mode of all merchants', { modo: 'test' }, 'guia_todas_idx'],
+    ['of a state of all merchants', { estado: ['extraviado'] }, 'guia_estado_todas_idx'],
+    ['of a mode and state of all merchants', { estado: ['extraviado'], modo: 'test' }, 'guia_estado_todas_idx'],
+    ['of open decisions of all merchants', { decision: ['pendiente'] }, 'guia_resolucion_todas_idx'],
+  ])('%s', async (_cual, filtros, indice) => {
+    expect(await lecturaDe(filtros)).toEqual({ indices: [indice], quitadas: 0 })
   })
 })

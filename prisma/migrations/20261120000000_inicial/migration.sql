@@ -368,13 +368,17 @@ CREATE INDEX "guia_telefono_id_idx" ON "guia"("telefono", "id");
 -- Guides whose data are due for erasure.
 CREATE INDEX "guia_por_olvidar_idx" ON "guia"("estado_en") WHERE ((datos_borrados_en IS NULL) AND (estado = ANY (ARRAY['entregado'::text, 'devuelto'::text, 'cancelado'::text])));
 -- The operator's list, over all merchants.
-CREATE INDEX "guia_id_idx" ON "guia"("id");
+-- The condition keeps the next two indexes from lists of one merchant: PostgreSQL would read the guides of all merchants
+-- until it finds those of a merchant who has none among the newest. Every guide has a code.
+CREATE INDEX "guia_todas_idx" ON "guia"("modo", "id") WHERE (guia <> ''::text);
+CREATE INDEX "guia_estado_todas_idx" ON "guia"("modo", "estado", "id") WHERE (guia <> ''::text);
+CREATE INDEX "guia_ubicacion_idx" ON "guia"("comercio_id", "modo", "ubicacion_estado", "id") WHERE (ubicacion_estado <> 'confirmada'::text);
 -- Guides whose decision the policy takes.
 CREATE INDEX "guia_decision_vence_idx" ON "guia"("decision_vence") WHERE (decision_vence IS NOT NULL);
 -- Guides with an open decision, of a merchant and of all. An index on the expression would not serve the condition
 -- behind row-level security; the predicate of a partial index does.
 CREATE INDEX "guia_decision_idx" ON "guia"("comercio_id", "modo", "id") WHERE ((decision ->> 'estado'::text) = ANY (ARRAY['pendiente'::text, 'tomada'::text]));
-CREATE INDEX "guia_decision_todas_idx" ON "guia"("id") WHERE ((decision ->> 'estado'::text) = ANY (ARRAY['pendiente'::text, 'tomada'::text]));
+CREATE INDEX "guia_decision_todas_idx" ON "guia"("modo", "id") WHERE ((guia <> ''::text) AND ((decision ->> 'estado'::text) = ANY (ARRAY['pendiente'::text, 'tomada'::text])));
 -- Guides that a courier delivered or returned, by the time.
 CREATE INDEX "guia_terminada_idx" ON "guia"("custodio", "estado_en") WHERE ((custodio IS NOT NULL) AND (estado = ANY (ARRAY['entregado'::text, 'devuelto'::text])));
 -- Guides that a courier carries.

@@ -8,10 +8,14 @@ export interface Pagination {
   cursor?: string
 }
 
-/** Page of a list; the cursor is null on the last page. */
+/**
+ * Page of a list; the cursor is null on the last page. The page is partial if a limit of rows ended the reading before
+ * the page was full.
+ */
 export interface Page<Dato> {
   datos: Dato[]
   cursor_siguiente: string | null
+  parcial?: true
 }
 
 /** Rows of a page, and the position of the last row read if a limit of rows ended the reading before the page was full. */
@@ -39,9 +43,11 @@ export async function paginate<Fila, Dato>(
   const leidas = await partes.leer(cursor === undefined ? undefined : cursores.descifrar(ambito, cursor), limite + 1)
   const { filas, hasta } = Array.isArray(leidas) ? { filas: leidas, hasta: undefined } : leidas
   const pagina = filas.slice(0, limite)
-  const ultima = filas.length > limite ? partes.posicion(pagina.at(-1)!) : hasta
+  const llena = filas.length > limite
+  const ultima = llena ? partes.posicion(pagina.at(-1)!) : hasta
   return {
     datos: pagina.map(partes.presentar),
     cursor_siguiente: ultima ? cursores.cifrar(ambito, ultima) : null,
+    ...(!llena && hasta && { parcial: true }),
   }
 }

@@ -40,7 +40,7 @@ const NOMBRE = {
   evento: statement<{ id: string }, { nombre: string }>(
     'bitacora.nombreDeEvento',
     `select 'evt_' || guia as nombre from guia_indice where (comercio_id, modo, id) = (
-       select comercio_id, modo, id from guia where id = :id::uuid)`,
+       select comercio_id, modo, id from guia where modo in ('live', 'test') and id = :id::uuid and guia <> '')`,
     { alcance: 'parte' },
   ),
 }

@@ -295,11 +295,11 @@ type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: s
 
 /**
  * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
- * serves the order, the cursor and both date filters, at the same cost at any depth. Each state and each mode of a
- * merchant is read from its own index range, and the ranges are merged. A rare state is therefore found without
- * scanning the others. A filter without an index selects from the next {@link MAX_LEIDAS} guides, so a page may be
- * short. Together with such a filter, a telephone or open decisions, the filter by state works in this way, too. In a
- * list of all merchants, so do the filters by state and by mode.
+ * serves the order, the cursor and both date filters, at the same cost at any depth. Each mode, each state, and each
+ * state of a merchant's unconfirmed locations is read from its own index range, and the ranges are merged. A rare state
+ * is therefore found without scanning the others. A filter without an index selects from the next {@link MAX_LEIDAS}
+ * guides, so a page may be short; the page then says that it is partial. Beside a telephone or open decisions,
+ * filters by state and by location select in this way, too. So does a location beside a state.
  */
 export function buscarPagina<Dato>(
   { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursors },
@@ -350,6 +350,19 @@ const enDecision = (estados: readonly EstadoDeDecision[]) =>
     .map((uno) => `'${uno}'`)
     .join(', ')})`
 
+/** SQL conditions of each unconfirmed location; they are literals for the same reason (`guia_ubicacion_idx`). */
+const SIN_CONFIRMAR: Partial<Record<EstadoDeUbicacion, string>> = {
+  solicitada: " and ubicacion_estado = 'solicitada'",
+  vencida: " and ubicacion_estado = 'vencida'",
+  fallida: " and ubicacion_estado = 'fallida'",
+}
+
+/**
+ * SQL condition that every guide meets. Only a statement with it uses the indexes over all merchants (`guia_todas_idx`).
+ * In a list of one merchant, PostgreSQL would otherwise read newer guides of all other merchants.
+ */
+export const OF_ALL_MERCHANTS = "guia <> ''"
+
 /** Maximum guides that a page reads to find those that match filters without an index. */
 const MAX_LEIDAS = 2000
 
@@ -369,25 +382,33 @@ async function leer(
   const deTodos = comercioId === undefined
   const conIndice = filtrar({
     'comercio_id = :comercio_id': comercioId,
-    'modo = :modo': deTodos ? undefined : modo,
+    'modo = :modo': deTodos && telefono !== undefined ? undefined : modo,
     'external_ref = :external_ref': external_ref,
     'telefono between :telefono and :telefono': telefono,
     'id >= :desde': creado_desde && smallestId(readInstant(creado_desde)!),
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
     'id < :antes_de': antesDe,
   })
+  if (deTodos) conIndice.condiciones.push(OF_ALL_MERCHANTS)
   if (abiertas) conIndice.condiciones.push(enDecision(abiertas))
   // The order by telephone makes only the index by telephone usable. Otherwise PostgreSQL might read far into the index
   // of the merchant's guides when the telephone's guides are old.
   const orden = telefono === undefined ? 'id desc' : 'telefono desc, id desc'
   // The index of references has another order, but a reference matches few guides.
   const plan = external_ref === undefined ? 'ordered' : undefined
-  // Each mode and each state of a merchant has its own range of an index.
-  const modos = deTodos || modo || telefono !== undefined ? [''] : [" and modo = 'live'", " and modo = 'test'"]
-  const porEstado = !deTodos && telefono === undefined && !abiertas ? estado : undefined
+  // Each mode, each state and each unconfirmed location has its own range of an index.
+  const unOrden = modo !== undefined || telefono !== undefined || (deTodos && external_ref !== undefined)
+  const modos = unOrden ? [''] : [" and modo = 'live'", " and modo = 'test'"]
+  const porEstado = telefono === undefined && !abiertas ? estado : undefined
+  const lugares = ubicacion?.map((lugar) => SIN_CONFIRMAR[lugar])
+  const porLugar =
+    !deTodos && telefono === undefined && !abiertas && !estado && !lugares?.includes(undefined) ? lugares : undefined
+  // Each state has its own parameter, so that the planner reads it from its own range of the index.
+  const rangos = porLugar ?? porEstado?.map((_uno, i) => ` and estado = :estado_${i}`) ?? ['']
   const sinIndice = filtrar({
-    'modo = :modo': deTodos ? modo : undefined,
-    'ubicacion_estado = any(:ubicacion::text[])': ubicacion,
+    'modo = :modo': deTodos && telefono !== undefined ? modo : undefined,
+    'estado = any(:estados::text[])': porEstado ? undefined : estado,
+    'ubicacion_estado = any(:ubicacion::text[])': porLugar ? undefined : ubicacion,
     "decision ->> 'estado' = any(:decision::text[])": abiertas ? undefined : decision,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
     ...Object.fromEntries(
@@ -395,18 +416,18 @@ async function leer(
     ),
   })
   const columnas = `${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio`
-  const pagina = (deGuia: string, maximo: string | number, estados = ['']) => {
+  const pagina = (deGuia: string, maximo: string | number) => {
     const ramas = modos.flatMap((deModo) =>
-      estados.map(
-        (deEstado) =>
-          `(select ${deGuia} from guia where ${conIndice.condiciones.join(' and ') || 'true'}${deModo}${deEstado} order by ${orden} limit ${maximo})`,
+      rangos.map(
+        (rango) =>
+          `(select ${deGuia} from guia where ${conIndice.condiciones.join(' and ')}${deModo}${rango} order by ${orden} limit ${maximo})`,
       ),
     )
     return ramas.length === 1
       ? ramas[0]!
       : `(select * from (${ramas.join(' union all ')}) x order by ${orden} limit ${maximo})`
   }
-  const valores = { ...conIndice.valores, limite: cuantas }
+  const valores = { ...conIndice.valores, limite: cuantas, ...numerados('estado', porEstado ?? []) }
   const dados = [
     abiertas,
     external_ref,
@@ -414,33 +435,27 @@ async function leer(
     creado_desde,
     creado_hasta,
     ...(estado ?? []),
+    ...(porLugar ?? []),
     ...Object.keys(sinIndice.valores),
   ]
   const preparada = dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES
-  if (sinIndice.condiciones.length === 0 && (!estado || porEstado)) {
-    // Each state has its own parameter, so that the planner reads it from its own range of the index.
-    const guias = pagina(
-      '*',
-      ':limite',
-      porEstado?.map((_uno, i) => ` and estado = :estado_${i}`),
-    )
+  if (sinIndice.condiciones.length === 0) {
     const filas = await db.consultar(
       dynamicStatement<Record<string, unknown>, FilaDeLista>(
-        `select ${columnas} from ${guias} g join comercio c on c.id = g.comercio_id order by g.id desc`,
+        `select ${columnas} from ${pagina('*', ':limite')} g join comercio c on c.id = g.comercio_id order by g.id desc`,
         preparada,
         { plan },
       ),
-      { ...valores, ...numerados('estado', porEstado ?? []) },
+      valores,
     )
     return { filas, hasta: undefined }
   }
-  const condiciones = [...sinIndice.condiciones, ...(estado ? ['estado = any(:estados::text[])'] : [])]
   // The page stops at its limit, so it reads fewer guides if many match. Only a page that is not full needs the position
   // of the last guide read, from the same snapshot.
   const filas = await db.consultar(
     dynamicStatement<Record<string, unknown>, FilaDeLista & { hasta: string | null }>(
       `with p as materialized (
-         select * from ${pagina('*', MAX_LEIDAS)} x where ${condiciones.join(' and ')} order by ${orden} limit :limite
+         select * from ${pagina('*', MAX_LEIDAS)} x where ${sinIndice.condiciones.join(' and ')} order by ${orden} limit :limite
        ), h as (
          select case when (select count(*) from p) < :limite then
            (select id from ${pagina(telefono === undefined ? 'id' : 'telefono, id', MAX_LEIDAS)} x order by ${orden} offset ${MAX_LEIDAS - 1} limit 1) end as hasta
@@ -452,7 +467,6 @@ async function leer(
     {
       ...valores,
       ...sinIndice.valores,
-      ...(estado && { estados: estado }),
       ...numerados('clave', Object.keys(metadatos)),
       ...numerados('texto', Object.values(metadatos)),
     },

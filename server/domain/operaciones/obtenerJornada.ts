@@ -5,6 +5,7 @@ import { smallestId } from '../../platform/codes/codes.ts'
 import { startOfDay } from '../../platform/time/day.ts'
 import { zonaDeLaEmpresa } from '../catalogo/zona.ts'
 import { EN_CURSO } from '../estados/estados.ts'
+import { OF_ALL_MERCHANTS } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 
 /** Maximum guides that one count reads. */
@@ -24,13 +25,15 @@ const POR_ESTADO = statement<
 )
 const CREADAS = statement<{ modo: Modo; desde: string }, { guias: number }>(
   'operaciones.creadas',
-  `select count(*)::int as guias from (select from guia where id >= :desde::uuid and modo = :modo limit ${MAXIMO}) g`,
+  `select count(*)::int as guias from (
+     select from guia where id >= :desde::uuid and modo = :modo and ${OF_ALL_MERCHANTS} limit ${MAXIMO}) g`,
   { alcance: 'parte', plan: 'indexed' },
 )
 const POR_DECIDIR = statement<{ modo: Modo }, { guias: number }>(
   'operaciones.porDecidir',
   `select count(*)::int as guias from (
-     select from guia where decision ->> 'estado' = 'pendiente' and modo = :modo limit ${MAXIMO}) g`,
+     select from guia where decision ->> 'estado' = 'pendiente' and modo = :modo and ${OF_ALL_MERCHANTS}
+     limit ${MAXIMO}) g`,
   { alcance: 'parte', plan: 'indexed' },
 )
 
