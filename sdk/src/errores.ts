@@ -175,7 +175,7 @@ export class ErrorConflicto extends ErrorApi {
   declare readonly transiciones: Estado[]
 
   /** Estados en los que la guía admite la corrección. Lista vacía si el conflicto no es `no_corregible`. */
-  declare readonly admitida_en: Estado[]
+  declare readonly admitidaEn: Estado[]
   /** La decisión que vale. Solo viene en `decision_tomada`; si no, es nula. */
   declare readonly decision: Decision | null
   /** Qué se puede decidir. Lista vacía si nada o si el conflicto no es `decision_no_admitida`. */
@@ -188,7 +188,7 @@ export class ErrorConflicto extends ErrorApi {
     this.guia = problema.guia ?? null
     this.estado = problema.estado ?? null
     this.transiciones = problema.transiciones ?? []
-    this.admitida_en = problema.admitida_en ?? []
+    this.admitidaEn = problema.admitida_en ?? []
     this.decision = problema.decision ?? null
     this.opciones = problema.opciones ?? []
     this.secuencia = problema.secuencia ?? null

@@ -27,12 +27,6 @@ export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
   /** Función que recibe el resultado de cada intento de cada solicitud: `registro: (suceso) => console.log(suceso)`. */
   registro?: Registro | undefined
   /**
-   * Verdadero para poner una `external_ref` al azar (`auto-…`) a cada guía que se crea sin referencia. Así repetir la
-   * solicitud es seguro, si algo falla durante la llamada. Si su proceso muere y usted repite la llamada, se crea otra
-   * guía: para ese caso use una referencia propia, como el número de pedido.
-   */
-  referenciaAutomatica?: boolean | undefined
-  /**
    * Función que recibe los avisos para quien mantiene el programa, cada uno una vez: el servicio va a retirar lo que se
    * usa (`Deprecation`, `Sunset`), o `crear` dio una guía que ya se canceló o se devolvió. Si falta, van a `console.warn`.
    */
@@ -83,13 +77,7 @@ export class Guias {
   readonly #enviar: Enviar
 
   constructor(opciones: OpcionesDeGuias = {}) {
-    const {
-      fetch,
-      registro,
-      alAvisar = console.warn,
-      referenciaAutomatica = false,
-      permitirNavegador = false,
-    } = opciones
+    const { fetch, registro, alAvisar = console.warn, permitirNavegador = false } = opciones
     const llave = leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador)
     const baseUrl = opciones.baseUrl ?? (delEntorno('GUIAS_URL') || undefined)
     const ajustes = ajustar(opciones)
@@ -111,7 +99,7 @@ export class Guias {
       avisar,
     })
     const cliente = crearCliente(this.#enviar)
-    this.guias = new RecursoGuias(cliente, referenciaAutomatica, avisar)
+    this.guias = new RecursoGuias(cliente, avisar)
     this.archivos = new RecursoArchivos(cliente)
     this.eventos = new RecursoEventos(cliente)
     this.catalogo = new RecursoCatalogo(cliente)

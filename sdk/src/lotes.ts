@@ -8,7 +8,6 @@ import type {
   ResultadoFallido,
 } from './generado/types.gen.js'
 import { enJson } from './pedido.js'
-import { nuevaReferencia, tieneReferencia } from './referencia.js'
 import { esPasajero } from './reintentos.js'
 
 /** Resultado de `crearMuchas` para una guía que existe. */
@@ -20,7 +19,7 @@ export interface GuiaDeMuchas<E> extends Pick<ResultadoCreado, 'estado' | 'adver
   posicion: number
   /** Código de la guía. */
   guia: CodigoDeGuia
-  /** La `external_ref` con que se creó la guía: la suya, o la que este paquete puso al azar. */
+  /** La `external_ref` con que se creó la guía. */
   external_ref: string
   /** Verdadero si la guía ya existía con esta referencia y este contenido. */
   repetida: boolean
@@ -46,11 +45,6 @@ export type ResultadoDeMuchas<E> = GuiaDeMuchas<E> | FallaDeMuchas<E>
 export interface Ranura<E> {
   entrada: E
   posicion: number
-  /**
-   * Random reference of an entry without `external_ref`. A retry uses the same reference, because a different reference
-   * would create another guide.
-   */
-  referencia: string | undefined
 }
 
 /** Entry ready to send: its JSON text, or the error that prevents sending it. */
@@ -64,15 +58,8 @@ const BYTES_POR_LOTE = 1_900_000
 
 const bytes = (texto: string) => enUtf8(texto).length
 
-/** Conversion of an entry of `crearMuchas` into a guide. */
-export interface ConversionDeEntrada<E> {
-  aGuia: (entrada: E) => GuiaParaCrear
-  /** True if guides without a reference get a random reference. */
-  referir: boolean
-}
-
 /** Converts an entry to JSON. The text is made at once, because the caller may reuse its object for the next entry. */
-function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: ConversionDeEntrada<E>): Lista<E> {
+function alistar<E>(ranura: Ranura<E>, aGuia: (entrada: E) => GuiaParaCrear): Lista<E> {
   const fallar = (mensaje: string, cause?: unknown) => ({
     ...ranura,
     texto: '',
@@ -89,14 +76,10 @@ function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: ConversionDeEntrada<E
     )
   }
   try {
-    if (!tieneReferencia(guia)) {
-      if (!referir || typeof guia !== 'object' || guia === null) {
-        return fallar(
-          'La guía no trae external_ref (un texto), y repetir el lote la duplicaría: ponga su número de pedido, o referenciaAutomatica: true.',
-        )
-      }
-      ranura.referencia ??= nuevaReferencia()
-      guia = { ...guia, external_ref: ranura.referencia }
+    if (typeof guia?.external_ref !== 'string' || guia.external_ref === '') {
+      return fallar(
+        'La guía no trae external_ref (un texto), y repetir el lote la duplicaría: ponga su número de pedido.',
+      )
     }
     return { ...ranura, texto: enJson(guia), error: undefined }
   } catch (causa) {
@@ -115,14 +98,14 @@ function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: ConversionDeEntrada<E
  */
 export async function* agrupar<E>(
   origen: AsyncIterable<Ranura<E>>,
-  lectura: ConversionDeEntrada<E>,
+  aGuia: (entrada: E) => GuiaParaCrear,
   tamano: number,
   ocupados: number,
 ): AsyncGenerator<Lista<E>[], void, undefined> {
   let lote: Lista<E>[] = []
   let largo = ocupados
   for await (const ranura of origen) {
-    const lista = alistar(ranura, lectura)
+    const lista = alistar(ranura, aGuia)
     const suyo = bytes(lista.texto) + 1
     if (lote.length > 0 && largo + suyo > BYTES_POR_LOTE) {
       yield lote
@@ -195,5 +178,5 @@ export async function* numerar<E>(
   entradas: Iterable<E> | AsyncIterable<E>,
 ): AsyncGenerator<Ranura<E>, void, undefined> {
   let posicion = 0
-  for await (const entrada of entradas) yield { entrada, posicion: posicion++, referencia: undefined }
+  for await (const entrada of entradas) yield { entrada, posicion: posicion++ }
 }

@@ -2,6 +2,7 @@ import { ErrorAbortado, ErrorGuias } from './errores.js'
 import type { GuiaParaCrear, LoteCreado, Recogida } from './generado/types.gen.js'
 import { agrupar, crearListas, numerar, type Ranura, type ResultadoDeMuchas } from './lotes.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
+import { ownSignal } from './reintentos.js'
 
 /** Opciones de `crearMuchas`, con las de cada una de sus solicitudes. */
 export interface OpcionesDeMuchas extends OpcionesDeSolicitud {
@@ -21,11 +22,6 @@ export interface OpcionesDeMuchas extends OpcionesDeSolicitud {
    * por alto.
    */
   alAvanzar?: ((avance: AvanceDeMuchas) => void) | undefined
-  /**
-   * Verdadero para poner una `external_ref` al azar a las guías que no la traen, en vez de rechazarlas. Si su proceso
-   * muere a mitad y usted lo ejecuta otra vez, esas guías se duplican.
-   */
-  referenciaAutomatica?: boolean | undefined
 }
 
 /** Opciones de `crearMuchas` para crear las guías a partir de sus pedidos. */
@@ -88,8 +84,8 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
   }
 
   /**
-   * Crea otra vez las guías que fallaron por algo pasajero (la red, un 5xx, un 429), con las mismas posiciones y
-   * referencias. Con `{ todas: true }`, crea también las guías que había que corregir: corrija antes su `entrada`.
+   * Crea otra vez las guías que fallaron por algo pasajero (la red, un 5xx, un 429), con las mismas
+   * posiciones. Con `{ todas: true }`, crea también las guías que había que corregir: corrija antes su `entrada`.
    *
    * ```ts
    * for await (const r of creacion.reintentarFallidas()) anotar(r)
@@ -115,18 +111,11 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
   async *[Symbol.asyncIterator](): AsyncGenerator<ResultadoDeMuchas<E>, void, undefined> {
     if (this.#empezada) throw new ErrorGuias('crearMuchas se recorre una sola vez: guarde los resultados.')
     this.#empezada = true
-    const {
-      concurrencia = 2,
-      tamano = 100,
-      recogida,
-      estricto,
-      signal,
-      aGuia,
-      referenciaAutomatica = false,
-    } = this.#opciones
+    const { concurrencia = 2, tamano = 100, recogida, estricto, aGuia } = this.#opciones
+    const signal = ownSignal(this.#opciones.signal)
     // Beginning of the body, up to the list of guides.
     const principio = JSON.stringify({ recogida, estricto, guias: 0 }).slice(0, -2)
-    const lotes = agrupar(this.#leer(), { aGuia, referir: referenciaAutomatica }, tamano, principio.length * 3)
+    const lotes = agrupar(this.#leer(), aGuia, tamano, principio.length * 3)
     const enVuelo: Promise<ResultadoDeMuchas<E>[]>[] = []
     let leyendo: Promise<() => void> | undefined
     let sigue = true
@@ -173,14 +162,14 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
 
   async #crear(listas: Parameters<typeof crearListas<E>>[0], principio: string) {
     const resultados = await crearListas(listas, (guias) => this.#enviar(`${principio}${guias}}`, this.#opciones))
-    for (const [i, resultado] of resultados.entries()) {
+    for (const resultado of resultados) {
       if (resultado.ok) {
         this.#avance[resultado.repetida ? 'repetidas' : 'creadas']++
         continue
       }
       this.#avance.fallidas++
       const { entrada, posicion, pasajera } = resultado
-      this.#fallidas.push({ ranura: { entrada, posicion, referencia: listas[i]!.referencia }, pasajera })
+      this.#fallidas.push({ ranura: { entrada, posicion }, pasajera })
     }
     try {
       this.#opciones.alAvanzar?.(this.avance)

@@ -1,7 +1,7 @@
 import { ErrorGuias } from './errores.js'
 import { type Operaciones, REPETIBLES } from './generado/operaciones.js'
 import type { ConFechas } from './opciones.js'
-import { nuevaReferencia } from './referencia.js'
+import { newKey } from './randomKey.js'
 import { revisar } from './rutas.js'
 
 /** Operation of the contract: its method, and its path below `/api/v1`. */
@@ -90,7 +90,7 @@ function completar(
   regla = /^P(OS|ATC)/.test(metodo) ? 'false' : 'true',
 ): Pedido {
   const segura = regla === 'true' || (regla !== 'clave' && regla !== 'false' && lleva(body, regla.split('/')))
-  const clave = segura || regla === 'false' ? undefined : nuevaReferencia()
+  const clave = segura || regla === 'false' ? undefined : newKey()
   const pares = Object.entries(query ?? {}).flatMap(enPares)
   return {
     operacion,

@@ -33,7 +33,6 @@ import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type Opc
 import type { ConFechas, OpcionesConClave, OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { armar, armarOtra } from './pedido.js'
-import { conReferencia } from './referencia.js'
 import {
   esperarPdf,
   type OpcionesDeEspera,
@@ -78,18 +77,16 @@ export class RecursoGuias {
   readonly #pedir: Cliente['pedir']
   readonly #listar: Cliente['listar']
   readonly #enviar: Cliente['enviar']
-  readonly #referenciaAutomatica: boolean
   readonly #avisar: (aviso: string) => void
 
   /**
    * Creates the resource; only the client `Guias` calls it.
    * @internal
    */
-  constructor({ pedir, listar, enviar }: Cliente, referenciaAutomatica: boolean, avisar: (aviso: string) => void) {
+  constructor({ pedir, listar, enviar }: Cliente, avisar: (aviso: string) => void) {
     this.#pedir = pedir
     this.#listar = listar
     this.#enviar = enviar
-    this.#referenciaAutomatica = referenciaAutomatica
     this.#avisar = avisar
   }
 
@@ -115,7 +112,7 @@ export class RecursoGuias {
    * ```
    */
   crear(guia: GuiaIndividual, opciones?: OpcionesConClave): Solicitud<Guia> {
-    const enviada = this.#enviar(() => armar('POST /guias', { body: this.#referir(guia) }), esGuia, opciones)
+    const enviada = this.#enviar(() => armar('POST /guias', { body: guia }), esGuia, opciones)
     return new Solicitud(
       enviada.then((respuesta) => {
         const { guia: codigo, advertencias } = respuesta.datos
@@ -143,8 +140,7 @@ export class RecursoGuias {
    * ```
    */
   crearLote(lote: LoteParaCrear, opciones?: OpcionesConClave): Solicitud<LoteCreado> {
-    const guias = Array.isArray(lote?.guias) ? lote.guias.map((guia) => this.#referir(guia)) : undefined
-    return this.#pedir('POST /guias/bulk', { body: guias ? { ...lote, guias } : lote }, opciones, esLote)
+    return this.#pedir('POST /guias/bulk', { body: lote }, opciones, esLote)
   }
 
   /**
@@ -175,15 +171,11 @@ export class RecursoGuias {
     entradas: Iterable<E> | AsyncIterable<E>,
     opciones: OpcionesDeMuchas & Partial<OpcionesDeConversion<E>> = {},
   ): CreacionDeMuchas<E> {
-    return crearMuchas(
-      entradas,
-      { referenciaAutomatica: this.#referenciaAutomatica, ...opciones },
-      async (texto, deCada) => {
-        // Repeating is safe, because `crearMuchas` sends only guides that have a reference.
-        const pedido = { ...armar('POST /guias/bulk', {}), cuerpo: texto, repetible: true, clave: undefined }
-        return (await this.#enviar(() => pedido, esLote, deCada)).datos
-      },
-    )
+    return crearMuchas(entradas, opciones, async (texto, deCada) => {
+      // Repeating is safe, because `crearMuchas` sends only guides that have a reference.
+      const pedido = { ...armar('POST /guias/bulk', {}), cuerpo: texto, repetible: true, clave: undefined }
+      return (await this.#enviar(() => pedido, esLote, deCada)).datos
+    })
   }
 
   /**
@@ -421,10 +413,6 @@ export class RecursoGuias {
    */
   cancelar(guia: CodigoDeGuia, cancelacion?: CancelacionParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return this.#pedir('POST /guias/{guia}/cancelar', { path: { guia }, body: cancelacion }, opciones, esGuia)
-  }
-
-  #referir<G extends GuiaParaCrear>(guia: G): G {
-    return this.#referenciaAutomatica ? conReferencia(guia) : guia
   }
 
   /**

@@ -155,7 +155,7 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     await escanear('recolectado')
     const error = await fallaDeApi(api.guias.corregir(guia, { recogida: { contacto: 'Otra' }, telefono: '5987 1234' }))
     expect(error).toMatchObject({ status: 409, codigo: 'no_corregible', estado: 'recolectado' })
-    expect(error.admitida_en).toEqual(['aceptado'])
+    expect(error.admitidaEn).toEqual(['aceptado'])
     expect(error.problema.mensaje).toBe(
       'La guía está en recolectado y la recogida ya no se corrige. Envíe los demás campos sin recogida.',
     )

@@ -89,15 +89,16 @@ describe('errors of the API', () => {
       json(409, problema(409, 'transicion_invalida', { estado: 'en_luna', transiciones: ['en_ruta'] })),
     )
     expect(tarde).toMatchObject({ guia: null, estado: 'en_luna', transiciones: ['en_ruta'] })
-    for (const [codigo, dicho] of [
-      ['no_corregible', { admitida_en: ['aceptado', 'recolectado'] }],
+    const admitida = ['aceptado', 'recolectado'] as const
+    for (const [codigo, dicho, leido = dicho] of [
+      ['no_corregible', { admitida_en: admitida }, { admitidaEn: admitida }],
       ['decision_no_admitida', { opciones: ['devolver'] }],
       ['decision_tomada', { decision: { estado: 'tomada', accion: 'devolver' } }],
     ] as const) {
       const error = await fallaCon(ErrorConflicto, json(409, problema(409, codigo, dicho)))
       expect(error).toMatchObject({
-        ...{ transiciones: [], admitida_en: [], opciones: [], decision: null },
-        ...dicho,
+        ...{ transiciones: [], admitidaEn: [], opciones: [], decision: null },
+        ...leido,
       })
     }
   })

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as turno } from 'node:timers/promises'
@@ -270,27 +270,14 @@ describe('crearMuchas', () => {
     expect(!resultados[2]!.ok && resultados[2]!.error.message).toContain('no dijo')
   })
 
-  it('refuses a guide without a reference, alone; or gives it one that it keeps', async () => {
+  it('refuses a guide without a reference, alone', async () => {
     const [con, sin] = [numeradas(2)[0]!, { ...numeradas(1)[0]!, external_ref: undefined } as unknown as GuiaParaCrear]
-    const entradas = [sin, con, null as never, sin]
-    const resultados = await todos(cliente().guias.crearMuchas(entradas))
+    const vacia = { ...con, external_ref: '' }
+    const resultados = await todos(cliente().guias.crearMuchas([sin, con, null as never, vacia]))
     expect(resultados.map(({ ok }) => ok)).toEqual([false, true, false, false])
-    expect(!resultados[0]!.ok && resultados[0]!.error.message).toContain('external_ref')
+    for (const r of [resultados[0]!, resultados[3]!])
+      expect(!r.ok && r.error.message).toContain('ponga su número de pedido')
     expect(enviados.map(({ guias }) => guias)).toEqual([[con]])
-
-    enviados = []
-    contestar = () => 500
-    const creacion = cliente().guias.crearMuchas([sin, con, sin], { referenciaAutomatica: true })
-    expect((await todos(creacion)).every(({ ok }) => !ok)).toBe(true)
-    contestar = bien
-    const despues = await todos(creacion.reintentarFallidas())
-    const [antes, luego] = enviados.map(({ guias }) => guias.map(({ external_ref }) => external_ref))
-    expect(luego).toEqual(antes)
-    expect([new Set(antes).size, antes?.[1]]).toEqual([3, 'R-0'])
-    expect(despues.map((r) => r.ok && r.external_ref)).toEqual(antes)
-    expect(sin.external_ref).toBeUndefined()
-    const api = new Guias({ llave: 'guia_test_abc', baseUrl, referenciaAutomatica: true })
-    expect((await todos(api.guias.crearMuchas([sin]))).map(({ ok }) => ok)).toEqual([true])
   })
 
   it('makes the guide of what is none', async () => {
@@ -407,6 +394,27 @@ describe('crearMuchas', () => {
     }
     await expect(recorrer()).rejects.toBeInstanceOf(ErrorAbortado)
     expect(resultados.map((r) => !r.ok && [r.error.name, r.pasajera])).toEqual(Array(3).fill(['ErrorAbortado', true]))
+  })
+
+  it('listens to its own signal, so that many creations may share one', async () => {
+    const corte = new AbortController()
+    const escuchan = new Set<number>()
+    const contar = () => escuchan.add(getEventListeners(corte.signal, 'abort').length)
+    const responder = contestar
+    contestar = (...dados) => {
+      contar()
+      return responder(...dados)
+    }
+    function* fuente() {
+      for (const guia of numeradas(4)) {
+        contar()
+        yield guia
+      }
+    }
+    const crear = () => todos(cliente().guias.crearMuchas(fuente(), { tamano: 2, signal: corte.signal }))
+    expect((await Promise.all(Array.from({ length: 12 }, crear))).flat().every(({ ok }) => ok)).toBe(true)
+    contar()
+    expect([...escuchan]).toEqual([0])
   })
 
   it('left early: the source is closed and no more is read', async () => {

@@ -21,7 +21,6 @@ const { cliente, contestar, recibidas } = servidor
 
 const CON = NUEVA
 const { external_ref: _, ...SIN } = CON
-const LOTE = { ok: true, creadas: 0, fallidas: 0, resultados: [] }
 const bien = json(200, GUIA)
 const colgar: Contestar = () => reloj.saltar()
 const lento: Contestar = (res) => res.writeHead(200, { 'Content-Type': 'application/json', ...SIN_FIN }).write('{')
@@ -266,24 +265,6 @@ describe('what is sent again', () => {
     contestar(conProblema(422, 'validacion'))
     for (const cuerpo of [[], 'x', 7]) await falla(cliente().webhooks.rotarSecreto('wh', cuerpo as never))
     expect(recibidas.map(({ cuerpo }) => cuerpo)).toEqual(['[]', '"x"', '7'])
-  })
-
-  it('what has a reference of the SDK’s own, the same each time', async () => {
-    contestar(cortar, respuestaHtml, json(201, GUIA))
-    const api = cliente({ referenciaAutomatica: true })
-    await api.guias.crear(SIN)
-    const referencias = recibidas.map(({ cuerpo }) => JSON.parse(cuerpo).external_ref)
-    expect(referencias).toHaveLength(3)
-    expect(referencias[0]).toMatch(/^auto-[0-9a-f]{32}$/)
-    expect(new Set(referencias).size).toBe(1)
-    contestar(respuestaHtml, json(200, LOTE))
-    recibidas.length = 0
-    await api.guias.crearLote(lote(SIN, CON, SIN))
-    const [una, otra] = recibidas.map(({ cuerpo }) => cuerpo)
-    expect(una).toBe(otra)
-    const [a, b, c] = JSON.parse(una!).guias.map((guia: GuiaIndividual) => guia.external_ref)
-    expect([b, a === c, a === referencias[0]]).toEqual(['PEDIDO-1', false, false])
-    expect('external_ref' in SIN).toBe(false)
   })
 })
 
