@@ -119,7 +119,6 @@ describe('GET /api/v1/eventos', () => {
     expect(await ids({ tipo: ['guia.*'] })).toEqual(await ids({}))
     expect(await ids({ guia: uno.guia.toLowerCase() })).toEqual([1, 2, 3].map((n) => `evt_${uno.guia}_${n}`))
     expect(await ids({ guia: uno.guia, tipo: ['guia.aceptado'] })).toEqual([`evt_${uno.guia}_1`])
-    expect(await ids({ guia: 'NO' })).toEqual([])
     const ajeno = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
     expect(await ids({ guia: ajeno.guia })).toEqual([])
     const { cursor_siguiente } = await api.eventos.listar({ limite: 1, tipo: ['guia.en_ruta'] })
@@ -128,6 +127,17 @@ describe('GET /api/v1/eventos', () => {
       codigo: 'parametro_invalido',
       errores: [{ campo: 'tipo', mensaje: expect.stringContaining('guia.entregado') }],
     })
+  })
+
+  it('refuses a reference where a code belongs, also beside a cursor, and names external_ref', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { external_ref } = await api.guias.crear(unaGuia())
+    const { cursor_siguiente } = await api.eventos.listar()
+    for (const filtros of [{}, { cursor: cursor_siguiente }])
+      await expect(api.eventos.listar({ guia: external_ref!, ...filtros })).rejects.toMatchObject({
+        ...{ status: 400, codigo: 'parametro_invalido' },
+        errores: [{ campo: 'guia', mensaje: expect.stringMatching(`filtro external_ref, «${external_ref}»`) }],
+      })
   })
 
   it('begins now or at an instant, and a cursor goes before that', async () => {

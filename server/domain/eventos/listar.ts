@@ -2,8 +2,8 @@ import { DEFAULT_PAGE_SIZE } from '../../api/lists/page.ts'
 import type { Db } from '../../data/db.ts'
 import type { ListarEventosData, Modo, TipoDeEvento } from '../../generado/contrato/tipos/index.ts'
 import { TIPOS_DE_EVENTO } from '../../generado/contrato/vocabulario.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { readInstant } from '../../platform/time/instant.ts'
+import { readGuideFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import { presentarEvento } from './evento.ts'
 import { COMIENZO, leerFlujo, type PosicionDelFlujo, posicionDesde, posicionFinal, posicionTras } from './flujo.ts'
@@ -22,7 +22,7 @@ export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, iden
       : (cursores.descifrar(ambito, cursor) as PosicionDelFlujo)
   const filtros = {
     ...(tipo && { tipos: tiposDe(tipo) }),
-    ...(guia !== undefined && { guia: normalizeGuideCode(guia) ?? '' }),
+    ...(guia !== undefined && { guia: readGuideFilter(guia) }),
   }
   const filas = await leerFlujo(db, comercioId, modo, despues, filtros, limite)
   const ultima = filas.at(-1)

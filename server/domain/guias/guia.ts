@@ -237,6 +237,18 @@ const MAX_REFERENCE = 128
 const searchByReference = (texto: string): string =>
   `Si es su número de pedido, búsquelo en la lista de guías con el filtro external_ref, «${texto}».`
 
+/**
+ * Returns the canonical form of a code that filters a list. A text that cannot be a code would give an empty page, which
+ * looks like a guide without events.
+ * @throws Problema 400
+ */
+export function readGuideFilter(codigo: string): string {
+  const guia = normalizeGuideCode(codigo)
+  if (guia !== undefined) return guia
+  const mensaje = `no es el código de una guía. ${explicarCodigo(codigo)} ${searchByReference(codigo)}`
+  throw problemOfFaults('parametro_invalido', [{ campo: 'guia', codigo: 'formato_invalido', mensaje }])
+}
+
 /** Explains a text that cannot be a guide's code. */
 export const explicarCodigo = (codigo: string): string =>
   `Ese identificador no puede ser de una guía. ${

@@ -10,7 +10,6 @@ import type {
   TipoDeEventoPropio,
   Webhook,
 } from '../../generado/contrato/tipos/index.ts'
-import { normalizeGuideCode } from '../../platform/codes/codes.ts'
 import { Problema } from '../../platform/errors.ts'
 import { iso } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
@@ -161,10 +160,6 @@ export async function leerAvisoDeWebhook(db: Db, { comercioId, modo }: AmbitoDeW
       : await db.consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, guia, secuencia: Number(secuencia) })
   return fila
 }
-
-/** Returns the guide code of a filter; null without a filter, and an empty string if no guide can have the code. */
-export const codigoDeFiltro = (texto: string | undefined) =>
-  texto === undefined ? null : (normalizeGuideCode(texto) ?? '')
 
 /**
  * Data of a body: the event of a guide, with the guide as it was before later corrections, or the data stored with an

@@ -5,10 +5,10 @@ import { type Db, dynamicStatement } from '../../data/db.ts'
 import type { ListarAvisosDeWebhookData } from '../../generado/contrato/tipos/index.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
+import { readGuideFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
 import {
   COLUMNAS_DE_ENTREGA,
-  codigoDeFiltro,
   type EntregaLeida,
   type FilaAvisoDeWebhook,
   presentarAvisoDeWebhook,
@@ -77,7 +77,7 @@ function leer(
   ]
   const condiciones = posibles.flatMap(([dado, condicion]) => (dado === undefined ? [] : [`and ${condicion}`]))
   const valores = {
-    ...{ comercio_id, modo, webhook, tipo, guia: codigoDeFiltro(guia), limite },
+    ...{ comercio_id, modo, webhook, tipo, guia: guia === undefined ? null : readGuideFilter(guia), limite },
     desde: creado_desde && readInstant(creado_desde),
     hasta: creado_hasta && readInstant(creado_hasta),
     creado_en: despues && new Date(despues[0]!),
