@@ -63,9 +63,30 @@ describe('guias etiquetas', () => {
     expect([codigo, salida]).toEqual([0, 'carta.pdf  3 etiquetas\n'])
     expect([await hojas('carta.pdf'), (await leer('carta.pdf')).includes('/MediaBox [0 0 612 792]')]).toEqual([1, true])
     expect(await guias(['etiquetas', ...suyas, '--formato', 'a4', '--salida', 'a4.pdf'])).toMatchObject({
-      codigo: 1,
-      errores: expect.stringMatching(/--formato: debe ser uno de: 10x15, carta/),
+      codigo: 2,
+      errores: expect.stringMatching(/--formato debe ser uno de: 10x15, carta, zpl, y llegó «a4»/),
     })
+  })
+
+  it('writes ZPL of the density that is asked for, also to the output', async () => {
+    const deZpl = (ppp: 203 | 300) => cli.comercio.api.guias.etiquetaZpl(suyas, { ppp })
+    expect(await guias(['etiquetas', ...suyas, '--formato', 'zpl'])).toEqual({
+      codigo: 0,
+      salida: 'etiquetas.zpl  3 etiquetas\n',
+      errores: '',
+    })
+    expect(await leer('etiquetas.zpl')).toBe(Buffer.from(await deZpl(203)).toString('latin1'))
+    const fina = await guias(['etiquetas', ...suyas, '--formato', 'zpl', '--ppp', '300', '--salida', '-'])
+    expect([fina.codigo, fina.salida]).toEqual([0, Buffer.from(await deZpl(300)).toString()])
+    expect(fina.salida).not.toBe(Buffer.from(await deZpl(203)).toString())
+    for (const [opciones, dicho] of [
+      [['--formato', 'zpl', '--ppp', '600'], /--ppp debe ser 203 o 300, y llegó «600»/],
+      [['--ppp', '300'], /--ppp es de las etiquetas en ZPL: va con --formato zpl/],
+    ] as const)
+      expect(await guias(['etiquetas', ...suyas, ...opciones, '--salida', 'no.zpl'])).toMatchObject({
+        codigo: 2,
+        errores: expect.stringMatching(dicho),
+      })
   })
 
   it('makes a file of each hundred', async () => {
