@@ -201,7 +201,7 @@ it('the database has neither name nor address of an approval in clear, and the r
     (await entorno.db.pool.query('select * from aprobacion where aprobacion = $1', [aprobacion])).rows[0]
   const fila = await leer()
   expect(JSON.stringify({ ...fila, contenido: fila.contenido.toString('latin1') })).not.toMatch(
-    new RegExp(`Eva|${correo}`),
+    new RegExp(`\\bEva\\b|${correo}`),
   )
   await aprobar(bea, aprobacion)
   expect((await leer()).contenido).toBeNull()

@@ -39,7 +39,7 @@ const SECRETA = unaGuia({
   recogida: { nombre: 'Bodega Escondida', lat: 14.5812345, lng: -90.5412345 },
 })
 const LEJOS_DE_AQUI =
-  /41239876|4123|Marisol|Quiñónez|Tzul|7a avenida|14-88|rosada|Timbre|Medicinas|14\.70|90\.49|14\.58|90\.54|SECRETO|Escondida|perro|vecina|destinatario_ausente|com_|evt_/
+  /41239876|\b4123\b|Marisol|Quiñónez|Tzul|7a avenida|\b14-88\b|rosada|Timbre|Medicinas|(?<!\d:)14\.70|90\.49|(?<!\d:)14\.58|90\.54|SECRETO|Escondida|perro|vecina|destinatario_ausente|com_|evt_/
 
 describe('the page of a guide', () => {
   it('tells its whole life, and nothing that anybody wrote about it or that is personal', async () => {

@@ -39,6 +39,12 @@ const TIENDAS = {
     serve({ fetch: POST, port: PORT })`,
 }
 
+/** Rejects when the receiver ends, or cannot be started. */
+const ending = (hijo: ChildProcess) =>
+  once(hijo, 'close').then(([codigo, senal]) => {
+    throw new Error(`the receiver ended with ${codigo ?? senal}`)
+  })
+
 let carpeta = ''
 const hijos: ChildProcess[] = []
 beforeAll(async () => {
@@ -108,12 +114,15 @@ describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
       const enviar = (cuerpo: string, headers: Record<string, string> = {}) =>
         fetch(url, { method: 'POST', body: cuerpo, headers: { 'Content-Type': 'application/json', ...headers } })
       const contesta = async (...como: Parameters<typeof enviar>) => (await enviar(...como)).status
-      await hasta(() =>
+      const escucha = hasta(() =>
         fetch(url).then(
           () => true,
           () => false,
         ),
       )
+      await Promise.race([ending(hijo), escucha]).catch((error) => {
+        throw new Error(`${error.message}, and had said: ${dicho}`)
+      })
 
       const { aviso, evento } = await api.webhooks.probar(webhook)
       await hasta(async () => (await api.webhooks.obtenerAviso(webhook, aviso)).estado === 'entregado')
@@ -179,7 +188,7 @@ describe.skipIf(!NODE_20)('the chapter of webhooks, as it is printed', () => {
       const env = { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, ...CLOCK_ENVIRONMENT }
       const hijo = spawn(NODE_20!, ['express.mjs'], { cwd: propia, env, stdio: ['ignore', 'pipe', 'inherit'] })
       hijos.push(hijo)
-      await once(hijo.stdout, 'data')
+      await Promise.race([ending(hijo), once(hijo.stdout, 'data')])
       const { evento } = await api.webhooks.probar(webhook)
       await hasta(async () => (await readdir(join(propia, 'avisos'))).includes(`${evento}.json`))
     } finally {

@@ -459,6 +459,6 @@ describe('afterwards', () => {
     expect(new Set(tokens).size).toBeGreaterThan(10)
     for (const token of tokens) expect(todo.includes(token)).toBe(false)
     expect(entorno.log.length).toBeGreaterThan(200)
-    expect(todo).not.toMatch(/31481676|14\.6333|-90\.6064|abc123|Portón/)
+    expect(todo).not.toMatch(/31481676|14\.6333|-90\.6064|\babc123|Portón/)
   })
 })

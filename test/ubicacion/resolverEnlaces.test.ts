@@ -289,6 +289,6 @@ describe('who says better meanwhile wins', () => {
 describe('afterwards', () => {
   it('no log has a link', async () => {
     await hasta(async () => lineas.length > 0)
-    expect(JSON.stringify(lineas) + entorno.log.join('\n')).not.toMatch(/abc123|xyz789|14\.6349/)
+    expect(JSON.stringify(lineas) + entorno.log.join('\n')).not.toMatch(/\babc123|\bxyz789|14\.6349/)
   })
 })

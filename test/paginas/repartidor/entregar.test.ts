@@ -118,7 +118,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(firmada.channels[0]!.min).toBeLessThan(100)
     await pagina.getByText('Entregado').waitFor()
     // Nothing of the person is left on the phone.
-    await expect.poll(() => enElTelefono()).not.toMatch(/María|2456|\+502/)
+    await expect.poll(() => enElTelefono()).not.toMatch(/María|2456 78901|\+502/)
     expect(
       await evaluar(
         'new Promise((r) => { const o = indexedDB.open("repartidor"); o.onsuccess = () => { const q = o.result.transaction("imagenes").objectStore("imagenes").count(); q.onsuccess = () => r(q.result) } })',
