@@ -52,6 +52,7 @@ describe('documents for developers', () => {
     const lineas = (archivo: string) => leer(archivo).split('\n').length - 1
     expect(lineas('ARCHITECTURE.md')).toBeLessThanOrEqual(200)
     expect(leer('CONTRIBUTING.md').match(/\S+/g)!.length).toBeLessThanOrEqual(1_200)
+    expect(statSync(join(raiz, 'openapi/DECISIONES.md')).size).toBeLessThanOrEqual(40 * 1024)
     for (const archivo of globSync('docs/como/*.md', { cwd: raiz }))
       expect(lineas(archivo), archivo).toBeLessThanOrEqual(120)
   })

@@ -367,8 +367,7 @@ CREATE INDEX "guia_comercio_id_modo_estado_id_idx" ON "guia"("comercio_id", "mod
 CREATE INDEX "guia_telefono_id_idx" ON "guia"("telefono", "id");
 -- Guides whose data are due for erasure.
 CREATE INDEX "guia_por_olvidar_idx" ON "guia"("estado_en") WHERE ((datos_borrados_en IS NULL) AND (estado = ANY (ARRAY['entregado'::text, 'devuelto'::text, 'cancelado'::text])));
--- The operator's list, over all merchants.
--- The condition keeps the next two indexes from lists of one merchant: PostgreSQL would read the guides of all merchants
+-- The operator's lists. The condition keeps these two indexes from lists of one merchant: PostgreSQL would read the guides of all merchants
 -- until it finds those of a merchant who has none among the newest. Every guide has a code.
 CREATE INDEX "guia_todas_idx" ON "guia"("modo", "id") WHERE (guia <> ''::text);
 CREATE INDEX "guia_estado_todas_idx" ON "guia"("modo", "estado", "id") WHERE (guia <> ''::text);
