@@ -26,7 +26,7 @@ export interface Measure {
   unidad: 'cuenta' | 'segundos'
   /** Maximum value while the service is at rest; undefined if any value may be right. */
   limite?: number
-  /** Name of the page in docs/operacion/ with the steps to take beyond the limit, without extension. */
+  /** Name of the page in docs/operacion/alertas/ with the steps to take beyond the limit, without extension. */
   pagina?: string
   /** Source of the measure. An installation without this source does not have the measure. */
   exige?: 'respaldo'

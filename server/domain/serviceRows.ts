@@ -15,7 +15,7 @@ export interface ServiceRow {
 }
 
 /** Returns the path of the page with the steps for what is measured. */
-export const pageOf = (nombre: string) => `docs/operacion/${nombre}.md`
+export const pageOf = (nombre: string) => `docs/operacion/alertas/${nombre}.md`
 
 /** Returns the state of the service as rows. Rows beyond their limit come first. */
 export function serviceRows({ listo, medidas, colas }: EstadoDelServicio): ServiceRow[] {

@@ -216,7 +216,7 @@ export function explainDatabase(error: unknown): string | undefined {
     /timeout/i.test(error.message)
   if (!suyo) return undefined
   const remedio = wasNotStored(error)
-    ? 'No admite escrituras: siga docs/operacion/no-lista.md.'
+    ? 'No admite escrituras: siga docs/operacion/alertas/no-lista.md.'
     : 'Revise la dirección, el usuario, la clave y que el servidor esté en marcha.'
   return `No se puede usar la base de datos de DATABASE_URL: ${error.message || String(code)}. ${remedio}`
 }

@@ -37,7 +37,7 @@ describe('the explanation for the operator', () => {
   const explicado = (code: string) => explainDatabase(Object.assign(new Error('no'), { code }))
 
   it.each(['25006', '53100', '58030'])('of %s names the page about a database that takes no writes', (code) => {
-    expect(explicado(code)).toContain('docs/operacion/no-lista.md')
+    expect(explicado(code)).toContain('docs/operacion/alertas/no-lista.md')
     expect(explicado(code)).not.toContain('clave')
   })
 

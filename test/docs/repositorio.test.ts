@@ -16,23 +16,29 @@ const anclas = (texto: string) =>
       .replaceAll(' ', '-'),
   )
 
+const DE_OPERACION = globSync('docs/operacion/**/*.md', { cwd: raiz }).sort()
 const DE_DESARROLLO = [
   ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'],
   ...globSync('docs/{como,decisiones}/*.md', { cwd: raiz }).sort(),
 ]
 
-describe.each(['README.md', 'docs/operacion.md', 'sdk/README.md', ...DE_DESARROLLO])('%s', (archivo) => {
-  const texto = leer(archivo)
-  it('links to what is there', () => {
-    const enlaces = [...texto.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)].map(([, uno, otro]) => uno ?? otro!)
-    for (const enlace of enlaces.filter((uno) => !/^https?:/.test(uno))) {
-      const [ruta = '', ancla] = enlace.split('#')
-      const destino = ruta === '' ? archivo : join(dirname(archivo), ruta)
-      expect(existsSync(join(raiz, destino)), enlace).toBe(true)
-      if (ancla !== undefined) expect(anclas(leer(destino)), enlace).toContain(ancla)
-    }
-  })
-})
+describe.each(['README.md', 'docs/operacion.md', 'sdk/README.md', ...DE_OPERACION, ...DE_DESARROLLO])(
+  '%s',
+  (archivo) => {
+    const texto = leer(archivo)
+    it('links to what is there', () => {
+      const enlaces = [...texto.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)].map(
+        ([, uno, otro]) => uno ?? otro!,
+      )
+      for (const enlace of enlaces.filter((uno) => !/^https?:/.test(uno))) {
+        const [ruta = '', ancla] = enlace.split('#')
+        const destino = ruta === '' ? archivo : join(dirname(archivo), ruta)
+        expect(existsSync(join(raiz, destino)), enlace).toBe(true)
+        if (ancla !== undefined) expect(anclas(leer(destino)), enlace).toContain(ancla)
+      }
+    })
+  },
+)
 
 /** Paths that a document names, without generated files and the files of the pages' invented examples. */
 const rutasDe = (texto: string) =>

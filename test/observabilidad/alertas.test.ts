@@ -13,9 +13,9 @@ import { usarPrometheus } from './prometheus.ts'
 
 const reglas = readFileSync(ALERTAS, 'utf8')
 const todas = (patron: RegExp) => [...reglas.matchAll(patron)].map(([, valor]) => valor!)
-const leer = (pagina: string) => readFileSync(`docs/operacion/${pagina}`, 'utf8')
+const leer = (pagina: string) => readFileSync(`docs/operacion/alertas/${pagina}`, 'utf8')
 const nombres = todas(/- alert: (\w+)/g)
-const paginasDeAlertas = todas(/pagina: docs\/operacion\/([\w-]+\.md)/g)
+const paginasDeAlertas = todas(/pagina: docs\/operacion\/alertas\/([\w-]+\.md)/g)
 
 describe('the alerts', () => {
   it('have a page each', () => {
@@ -64,7 +64,7 @@ describe('the faults of the fault suites', () => {
 
   it('leave no page without an alert or a fault', () => {
     const paginas = new Set([...paginasDeAlertas, ...filas.map(({ pagina }) => pagina), 'README.md'])
-    expect([...paginas].sort()).toEqual(readdirSync('docs/operacion').sort())
+    expect([...paginas].sort()).toEqual(readdirSync('docs/operacion/alertas').sort())
   })
 })
 

@@ -30,7 +30,7 @@ describe('GET /operaciones/v1/servicio', () => {
   it('says what is wrong, and where the steps to take are', async () => {
     const reparar = await FALLAS.guias_decisiones_vencidas!(entorno)
     expect(await medida('guias_decisiones_vencidas')).toMatchObject({
-      ...{ valor: 1, limite: 0, bien: false, pagina: 'docs/operacion/decisiones-vencidas.md' },
+      ...{ valor: 1, limite: 0, bien: false, pagina: 'docs/operacion/alertas/decisiones-vencidas.md' },
     })
     expect(await leer()).toMatchObject({ bien: false, listo: true })
     await reparar()
@@ -65,7 +65,7 @@ describe('GET /operaciones/v1/servicio', () => {
 
   it('names pages that exist', () => {
     for (const { pagina } of MEASURES)
-      if (pagina) expect(readFileSync(`docs/operacion/${pagina}.md`, 'utf8')).toMatch(/^# /)
+      if (pagina) expect(readFileSync(`docs/operacion/alertas/${pagina}.md`, 'utf8')).toMatch(/^# /)
   })
 })
 
@@ -80,7 +80,9 @@ describe('npm run admin -- estado', () => {
     expect(mal.codigo).toBe(1)
     // What needs a person comes first.
     expect(mal.salida.lastIndexOf('✘')).toBeLessThan(mal.salida.indexOf('✔'))
-    expect(mal.salida).toMatch(/✘ Decisiones cuyo plazo pasó +1, límite 0 {2}docs\/operacion\/decisiones-vencidas\.md/)
+    expect(mal.salida).toMatch(
+      /✘ Decisiones cuyo plazo pasó +1, límite 0 {2}docs\/operacion\/alertas\/decisiones-vencidas\.md/,
+    )
     await reparar()
   })
 })
