@@ -1,12 +1,12 @@
 /**
- * Writes the table of configuration variables in `docs/operacion.md` from `server/platform/config/variables.ts`. With
+ * Writes the table of configuration variables in `docs/operacion/configuration.md` from `server/platform/config/variables.ts`. With
  * `--comprobar`, writes nothing and fails if the table is stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { ConfigTable, ConfigVariable } from '../server/platform/config/table.ts'
 import { VARIABLES } from '../server/platform/config/variables.ts'
 
-const LIBRO = new URL('../docs/operacion.md', import.meta.url)
+const LIBRO = new URL('../docs/operacion/configuration.md', import.meta.url)
 const [PRINCIPIO, FIN] = ['<!-- variables: written by scripts/configuracion.ts -->\n', '<!-- /variables -->']
 
 function porDefecto({ porDefecto, defecto }: ConfigVariable<unknown>): string {
@@ -28,6 +28,6 @@ const despues = resto.join(PRINCIPIO).slice(resto.join(PRINCIPIO).indexOf(FIN))
 const nuevo = `${antes}${PRINCIPIO}${tabla}${despues}`
 if (!process.argv.includes('--comprobar')) writeFileSync(LIBRO, nuevo)
 else if (nuevo !== libro) {
-  console.error('docs/operacion.md is stale: node scripts/configuracion.ts')
+  console.error('docs/operacion/configuration.md is stale: node scripts/configuracion.ts')
   process.exitCode = 1
 }

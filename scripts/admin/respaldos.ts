@@ -31,7 +31,7 @@ function leerClave(archivo = ''): Passphrase {
 function leerEmbebida(env: Entorno) {
   const config = readConfig({ ...env, MESSAGING: 'buzon' }, process.cwd())
   if (config.baseDeDatos.tipo !== 'embebida')
-    throw new ErrorDeLinea('Con DATABASE_URL, respalde con las herramientas de PostgreSQL: está en docs/operacion.md.')
+    throw new ErrorDeLinea('Con DATABASE_URL, respalde con las de PostgreSQL: docs/operacion/backing-up.md.')
   if (config.almacenamiento.tipo !== 'local')
     throw new ErrorDeLinea('Con STORAGE=s3 los archivos están en el bucket: respalde cada cosa por su lado.')
   return config

@@ -1,4 +1,4 @@
-// What production takes (docs/operacion.md, «Installing»), in a folder of its own: no sources to generate from, no generators.
+// What production takes (docs/operacion/installing.md), in a folder of its own: no sources to generate from, no generators.
 
 import { cp, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const procesos = usarProcesos()
 it('`npm ci --omit=dev` and the built output are a service, with its console', COMPLETO, async () => {
   const carpeta = join(procesos.base, 'produccion')
   await mkdir(carpeta)
-  const libro = await readFile(new URL('docs/operacion.md', ROOT), 'utf8')
+  const libro = await readFile(new URL('docs/operacion/installing.md', ROOT), 'utf8')
   const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(libro) ?? []
   for (const una of lista.split(' '))
     await cp(fileURLToPath(new URL(una, ROOT)), join(carpeta, una), { recursive: true })

@@ -64,7 +64,9 @@ describe('compose', () => {
   })
 
   it('sets nothing that nobody reads', () => {
-    const libro = [...leerArchivo('docs/operacion.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, nombre]) => nombre)
+    const libro = [...leerArchivo('docs/operacion/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(
+      ([, nombre]) => nombre,
+    )
     const puestas = [
       ...NUESTROS.flatMap(({ environment }) => Object.keys(environment!)),
       ...unidades.flatMap((una) =>
@@ -100,8 +102,8 @@ describe('what is started', () => {
     for (const orden of ordenes) expect(existsSync(new URL(orden.split(' ').at(-1)!, ROOT))).toBe(true)
   })
 
-  it('has in its image what production takes (docs/operacion.md)', () => {
-    const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(leerArchivo('docs/operacion.md')) ?? []
+  it('has in its image what production takes (docs/operacion/installing.md)', () => {
+    const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(leerArchivo('docs/operacion/installing.md')) ?? []
     const ultima = dockerfile.split(/^FROM /m).at(-1)!
     const copiadas = [...ultima.matchAll(/^COPY --from=\w+ \/guias\/(\S+)/gm)].map(([, que]) => que!)
     // The lock file and npm's settings are for installing, which is done before.

@@ -1,4 +1,4 @@
-// A rehearsal of docs/operacion.md, «A server of your own»: Debian's PostgreSQL, the files of despliegue/respaldos/, and
+// A rehearsal of docs/operacion/backing-up.md: Debian's PostgreSQL, the files of despliegue/respaldos/, and
 // the service before and after two disasters.
 
 import { execFile } from 'node:child_process'

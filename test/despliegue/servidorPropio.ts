@@ -21,7 +21,9 @@ export const loQueFalta = (): string | undefined =>
 /** The only command of the operators' manual that begins like that, without `sudo -u …`. */
 export function ordenDelManual(comienzo: string): string[] {
   const ordenes = [
-    ...leerArchivo('docs/operacion.md').matchAll(/^ *sudo (?:--preserve-env=\S+ )?-u (?:postgres|guias) (.+)$/gm),
+    ...leerArchivo('docs/operacion/backing-up.md').matchAll(
+      /^ *sudo (?:--preserve-env=\S+ )?-u (?:postgres|guias) (.+)$/gm,
+    ),
   ]
   const [orden, ...otras] = ordenes.map(([, texto]) => texto!).filter((texto) => texto.startsWith(comienzo))
   if (!orden || otras.length > 0) throw new Error(`the manual has not exactly one command ${comienzo}`)

@@ -22,23 +22,18 @@ const DE_DESARROLLO = [
   ...globSync('docs/{como,decisiones}/*.md', { cwd: raiz }).sort(),
 ]
 
-describe.each(['README.md', 'docs/operacion.md', 'sdk/README.md', ...DE_OPERACION, ...DE_DESARROLLO])(
-  '%s',
-  (archivo) => {
-    const texto = leer(archivo)
-    it('links to what is there', () => {
-      const enlaces = [...texto.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)].map(
-        ([, uno, otro]) => uno ?? otro!,
-      )
-      for (const enlace of enlaces.filter((uno) => !/^https?:/.test(uno))) {
-        const [ruta = '', ancla] = enlace.split('#')
-        const destino = ruta === '' ? archivo : join(dirname(archivo), ruta)
-        expect(existsSync(join(raiz, destino)), enlace).toBe(true)
-        if (ancla !== undefined) expect(anclas(leer(destino)), enlace).toContain(ancla)
-      }
-    })
-  },
-)
+describe.each(['README.md', 'sdk/README.md', ...DE_OPERACION, ...DE_DESARROLLO])('%s', (archivo) => {
+  const texto = leer(archivo)
+  it('links to what is there', () => {
+    const enlaces = [...texto.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)].map(([, uno, otro]) => uno ?? otro!)
+    for (const enlace of enlaces.filter((uno) => !/^https?:/.test(uno))) {
+      const [ruta = '', ancla] = enlace.split('#')
+      const destino = ruta === '' ? archivo : join(dirname(archivo), ruta)
+      expect(existsSync(join(raiz, destino)), enlace).toBe(true)
+      if (ancla !== undefined) expect(anclas(leer(destino)), enlace).toContain(ancla)
+    }
+  })
+})
 
 /** Paths that a document names, without generated files and the files of the pages' invented examples. */
 const rutasDe = (texto: string) =>
@@ -58,6 +53,7 @@ describe('documents for developers', () => {
     const lineas = (archivo: string) => leer(archivo).split('\n').length - 1
     expect(lineas('ARCHITECTURE.md')).toBeLessThanOrEqual(200)
     expect(leer('CONTRIBUTING.md').match(/\S+/g)!.length).toBeLessThanOrEqual(1_200)
+    expect(statSync(join(raiz, 'docs/operacion/README.md')).size).toBeLessThanOrEqual(6 * 1024)
     expect(statSync(join(raiz, 'openapi/DECISIONES.md')).size).toBeLessThanOrEqual(40 * 1024)
     for (const archivo of globSync('docs/como/*.md', { cwd: raiz }))
       expect(lineas(archivo), archivo).toBeLessThanOrEqual(120)
@@ -99,7 +95,7 @@ it('address, key and secret have one name in every sample, tool and document', (
   expect(variables.slice(0, 2)).toEqual(['GUIAS_URL', 'GUIAS_LLAVE'])
 })
 
-it('docs/operacion.md has every variable that the service reads', () => {
+it('docs/operacion/configuration.md has every variable that the service reads', () => {
   const leidas = new Set<string>()
   const dadas: Record<string, string> = { STORAGE: 's3', MESSAGING: 'whatsapp', DATABASE_URL: 'postgres://x/y' }
   const env = new Proxy(dadas, {
@@ -110,6 +106,6 @@ it('docs/operacion.md has every variable that the service reads', () => {
   })
   expect(() => readConfig(env, raiz)).toThrow(ConfigError) // after it has read them all
   expect(leidas.size).toBeGreaterThan(25)
-  const texto = leer('docs/operacion.md')
+  const texto = leer('docs/operacion/configuration.md')
   expect([...leidas].filter((nombre) => !texto.includes(`\`${nombre}\``))).toEqual([])
 })

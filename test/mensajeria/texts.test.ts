@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { decisionDeadline, textoDe } from '../../server/domain/mensajeria/texts.ts'
 
-const MANUAL = readFileSync(new URL('../../docs/operacion.md', import.meta.url), 'utf8')
+const MANUAL = readFileSync(new URL('../../docs/operacion/whatsapp.md', import.meta.url), 'utf8')
 const vence_en = new Date('2026-11-28T15:04:00Z')
 const zona = 'America/Guatemala'
 

@@ -29,7 +29,7 @@ const series = async () =>
 
 describe('GET /metrics', () => {
   it('has each metric that the manual names', async () => {
-    const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion.md', 'utf8')) ?? []
+    const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion/metrics.md', 'utf8')) ?? []
     const nombradas = new Set([...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, nombre]) => nombre!))
     const texto = await (await fetch(`http://127.0.0.1:${puerto}/metrics`)).text()
     const propias = new Set([...texto.matchAll(/^# TYPE (guias_\w+) /gm)].map(([, nombre]) => nombre!))

@@ -28,7 +28,7 @@ describe('the dashboards', () => {
   })
 
   it('show each metric of the service', () => {
-    const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion.md', 'utf8')) ?? []
+    const [, manual = ''] = /\n## Metrics\n(.*?)\n## /s.exec(readFileSync('docs/operacion/metrics.md', 'utf8')) ?? []
     const todas = expresiones.map(([, expr]) => expr).join('\n')
     const nombradas = [...manual.matchAll(/^\| `(guias_\w+)[`{]/gm)].map(([, nombre]) => nombre!)
     expect(nombradas.filter((nombre) => !todas.includes(nombre))).toEqual([])

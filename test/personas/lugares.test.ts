@@ -14,7 +14,7 @@ import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
-import { clasificadas, columnasDe, columnasDelEsquema, filasDelDocumento } from './lugares.ts'
+import { clasificadas, columnasDe, columnasDelEsquema } from './lugares.ts'
 
 const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
@@ -225,12 +225,6 @@ async function deAnterior(persona: Marcada, siguiente: string): Promise<string> 
 describe('a place that holds a person', () => {
   it('is one of the classified columns of the schema', () => {
     expect(clasificadas()).toEqual(columnasDelEsquema())
-  })
-
-  it('stands in the operators’ manual, with what erases it', () => {
-    const manual = readFileSync(new URL('../../docs/operacion.md', import.meta.url), 'utf8')
-    const [, tabla = ''] = /<!-- places -->\n+\|[^\n]*\n\|[-|]*\n(.*?)\n\n/s.exec(manual) ?? []
-    expect(tabla.split('\n')).toEqual(filasDelDocumento())
   })
 
   it('of a recipient is exported, and erased by the telephone', async () => {

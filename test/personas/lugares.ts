@@ -1,15 +1,15 @@
-// Places of the database that hold a person of a guide, and by what each is erased. docs/operacion.md has the same table.
+// Places of the database that hold a person of a guide, and by what each is erased.
 
 import { readFileSync } from 'node:fs'
 
 /** What erases a person: her telephone, by what it is in the guide, or the guide. */
 export type Medio = 'destinatario' | 'anterior' | 'recogida' | 'guia'
-export const MEDIOS: readonly Medio[] = ['destinatario', 'anterior', 'recogida', 'guia']
+const MEDIOS: readonly Medio[] = ['destinatario', 'anterior', 'recogida', 'guia']
 
 interface Lugar {
   tabla: string
   columnas: readonly string[]
-  /** Who stands there, in the words of docs/operacion.md. */
+  /** Who stands there. */
   quien: string
   borra: readonly Medio[]
 }
@@ -128,7 +128,7 @@ const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
   /** Departments and municipalities, which stay with the guide. */
   lugares: { guia: ['departamento', 'municipio'] },
-  /** The merchant's own reference, which stays with the guide (docs/operacion.md). */
+  /** The merchant's own reference, which stays with the guide (docs/operacion/personal-data.md). */
   referencia: { guia: ['external_ref'], evento: ['external_ref'] },
   /** Digests with a key, digests of random values, and random values. */
   huellas: {
@@ -211,10 +211,3 @@ export function columnasDelEsquema(): string[] {
     )
     .sort()
 }
-
-/** Rows of the table in docs/operacion.md. */
-export const filasDelDocumento = (): string[] =>
-  LUGARES.map(({ tabla, columnas, quien, borra }) => {
-    const marcas = MEDIOS.map((medio) => (borra.includes(medio) ? 'yes' : '–'))
-    return `| \`${tabla}\`: ${columnas.map((columna) => `\`${columna}\``).join(', ')} | ${quien} | ${marcas.join(' | ')} |`
-  })

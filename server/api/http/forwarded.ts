@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * Matches the headers in which proxies, tunnels and content delivery networks name the client; docs/operacion.md lists
- * them.
+ * Matches the headers in which proxies, tunnels and content delivery networks name the client.
  */
 const DE_PROXY =
   /^(?:forwarded|via|client-ip|true-client-ip|cdn-loop|x-(?:forwarded|real-ip|client-ip|cluster-client-ip|proxyuser-ip|original-|envoy-|azure-|arr-|amzn-trace-id|cloud-trace-context|appengine-)|cf-|fly-|fastly-|akamai-)/

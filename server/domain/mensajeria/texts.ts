@@ -20,7 +20,7 @@ export const decisionDeadline = (vence_en: Date, zona: string) => createClock(zo
 /**
  * Returns the text of a message, without its link. Each text names the courier company and the merchant, because the
  * recipient does not know the sending number. The texts of the two requests must equal the templates in
- * `docs/operacion.md` that WhatsApp has approved.
+ * `docs/operacion/whatsapp.md` that WhatsApp has approved.
  */
 export function textoDe({ tipo, marca, comercio, municipio, vence_en, zona }: DatosDeTexto): string {
   switch (tipo) {

@@ -12,7 +12,7 @@ import type { DeQuien, DeUnaGuia } from './persona.ts'
 // was restored from a backup may have missed some of them. The process carries them out again before it serves
 // requests.
 
-/** Days for which a request is kept: longer than the maximum age of backups (docs/operacion.md). */
+/** Days for which a request is kept: longer than the maximum age of backups (docs/operacion/backing-up.md). */
 const DIAS = 62
 const DIA = 86_400_000
 /** Maximum requests that one run of the job deletes. */

@@ -24,15 +24,14 @@ export interface ConfigVariable<T> extends ValueReader<T> {
   /** Returns, in Spanish, why a set value contradicts other settings; undefined if it does not. */
   choca?(valor: T, env: Environment['env']): string | undefined
   /**
-   * Description of the default, in English, for docs/operacion.md. Given only if `porDefecto` itself does not show the
-   * default.
+   * Description of the default, in English, for the manual. Given only if `porDefecto` itself does not show it.
    */
   defecto?: string
-  /** Purpose of the variable, in English, for docs/operacion.md. */
+  /** Purpose of the variable, in English, for the manual. */
   significado: string
   /**
    * Tables of variables that are read only with certain values of this variable. `con` describes these values in
-   * docs/operacion.md.
+   * the manual.
    */
   grupos?: readonly { con: string; tabla: ConfigTable }[]
 }

@@ -66,8 +66,7 @@ const S3 = {
     lector: lectores.server,
     porDefecto: undefined,
     defecto: 'Amazon S3',
-    significado:
-      "a server of your own, `http(s)://host[:port]`; whoever opens a file's link is sent there, so it must be reachable from outside",
+    significado: "a server of your own, `http(s)://host[:port]`, reachable by the people who open a file's link",
   }),
   enLaRuta: variable({
     nombre: 'S3_PATH_STYLE',
@@ -186,21 +185,19 @@ const EXTERNA = {
     porDefecto: undefined,
     defecto: 'found out',
     significado:
-      '`citus`: that server is the coordinator of a Citus cluster, and the tables are distributed at start; `postgres`: they are not, whatever is installed; unset: Citus where the database has its extension',
+      '`citus`: the coordinator of a Citus cluster; `postgres`: no cluster, whatever is installed; unset: Citus where the database has its extension',
   }),
   urlDeLectura: variable({
     nombre: 'DATABASE_URL_READ',
     lector: lectores.postgresUrl,
     porDefecto: undefined,
-    significado:
-      'a streaming replica of that server: tracking pages and operators’ searches read it while it is at most five seconds behind, and the server itself while it is not',
+    significado: 'a streaming replica of that server, for tracking pages and operators’ searches',
   }),
   pooler: variable({
     nombre: 'DATABASE_POOLER_URL',
     lector: lectores.pooler(POOLER),
     porDefecto: undefined,
-    significado:
-      'a pooler in transaction mode (PgBouncer) before that server: statements go through it; migrations, LISTEN and locks, which need a session, go around it',
+    significado: 'a pooler in transaction mode (PgBouncer) before that server',
     grupos: [{ con: 'DATABASE_POOLER_URL', tabla: POOLER }],
   }),
 } satisfies ConfigTable
@@ -222,9 +219,7 @@ const RESPALDO = {
   }),
 } satisfies ConfigTable
 
-/**
- * All variables of the service. The reader, the types, the faults and the table of docs/operacion.md come from here.
- */
+/** All variables of the service: source of the reader, the types, the faults and docs/operacion/configuration.md. */
 export const VARIABLES = {
   port: variable({
     nombre: 'PORT',
@@ -252,7 +247,7 @@ export const VARIABLES = {
     porDefecto: ({ cwd }) => resolve(cwd, '.datos'),
     defecto: '`.datos`',
     significado:
-      "the embedded default's data, keys and `demo.json`; photos, signatures and PDFs (`archivos`): processes over one database must share it, or use S3; uploads wait for their turn in `subidas` (at most 32 × 10 MB a process)",
+      "the embedded default's data and keys; photos, signatures and PDFs (`archivos`): processes over one database must share it, or use S3; uploads under way (`subidas`, at most 320 MB a process)",
   }),
   respaldo: variable({
     nombre: 'BACKUP_DIR',
@@ -264,8 +259,7 @@ export const VARIABLES = {
         'DATABASE_URL',
         'respalda la base embebida; con DATABASE_URL respalde con las herramientas de PostgreSQL',
       ),
-    significado:
-      'a folder on another disk for the continuous backup of the embedded default, from which any second can be restored (see «Backups»)',
+    significado: 'a folder on another disk for the continuous backup of the embedded default',
     grupos: [{ con: 'BACKUP_DIR', tabla: RESPALDO }],
   }),
   masterKeys: variable({
@@ -294,7 +288,7 @@ export const VARIABLES = {
     lector: lectores.processes,
     porDefecto: undefined,
     significado:
-      'so many processes of the API on one `PORT` (not 0), with one that looks after them: it replaces whichever dies, and on SIGHUP all of them, one after the other, without refusing a request; unset: one, by itself',
+      'number of API processes on one `PORT` (not 0), which a supervisor replaces when they die and on SIGHUP; unset: one, by itself',
   }),
   metricsPort: variable({
     nombre: 'METRICS_PORT',
@@ -308,14 +302,14 @@ export const VARIABLES = {
     lector: lectores.flag,
     ...soloSinExponer,
     significado:
-      'test keys may register webhooks at `http` on loopback, unless a proxy handed the request on («Behind a proxy»); 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
+      'test keys may register webhooks at `http` on loopback, except through a proxy; 1 with another `PUBLIC_URL` or `TRUST_PROXY` stops the start',
   }),
   buzon: variable({
     nombre: 'MAILBOX',
     lector: lectores.flag,
     ...soloSinExponer,
     significado:
-      'serves `/buzon`, the messages to recipients of test guides with their telephones and links, without a key: to whoever asks for it as `localhost`, `127.0.0.1`, `[::1]` or by the name in `PUBLIC_URL`, unless a proxy handed the request on («Behind a proxy»); it also serves `/ui`, the sheet of the pages’ components; 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
+      'serves `/buzon`, the messages to recipients of test guides, and `/ui`, the components of the pages, without a key, to this machine, except through a proxy; 1 with another `PUBLIC_URL` or `TRUST_PROXY` stops the start',
   }),
   retencionDeWebhooks: variable({
     nombre: 'WEBHOOK_RETENTION_DAYS',
@@ -327,7 +321,7 @@ export const VARIABLES = {
     nombre: 'STORAGE',
     opciones: { local: {}, s3: S3 },
     porDefecto: 'local',
-    significado: '`s3`: photos, signatures and PDFs in a bucket of Amazon S3 or a compatible server, see below',
+    significado: '`s3`: photos, signatures and PDFs in a bucket of Amazon S3 or a compatible server',
   }),
   minutosDeEnlaces: variable({
     nombre: 'FILE_LINK_MINUTES',
@@ -339,8 +333,7 @@ export const VARIABLES = {
     nombre: 'PROOF_RETENTION_DAYS',
     lector: lectores.number(1, 3_650, 'días'),
     porDefecto: 730,
-    significado:
-      'how long proofs (files, who received, where) and photos of failed attempts are kept after the delivery, or after the attempt became known (at most 3650)',
+    significado: 'how long proofs and photos of failed attempts are kept after the delivery or attempt (at most 3650)',
   }),
   nombreDeMarca: variable({
     nombre: 'BRAND_NAME',
@@ -354,34 +347,34 @@ export const VARIABLES = {
     porDefecto: undefined,
     defecto: 'the name',
     significado:
-      'path or `http(s)` address of an SVG or PNG of at most 512 KB that can be seen on white; drawn anew as PNG at start, so that nothing of it runs. An address that gives nothing leaves the name, and a line in the log',
+      'path or `http(s)` address of an SVG or PNG of at most 512 KB, visible on white; drawn anew as PNG at start. An address that does not answer leaves the name',
   }),
   colorDeMarca: variable({
     nombre: 'BRAND_COLOR',
     lector: lectores.readableColor,
     porDefecto: DEFAULT_COLOR,
-    significado:
-      'the colour of pages and documents, `#rrggbb`, with a contrast of at least 4.5 with white; what is shown in the dark is made of it',
+    significado: 'the colour of pages and documents, `#rrggbb`, with a contrast of at least 4.5 with white',
   }),
   telefonoDeAyuda: variable({
     nombre: 'SUPPORT_PHONE',
     lector: lectores.telephone,
     porDefecto: null,
     defecto: 'unset',
-    significado: 'whom recipients and couriers call for help, with its country code; a link to call it on every page',
+    significado: 'the telephone for recipients and couriers, with its country code',
   }),
   alcanceDeRepartidor: variable({
     nombre: 'COURIER_REACH',
     lector: lectores.oneOf(['custodia', 'cualquiera', 'asignado']),
     porDefecto: 'custodia',
     significado:
-      "which guides a courier sees whole and finishes: `custodia`, those that he took last (`recolectado`, `en_ruta`); `cualquiera`, everybody's; `asignado`, as `custodia`, and every other guide is hidden unless operators assigned it to the courier",
+      "guides that a courier sees whole and finishes: `custodia`, those that the courier carries; `cualquiera`, everybody's; `asignado`, as `custodia`, and guides that are not assigned to the courier are hidden",
   }),
   zonaHoraria: variable({
     nombre: 'TIME_ZONE',
     lector: lectores.timeZone,
     porDefecto: undefined,
-    significado: "IANA zone in which documents and pages tell times; unset: that of the destination's country",
+    significado:
+      "IANA zone in which documents and pages tell times; unset: that of the destination, and Guatemala's for the office",
   }),
   mensajeria: choice({
     nombre: 'MESSAGING',
@@ -395,14 +388,14 @@ export const VARIABLES = {
       ),
     defecto: 'required with `DATABASE_URL`, else buzon',
     significado:
-      'how recipients of live guides are asked for their place; `whatsapp`: over the WhatsApp Cloud API, see below; `buzon`: they are not asked, the guide warns of it (`sin_mensajeria`) and its message waits',
+      'how recipients of live guides are asked for their place: `whatsapp`, over the WhatsApp Cloud API; `buzon`, not at all (warning `sin_mensajeria`)',
   }),
   correo: variable({
     nombre: 'SMTP_URL',
     lector: lectores.smtp(CORREO),
     porDefecto: undefined,
     significado:
-      'the server that takes mails to persons: `smtp://user:password@host:587` (with STARTTLS, except on loopback) or `smtps://…:465`; unset: the embedded default shows them in the mailbox, elsewhere they wait',
+      'the server that takes mails to persons: `smtp://user:password@host:587` or `smtps://…:465`; unset: the embedded default shows them in the mailbox, elsewhere they wait',
     grupos: [{ con: 'SMTP_URL', tabla: CORREO }],
   }),
   inactividadDeEmpresa: variable({
@@ -449,29 +442,27 @@ export const VARIABLES = {
     porDefecto: MOSAICOS_DE_OSM,
     defecto: "OpenStreetMap's",
     significado:
-      "tiles of the recipients' pages and, if it is set, of proofs, an `https` address with `{z}`, `{x}` and `{y}`, and `{r}` where tiles of double resolution exist; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
+      "tiles of the recipients' pages and, if it is set, of proofs: an `https` address with `{z}`, `{x}`, `{y}`, and `{r}` for double resolution; `none`: no map. OpenStreetMap's own are for small use",
     grupos: [{ con: 'MAP_TILES_URL', tabla: MOSAICOS }],
   }),
   proxies: variable({
     nombre: 'TRUST_PROXY',
     lector: lectores.number(0, 10, 'servidores intermedios'),
     porDefecto: 0,
-    significado:
-      'how many reverse proxies stand before the service; without it all recipients behind one share a rate limit. Proxies should not log paths below `/u/` and `/d/`: they are secrets',
+    significado: 'number of reverse proxies before the service; without it all clients behind one share a rate limit',
   }),
   contactoDeSeguridad: variable({
     nombre: 'SECURITY_CONTACT',
     lector: lectores.contact,
     porDefecto: undefined,
     significado:
-      'whom to tell of a weakness, a `mailto:`, `tel:` or `https:` address, shown at `/.well-known/security.txt`; unset: no such file',
+      '`mailto:`, `tel:` or `https:` address for reports of weaknesses, at `/.well-known/security.txt`; unset: no such file',
   }),
   ritmoDeRed: variable({
     nombre: 'REQUESTS_PER_NETWORK',
     lector: lectores.number(1, 10_000, 'solicitudes por segundo'),
     porDefecto: 50,
-    significado:
-      'requests without a key (pages, signed links, notifications of the messaging app) that one network (an IPv4 address, an IPv6 /64) may make per second, ten times that after a rest; all networks of an IPv6 /48 together, four times as many',
+    significado: 'requests per second without a key (pages, signed links, notifications) of one network',
   }),
   ritmoDeOperador: variable({
     nombre: 'REQUESTS_PER_OPERATOR_KEY',
@@ -483,8 +474,7 @@ export const VARIABLES = {
     nombre: 'CONNECTIONS_PER_NETWORK',
     lector: lectores.number(1, 10_000, 'conexiones'),
     porDefecto: 500,
-    significado:
-      'connections that one network (an IPv4 address, an IPv6 /64) may have open at once, in each process, and four times as many an IPv6 /48; with `TRUST_PROXY` that is for the proxy to bound',
+    significado: 'open connections of one network in each process; with `TRUST_PROXY` the proxy bounds them',
   }),
   logLevel: variable({
     nombre: 'LOG_LEVEL',
