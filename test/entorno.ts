@@ -142,6 +142,7 @@ interface Abierto {
   cerrar(conservar: boolean): Promise<void>
 }
 
+/** Starts a service with its own database. One function, because its parts share the service, which may restart, and its clock. */
 async function abrirEntorno(
   entorno: EntornoPropio,
   sustitutos: Sustitutos = {},

@@ -23,7 +23,7 @@ export type Necesidad =
 
 /**
  * Returns the script that runs before each request. With a test key, it checks that the variables fulfil the request's
- * precondition, and otherwise creates what is missing.
+ * precondition, and otherwise creates what is missing. The text is one constant, because Postman runs it as one script.
  * @param necesidades preconditions by the name of the request
  */
 export const antesDe = (necesidades: Readonly<Record<string, Necesidad>>) => `

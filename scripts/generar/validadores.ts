@@ -9,8 +9,60 @@ import { CARPETA, escribir } from './lugares.ts'
 /** Component schemas that operations validate themselves. */
 const ESQUEMAS = ['GuiaIndividual', 'EventoDeUnaGuia']
 
+/** Types of the generated module. */
+const DECLARATIONS = `import type { ValidateFunction } from 'ajv'
+import type { OperationId } from '../../api/contract/contract.ts'
+
+/** SHA-256, in hexadecimal, of the contract from which the validators were compiled. */
+export declare const CONTRATO_SHA256: string
+/** Validators of JSON bodies, by operation. */
+export declare const CUERPOS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
+/** Validators of path parameters, by operation. They take an object of all path parameters. */
+export declare const RUTAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
+/**
+ * Validators of query parameters, by operation. They take an object of all query parameters and add the defaults. An
+ * operation with a query parameter that is a list or a union has none.
+ */
+export declare const CONSULTAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
+/** Validators of the headers that an operation declares. They take the object of all headers from Node. */
+export declare const CABECERAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
+/** Validators of component schemas, by the name of the schema. */
+export declare const ESQUEMAS: Readonly<Record<${ESQUEMAS.map((nombre) => `'${nombre}'`).join(' | ')}, ValidateFunction>>
+`
+
 /** Modules that Ajv's generated code requires, by their names in the output. */
 const MODULOS = { largo: 'ajv/dist/runtime/ucs2length', igual: 'ajv/dist/runtime/equal' }
+
+/** Creates an Ajv that generates code for the contract's formats and keywords. */
+function createAjv(
+  formats: typeof import('../../server/api/contract/formats.ts').FORMATS,
+  isValidTelephone: (...args: never[]) => boolean,
+) {
+  const ajv = new Ajv2020({
+    strict: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    messages: false,
+    // Ajv only warns about an unknown format and skips it, so a warning is an error here.
+    logger: { log: fallar, warn: fallar, error: fallar },
+    // Members missing in a body get the defaults of its schema.
+    useDefaults: true,
+    // Validators receive the request's sender as `this`, and pass it on to keywords.
+    passContext: true,
+    code: { source: true, esm: true, formats: _`formatos` },
+  })
+  for (const [nombre, { validate }] of Object.entries(formats)) ajv.addFormat(nombre, validate)
+  ajv.addKeyword({
+    keyword: 'x-telefono',
+    type: 'string',
+    code(cxt: KeywordCxt) {
+      const vale = cxt.gen.scopeValue('func', { ref: isValidTelephone, code: _`isValidTelephone` })
+      const lado = cxt.schema === 'solicitud' ? nombres.default.rootData : cxt.it.parentData
+      cxt.fail(_`!${vale}.call(this, ${cxt.data}, ${lado}, ${cxt.parentSchema.maxLength})`)
+    },
+  })
+  return ajv
+}
 
 /**
  * Compiles the validators of requests: of each JSON body, of parameters, and of {@link ESQUEMAS}. Compiling takes Ajv a
@@ -29,29 +81,7 @@ export async function generarValidadores() {
   const documento = JSON.parse(texto)
   const operaciones = readOperations(documento)
 
-  const ajv = new Ajv2020({
-    strict: false,
-    validateSchema: false,
-    addUsedSchema: false,
-    messages: false,
-    // Ajv only warns about an unknown format and skips it, so a warning is an error here.
-    logger: { log: fallar, warn: fallar, error: fallar },
-    // Members missing in a body get the defaults of its schema.
-    useDefaults: true,
-    // Validators receive the request's sender as `this`, and pass it on to keywords.
-    passContext: true,
-    code: { source: true, esm: true, formats: _`formatos` },
-  })
-  for (const [nombre, { validate }] of Object.entries(FORMATS)) ajv.addFormat(nombre, validate)
-  ajv.addKeyword({
-    keyword: 'x-telefono',
-    type: 'string',
-    code(cxt: KeywordCxt) {
-      const vale = cxt.gen.scopeValue('func', { ref: isValidTelephone, code: _`isValidTelephone` })
-      const lado = cxt.schema === 'solicitud' ? nombres.default.rootData : cxt.it.parentData
-      cxt.fail(_`!${vale}.call(this, ${cxt.data}, ${lado}, ${cxt.parentSchema.maxLength})`)
-    },
-  })
+  const ajv = createAjv(FORMATS, isValidTelephone)
   ajv.addSchema(esquemas.prune(esquemas.forInput(documento), ['x-telefono']), 'contrato')
 
   const exportados: Record<string, string> = {}
@@ -99,28 +129,7 @@ ${Object.entries(tablas)
   .join('\n')}
 `,
   )
-  await escribir(
-    'validadores.d.mts',
-    `import type { ValidateFunction } from 'ajv'
-import type { OperationId } from '../../api/contract/contract.ts'
-
-/** SHA-256, in hexadecimal, of the contract from which the validators were compiled. */
-export declare const CONTRATO_SHA256: string
-/** Validators of JSON bodies, by operation. */
-export declare const CUERPOS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
-/** Validators of path parameters, by operation. They take an object of all path parameters. */
-export declare const RUTAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
-/**
- * Validators of query parameters, by operation. They take an object of all query parameters and add the defaults. An
- * operation with a query parameter that is a list or a union has none.
- */
-export declare const CONSULTAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
-/** Validators of the headers that an operation declares. They take the object of all headers from Node. */
-export declare const CABECERAS: Readonly<Partial<Record<OperationId, ValidateFunction>>>
-/** Validators of component schemas, by the name of the schema. */
-export declare const ESQUEMAS: Readonly<Record<${ESQUEMAS.map((nombre) => `'${nombre}'`).join(' | ')}, ValidateFunction>>
-`,
-  )
+  await escribir('validadores.d.mts', DECLARATIONS)
 }
 
 function fallar(...dicho: unknown[]): never {

@@ -26,7 +26,10 @@ export async function* leerCsv(
   for await (const rows of rowsByPiece(trozos, alConocer)) yield* rows
 }
 
-/** Reads as {@link leerCsv}, several rows at a time: a promise for each row would take most of the time. */
+/**
+ * Reads as {@link leerCsv}, several rows at a time: a promise for each row would take most of the time. The parser is one
+ * function, because all of its steps change the same state.
+ */
 export async function* rowsByPiece(
   pieces: AsyncIterable<string>,
   onSeparator: (separator: string) => void,

@@ -20,7 +20,10 @@ export type Escena = () => Promise<{ pedir: () => Pedida; sobre?: string }>
 
 export const ya = (pedir: () => Pedida, sobre?: string) => ({ pedir, ...(sobre === undefined ? {} : { sobre }) })
 
-/** Returns what is sent for each operation about persons and their sessions. */
+/**
+ * Returns what is sent for each operation about persons and their sessions. One function, because it is a table with a
+ * row for each operation.
+ */
 export function escenasDePersonas(entorno: Entorno) {
   const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.operar(metodo, ruta, cuerpo)
   const dePersona = async (metodo: string, ruta: string) => {

@@ -78,7 +78,10 @@ interface Opciones {
   semilla: number
 }
 
-/** Opens connections to the processes; returns what creates guides, and what fires the burst at them. */
+/**
+ * Opens connections to the processes; returns what creates guides, and what fires the burst at them. One function, because
+ * its parts share the connections and the seed.
+ */
 export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
   const procesos = urls.map((url) => new Pool(url, { connections: 40, pipelining: 1 }))
 

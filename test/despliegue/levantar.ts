@@ -45,6 +45,7 @@ const ejecutar = promisify(execFile)
 /** `postgres -c a=b -c c=d` */
 const ajustesDe = (orden: readonly string[] = []) => orden.filter((palabra) => palabra.includes('='))
 
+/** Starts compose's services as processes. One function, because they share addresses, secrets and the places of complaints. */
 export async function levantar(pasos: Paso[]): Promise<Despliegue> {
   for (const [nombre, { image }] of Object.entries(SERVICIOS))
     if (!SUPLENTES.some((inicio) => image.startsWith(inicio))) throw new Error(`nobody stands for ${nombre} (${image})`)

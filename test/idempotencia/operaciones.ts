@@ -27,7 +27,10 @@ let serie = 0
 /** An address where nobody listens. */
 export const url = () => `http://127.0.0.1:9/idempotencia/${process.pid}/${++serie}`
 
-/** Every operation of merchants that takes a key; the service must have no workers. */
+/**
+ * Every operation of merchants that takes a key; the service must have no workers. One function, because the cases share
+ * the service and the helpers above them.
+ */
 export function casosDe(entorno: Entorno) {
   const contar = async (sql: string, ...valores: unknown[]) =>
     (await entorno.db.pool.query(`select (${sql})::int as n`, valores)).rows[0].n as number

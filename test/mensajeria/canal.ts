@@ -74,7 +74,10 @@ export const depsDeMensajes = ({ db, reloj }: Pick<Entorno, 'db' | 'reloj'>) => 
   metricas: createMetrics(),
 })
 
-/** The real service with a provider that is one in all but name, and what its tests do again and again. */
+/**
+ * The real service with a provider that is one in all but name, and what its tests do again and again. One function,
+ * because the helpers call one another.
+ */
 export function usarCanal({ porTunel = false, variables = async (): Promise<Record<string, string>> => ({}) } = {}) {
   let proveedor: Proveedor
   let tunel: Awaited<ReturnType<typeof abrirTunel>>

@@ -25,6 +25,7 @@ export interface Puente {
   cerrar(): void
 }
 
+/** Starts a proxy that causes faults. One function, because its server and its commands share the faults. */
 export async function crearPuente(destino: () => string): Promise<Puente> {
   const perdidas: RegExp[] = []
   const cortadas: RegExp[] = []

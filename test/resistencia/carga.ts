@@ -33,6 +33,7 @@ interface Opciones {
 const PACIENCIA = 60_000
 const LOTE = 10
 
+/** Starts requests until they are stopped. One function, because all kinds of requests write to the same record. */
 export function iniciarCargas({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, simple = false }: Opciones): Carga {
   let parando = false
   const carga: Carga = {

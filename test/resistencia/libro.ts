@@ -46,7 +46,10 @@ type FilaDeAvisoDeWebhook = Pick<
 /** What it is held against. */
 export type Testimonio = Pick<Arnes, 'db' | 'receptor' | 'comercioId' | 'quejas' | 'avisos'>
 
-/** Waits until everything is delivered, then holds the database against what was acknowledged and what was received. */
+/**
+ * Waits until everything is delivered, then holds the database against what was acknowledged and what was received. One
+ * function, because the result counts rows of every check.
+ */
 export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Promise<Resultado> {
   const { db, receptor } = arnes
   const { escenario, probado, carga, plazo = 75_000, recuperacion = 60, repeticiones = 0, aparte = [] } = exigencias

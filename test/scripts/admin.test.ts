@@ -77,7 +77,10 @@ interface Repartidor {
 }
 const hechos: Hecho[] = []
 
-/** Every command once, in an order in which each has what it needs. */
+/**
+ * Runs every command once, in an order in which each has what it needs. One function, because each command uses the
+ * results of earlier ones.
+ */
 function cadaComando(correr: Correr) {
   const pedirle = (...args: string[]) => json(correr, ...args)
   const hecho = {} as Hecho

@@ -34,7 +34,10 @@ const PEDIDO: GuiaParaCrear = {
 }
 const { lat: _lat, lng: _lng, ...SIN_LUGAR } = { ...PEDIDO, external_ref: 'SIN-LUGAR' }
 
-/** Runs a day of a merchant, and returns all answers, refusals included. */
+/**
+ * Runs a day of a merchant, and returns all answers, refusals included. One function, because each step uses guides of
+ * earlier ones.
+ */
 async function escenario({ api, quieto, pasar, url, recibidos, contesta }: Lado) {
   const respuestas: [que: string, respuesta: unknown][] = []
   const anotar = async <T>(que: string, promesa: PromiseLike<T>): Promise<T> => {

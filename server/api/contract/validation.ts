@@ -50,8 +50,8 @@ export interface BodyValidator {
   explicar(valor: unknown, maximo: number, remitente: PhoneContext): Faults
 }
 
-/** Creates the validation of requests by the contract. */
-export function createValidation(original: OpenApiDocument, operaciones: readonly Operation[]): Validation {
+/** Creates the checks of bodies. They explain the faults of a body with a module that `cargar` loads. */
+function createBodyChecks(original: OpenApiDocument) {
   // Loaded with the first prepared operation, after the process is ready, because the module brings a compiler along.
   let cargado: Promise<Explainer> | undefined
   let explicador: Explainer | undefined
@@ -66,8 +66,6 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
     if (!explicador) throw new Error('no operation was prepared for validation')
     return explicador
   }
-  const parametros = new ParameterValidators(operaciones)
-
   /**
    * Returns a value that its compiled validator accepts as it is, or without the nulls that count as absent; undefined
    * if the validator refuses both.
@@ -95,6 +93,13 @@ export function createValidation(original: OpenApiDocument, operaciones: readonl
     const explainer = yaCargado()
     return explainer.faults(ref, nullIsAbsent ? explainer.withoutNulls(ref, value).value : value, maximum, sender)
   }
+  return { cargar, yaCargado, admit, explain }
+}
+
+/** Creates the validation of requests by the contract. */
+export function createValidation(original: OpenApiDocument, operaciones: readonly Operation[]): Validation {
+  const { cargar, yaCargado, admit, explain } = createBodyChecks(original)
+  const parametros = new ParameterValidators(operaciones)
 
   const revisarParametro = (operacion: Operation, nombre: string, valor: unknown): Falla[] => {
     const parametro = operacion.parametros.find(({ name }) => name === nombre)

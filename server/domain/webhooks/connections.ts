@@ -82,6 +82,16 @@ const OPCIONES = {
   maxRequestsPerClient: 1000,
 }
 
+const claveDe = ({ canal }: ConnectionOwner, url: URL) => `${canal} ${url.origin}`
+
+/** Removes a connection from the idle ones of its endpoint. */
+function quitarDe(libres: Map<string, ReceiverConnection[]>, conexion: ReceiverConnection): void {
+  const iguales = libres.get(conexion.clave) ?? []
+  const i = iguales.indexOf(conexion)
+  if (i >= 0) iguales.splice(i, 1)
+  if (iguales.length === 0) libres.delete(conexion.clave)
+}
+
 /**
  * Creates a pool of connections in use and of idle connections that are still open. Endpoints that were silent for long
  * use no resources.
@@ -93,8 +103,6 @@ export function createConnectionPool(abrirSocket: AbrirSocket, maximas: number):
   // Idle connections are in order of idle time, the longest first.
   const ociosas = new Set<ReceiverConnection>()
   let cerrada = false
-
-  const claveDe = ({ canal }: ConnectionOwner, url: URL) => `${canal} ${url.origin}`
 
   const abrir: ConnectionPool['abrir'] = (titular, url, interrumpir) => {
     if (cerrada) throw INTERRUPTED
@@ -149,10 +157,7 @@ export function createConnectionPool(abrirSocket: AbrirSocket, maximas: number):
     if (!abiertas.delete(conexion)) return
     conexion.desechada = true
     ociosas.delete(conexion)
-    const iguales = libres.get(conexion.clave) ?? []
-    const i = iguales.indexOf(conexion)
-    if (i >= 0) iguales.splice(i, 1)
-    if (iguales.length === 0) libres.delete(conexion.clave)
+    quitarDe(libres, conexion)
     conexion.cliente.destroy(() => {})
     // The HTTP client does not know the socket until it is connected. Until then, the pool itself must destroy it.
     conexion.socket?.destroy()

@@ -29,14 +29,12 @@ const RTL = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/
  */
 const MARCAS = 4
 
-export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = 'fonts'): Typography {
+/** Splits texts into runs that a font can write, and replaces what no font has. */
+function createRuns(doc: PDFKit.PDFDocument, alphabet: Alphabet) {
   let transcribed = false
   const registradas = new Set<Font>()
   const tramosDe = new Map<string, Tramo[]>()
   const usar = (fuente: Font) => useFont(doc, fuente, registradas)
-  const fuenteDe = (tramo: Tramo, estilo: TextStyle): Font =>
-    tramo.fuente === 'otra' ? 'otra' : (estilo.peso ?? 'normal')
-
   const tiene = (fuente: Font, grafema: string): boolean => {
     const abierta = usar(fuente)
     return [...grafema].every((caracter) => abierta.hasGlyphForCodePoint(caracter.codePointAt(0)!))
@@ -92,6 +90,21 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
     return sanos
   }
 
+  function takeTranscribed(): boolean {
+    const taken = transcribed
+    transcribed = false
+    return taken
+  }
+
+  return { usar, tramos, legible, takeTranscribed }
+}
+
+const fuenteDe = (tramo: Tramo, estilo: TextStyle): Font =>
+  tramo.fuente === 'otra' ? 'otra' : (estilo.peso ?? 'normal')
+
+export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = 'fonts'): Typography {
+  const { usar, tramos, legible, takeTranscribed } = createRuns(doc, alphabet)
+
   function medir(texto: string, estilo: TextStyle): number {
     let ancho = 0
     for (const tramo of tramos(texto)) {
@@ -123,12 +136,6 @@ export function createTypography(doc: PDFKit.PDFDocument, alphabet: Alphabet = '
       }
     }
     return y + lineas.length * alto
-  }
-
-  function takeTranscribed(): boolean {
-    const taken = transcribed
-    transcribed = false
-    return taken
   }
 
   return { medir, ...createLines({ medir, legible }), escribir, takeTranscribed }

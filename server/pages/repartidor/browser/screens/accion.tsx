@@ -47,30 +47,7 @@ export function DetalleDeAccion(props: {
       )}
       <Contenido accion={accion} />
       {accion.falla && <Rechazo accion={accion} />}
-      {accion.situacion === 'atencion' && mia && (
-        <>
-          {accion.falla?.toma && <TomarAntes accion={accion} toma={accion.falla.toma} />}
-          {accion.entrega && (
-            <button
-              type="button"
-              class={accion.falla?.toma ? '' : 'principal'}
-              onClick={() => aSolas(() => reabrir(orden)).then(() => ir(`guia/${accion.guia}/entregar`, true))}
-            >
-              Corregir
-            </button>
-          )}
-          <button
-            type="button"
-            onClick={() =>
-              aSolas(() =>
-                cambiarAccion(orden, () => ({ situacion: 'pendiente', falla: null, noAntesDe: 0, resubida: false })),
-              )
-            }
-          >
-            Intentar otra vez
-          </button>
-        </>
-      )}
+      {accion.situacion === 'atencion' && mia && <Remedios accion={accion} />}
       {mia && descartable(accion) && (
         <button type="button" class="peligro" onClick={() => preguntar(true)}>
           Descartar
@@ -93,6 +70,29 @@ export function DetalleDeAccion(props: {
           <p>No quedará registrada en ninguna parte{accion.fotos.length > 0 && ', y sus fotos se borran'}.</p>
         </Pregunta>
       )}
+    </>
+  )
+}
+
+/** Buttons for an action that the server refused. */
+function Remedios({ accion }: { accion: Accion }) {
+  const { orden, guia, falla, entrega } = accion
+  const otraVez = () => ({ situacion: 'pendiente' as const, falla: null, noAntesDe: 0, resubida: false })
+  return (
+    <>
+      {falla?.toma && <TomarAntes accion={accion} toma={falla.toma} />}
+      {entrega && (
+        <button
+          type="button"
+          class={falla?.toma ? '' : 'principal'}
+          onClick={() => aSolas(() => reabrir(orden)).then(() => ir(`guia/${guia}/entregar`, true))}
+        >
+          Corregir
+        </button>
+      )}
+      <button type="button" onClick={() => aSolas(() => cambiarAccion(orden, otraVez))}>
+        Intentar otra vez
+      </button>
     </>
   )
 }

@@ -61,19 +61,53 @@ interface Lejana {
 
 type Campo = 'fotos' | 'nombre' | 'firma' | 'documento' | 'todo' | `nombre-${string}` | `relacion-${string}`
 
-function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borrador; puerta: EnLaPuerta }) {
-  const { guia } = inicial
+/** Other parcels of the delivery. A corrected delivery covers only its own parcel, because its time and place are fixed. */
+const vanCon = (lista: Borrador, puerta: EnLaPuerta) => (lista.ocurrido_en ? [] : lasQueVan(lista, puerta))
+
+/** Parcels of the delivery with their policies, the form's parcel first. */
+const paquetesDe = (lista: Borrador, puerta: EnLaPuerta) => [
+  { politica: puerta.politica, elMismo: true },
+  ...vanCon(lista, puerta).map(({ otra, candidata }) => ({
+    politica: candidata.datos.evidencia,
+    elMismo: recibeElMismo(otra, lista),
+  })),
+]
+
+/** Returns what the form lacks, by field. */
+function faltasDe(lista: Borrador, puerta: EnLaPuerta): Partial<Record<Campo, string>> {
+  const faltan: Partial<Record<Campo, string>> = {
+    ...faltaEvidencia(evidenciaPara(paquetesDe(lista, puerta)), lista),
+    ...(lista.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
+  }
+  for (const { otra, candidata } of vanCon(lista, puerta)) {
+    const elMismo = recibeElMismo(otra, lista)
+    if (pideAparte({ politica: candidata.datos.evidencia, elMismo }))
+      faltan[`nombre-${otra.guia}`] = 'Pide la firma o el documento de quien lo recibe: entréguelo aparte.'
+    if (otra.nombre?.trim() === '') faltan[`nombre-${otra.guia}`] = 'Escriba quién lo recibió.'
+    if (faltaRelacion(otra, lista, candidata.paraElMismo)) faltan[`relacion-${otra.guia}`] = 'Elija quién es.'
+  }
+  return faltan
+}
+
+/** Returns the parcels of the delivery that are far from their confirmed places. */
+function lejanasDe(lista: Borrador, puerta: EnLaPuerta, aqui: GeoPosition['punto']): Lejana[] {
+  if (lista.ocurrido_en) return []
+  const { destinatario } = puerta
+  const otras = vanCon(lista, puerta).map(({ candidata }) => candidata)
+  const lugar = otras.length > 0 && destinatario ? `lugar de ${destinatario}` : 'lugar confirmado'
+  return [
+    { guia: lista.guia, lugar, punto: puerta.punto },
+    ...otras.map(({ guia, titulo, punto }) => ({ guia, lugar: `lugar de ${titulo}`, punto })),
+  ].flatMap(({ punto, ...una }) => {
+    const distancia = lejosDe(aqui, punto)
+    return distancia === null ? [] : [{ ...una, distancia }]
+  })
+}
+
+/** Draft on the screen and in the phone's storage. */
+function useBorrador(inicial: Borrador, decirFalla: (error: unknown) => void) {
   const [borrador, poner] = useState(inicial)
   const actual = useRef(inicial)
-  const [fallas, fallar] = useFallas<Campo>()
-  const [preguntando, preguntar] = useState(false)
-  const guardando = useRef(false)
-  const posicion = usePosicion(true)
-  const { destinatario } = puerta
-  const [lejanas, preguntarPorLejanas] = useState<Lejana[]>([])
-
-  const decirFalla = (error: unknown) =>
-    fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
   const escribiendo = useRef<Promise<void>>(null)
   const sucio = useRef(false)
   /** Shows a change on the screen at once, and then stores it. Changes during a write cause only one further write. */
@@ -102,61 +136,32 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     poner(actual.current)
     await guardarBorrador(actual.current, undefined, id).catch(decirFalla)
   }
-  const { preparando, tomar } = useFotos({
-    guia,
-    cuantas: () => actual.current.fotos.length,
-    agregar,
-    fallar: (causa) => {
-      const dicho = explicarFoto(causa)
-      if (causa === undefined) fallar({})
-      else if (dicho) fallar({ fotos: dicho })
-      else decirFalla(causa)
-    },
-  })
   /** Changes the receiver. A new name drops the relations that were chosen for the earlier name. */
   const recibir = (nuevo: Recibe) => {
     const { nombre, otras } = actual.current
     cambiar({ ...nuevo, otras: nuevo.nombre === nombre ? otras : trasRenombrar(otras) })
   }
-  // A corrected delivery covers only its own parcel, because its time and place are fixed.
-  const van = (lista: Borrador) => (lista.ocurrido_en ? [] : lasQueVan(lista, puerta))
-  /** Parcels of the delivery with their policies, the form's parcel first. */
-  const paquetes = (lista: Borrador) => [
-    { politica: puerta.politica, elMismo: true },
-    ...van(lista).map(({ otra, candidata }) => ({
-      politica: candidata.datos.evidencia,
-      elMismo: recibeElMismo(otra, lista),
-    })),
-  ]
-  const lejosAhora = (lista: Borrador): Lejana[] => {
-    if (lista.ocurrido_en) return []
-    const otras = van(lista).map(({ candidata }) => candidata)
-    const lugar = otras.length > 0 && destinatario ? `lugar de ${destinatario}` : 'lugar confirmado'
-    return [
-      { guia, lugar, punto: puerta.punto },
-      ...otras.map(({ guia: otra, titulo, punto }) => ({ guia: otra, lugar: `lugar de ${titulo}`, punto })),
-    ].flatMap(({ punto, ...una }) => {
-      const distancia = lejosDe(posicion.punto, punto)
-      return distancia === null ? [] : [{ ...una, distancia }]
-    })
-  }
+  return { borrador, actual, escribiendo, cambiar, agregar, quitar, recibir }
+}
+type ConBorrador = ReturnType<typeof useBorrador>
+
+interface PorConfirmar {
+  sesion: Sesion
+  puerta: EnLaPuerta
+  posicion: GeoPosition
+  fallar: (fallas: Partial<Record<Campo, string>>) => void
+}
+
+/** Confirmation of the delivery: checks the form, asks about parcels that are far away, and stores the deliveries. */
+function useConfirmacion({ actual, escribiendo }: ConBorrador, { sesion, puerta, posicion, fallar }: PorConfirmar) {
+  const guardando = useRef(false)
+  const [lejanas, preguntarPorLejanas] = useState<Lejana[]>([])
   const confirmar = (evento: SubmitEvent) => {
     evento.preventDefault()
-    const lista = actual.current
-    const faltan: Partial<Record<Campo, string>> = {
-      ...faltaEvidencia(evidenciaPara(paquetes(lista)), lista),
-      ...(lista.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
-    }
-    for (const { otra, candidata } of van(lista)) {
-      const elMismo = recibeElMismo(otra, lista)
-      if (pideAparte({ politica: candidata.datos.evidencia, elMismo }))
-        faltan[`nombre-${otra.guia}`] = 'Pide la firma o el documento de quien lo recibe: entréguelo aparte.'
-      if (otra.nombre?.trim() === '') faltan[`nombre-${otra.guia}`] = 'Escriba quién lo recibió.'
-      if (faltaRelacion(otra, lista, candidata.paraElMismo)) faltan[`relacion-${otra.guia}`] = 'Elija quién es.'
-    }
+    const faltan = faltasDe(actual.current, puerta)
     fallar(faltan)
     if (Object.keys(faltan).length > 0 || guardando.current) return
-    const lejos = lejosAhora(lista)
+    const lejos = lejanasDe(actual.current, puerta, posicion.punto)
     if (lejos.length > 0) preguntarPorLejanas(lejos)
     else entregar([])
   }
@@ -167,7 +172,8 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
   const entregar = async (avisadas: readonly Lejana[]) => {
     const ahora = Date.now()
     const lista = actual.current
-    const otras = van(lista).map(({ otra, candidata }) => ({
+    const { guia } = lista
+    const otras = vanCon(lista, puerta).map(({ otra, candidata }) => ({
       guia: otra.guia,
       recibe: recibeDe(otra, lista, candidata.paraElMismo),
       elMismo: recibeElMismo(otra, lista),
@@ -188,21 +194,35 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
     }
   }
-  const { fotos_minimas, firma, documento } = evidenciaPara(paquetes(borrador))
-  const texto = (campo: 'documento' | 'descripcion') => ({
-    value: borrador[campo],
-    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => cambiar({ [campo]: currentTarget.value }),
+  return { confirmar, entregar, lejanas, preguntarPorLejanas }
+}
+
+function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borrador; puerta: EnLaPuerta }) {
+  const { guia } = inicial
+  const [fallas, fallar] = useFallas<Campo>()
+  const [preguntando, preguntar] = useState(false)
+  const posicion = usePosicion(true)
+  const decirFalla = (error: unknown) =>
+    fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
+  const conBorrador = useBorrador(inicial, decirFalla)
+  const { borrador, actual, escribiendo, cambiar, agregar, quitar } = conBorrador
+  const { preparando, tomar } = useFotos({
+    guia,
+    cuantas: () => actual.current.fotos.length,
+    agregar,
+    fallar: (causa) => {
+      const dicho = explicarFoto(causa)
+      if (causa === undefined) fallar({})
+      else if (dicho) fallar({ fotos: dicho })
+      else decirFalla(causa)
+    },
   })
+  const confirmacion = useConfirmacion(conBorrador, { sesion, puerta, posicion, fallar })
+  const { confirmar, entregar, lejanas, preguntarPorLejanas } = confirmacion
+  const { fotos_minimas } = evidenciaPara(paquetesDe(borrador, puerta))
   return (
     <form onSubmit={confirmar} noValidate>
-      <Volver a={`guia/${guia}`}>
-        <span class="codigo">{inGroups(guia)}</span>
-      </Volver>
-      <Titulo>Entregar</Titulo>
-      {borrador.ocurrido_en && (
-        <p class="nota">Corrige la entrega de las {horaDe(borrador.ocurrido_en, borrador.zona)}.</p>
-      )}
-
+      <Encabezado borrador={borrador} />
       <Fotos
         de={fotos_minimas === 10 ? '10' : `${fotos_minimas} a 10`}
         fotos={borrador.fotos.map((id) => ({ id, leer: async () => (await leerImagen(id))?.blob }))}
@@ -211,7 +231,70 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
         quitar={quitar}
         falla={fallas.fotos}
       />
+      <Receptor conBorrador={conBorrador} puerta={puerta} fallas={fallas} />
+      <label for="descripcion">Nota (si hace falta)</label>
+      <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto(conBorrador, 'descripcion')} />
+      {!borrador.ocurrido_en && (
+        <>
+          <Lugar posicion={posicion} lejos={lejosDe(posicion.punto, puerta.punto)} />
+          <Otras
+            borrador={borrador}
+            puerta={puerta}
+            aqui={posicion.punto}
+            fallas={fallas}
+            alCambiar={(cambio) => cambiar({ otras: cambio(actual.current.otras) })}
+          />
+        </>
+      )}
+      <button type="button" class="discreto" onClick={() => preguntar(true)}>
+        Descartar
+      </button>
+      <div class="barra pegada">
+        <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
+        <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
+          Confirmar la entrega
+        </button>
+      </div>
+      {lejanas.length > 0 && (
+        <PreguntaPorLejos
+          lejanas={lejanas}
+          cerrar={() => preguntarPorLejanas([])}
+          alAceptar={() => entregar(lejanas)}
+        />
+      )}
+      {preguntando && (
+        <PreguntaPorDescartar guia={guia} escribiendo={() => escribiendo.current} cerrar={() => preguntar(false)} />
+      )}
+    </form>
+  )
+}
 
+function Encabezado({ borrador: { guia, ocurrido_en, zona } }: { borrador: Borrador }) {
+  return (
+    <>
+      <Volver a={`guia/${guia}`}>
+        <span class="codigo">{inGroups(guia)}</span>
+      </Volver>
+      <Titulo>Entregar</Titulo>
+      {ocurrido_en && <p class="nota">Corrige la entrega de las {horaDe(ocurrido_en, zona)}.</p>}
+    </>
+  )
+}
+
+/** Returns the attributes of an input that writes to a field of the draft. */
+const texto = ({ borrador, cambiar }: ConBorrador, campo: 'documento' | 'descripcion') => ({
+  value: borrador[campo],
+  onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => cambiar({ [campo]: currentTarget.value }),
+})
+
+/** Part of the form about the receiver: name, relation, signature and document, as the merchant needs them. */
+function Receptor(props: { conBorrador: ConBorrador; puerta: EnLaPuerta; fallas: Partial<Record<Campo, string>> }) {
+  const { conBorrador, puerta, fallas } = props
+  const { borrador, actual, cambiar, recibir } = conBorrador
+  const { destinatario } = puerta
+  const { firma, documento } = evidenciaPara(paquetesDe(borrador, puerta))
+  return (
+    <>
       <fieldset>
         <legend>Quién recibe</legend>
         <p class="nota">{document.getElementById('app')!.dataset.privacidad}</p>
@@ -258,55 +341,29 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
             autocomplete="off"
             maxLength={40}
             {...conFalla('documento', fallas.documento)}
-            {...texto('documento')}
+            {...texto(conBorrador, 'documento')}
           />
           <AvisoDeFalla de="documento">{fallas.documento}</AvisoDeFalla>
         </>
       )}
-      <label for="descripcion">Nota (si hace falta)</label>
-      <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto('descripcion')} />
-      {!borrador.ocurrido_en && (
-        <>
-          <Lugar posicion={posicion} lejos={lejosDe(posicion.punto, puerta.punto)} />
-          <Otras
-            borrador={borrador}
-            puerta={puerta}
-            aqui={posicion.punto}
-            fallas={fallas}
-            alCambiar={(cambio) => cambiar({ otras: cambio(actual.current.otras) })}
-          />
-        </>
-      )}
-      <button type="button" class="discreto" onClick={() => preguntar(true)}>
-        Descartar
-      </button>
-      <div class="barra pegada">
-        <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
-        <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
-          Confirmar la entrega
-        </button>
-      </div>
-      {lejanas.length > 0 && (
-        <PreguntaPorLejos
-          lejanas={lejanas}
-          cerrar={() => preguntarPorLejanas([])}
-          alAceptar={() => entregar(lejanas)}
-        />
-      )}
-      {preguntando && (
-        <Pregunta
-          titulo="¿Borrar lo que llenó, con sus fotos?"
-          si="Borrar"
-          no="Seguir llenando"
-          cerrar={() => preguntar(false)}
-          alAceptar={async () => {
-            await escribiendo.current
-            await tirarBorrador(guia)
-            ir(`guia/${guia}`, true)
-          }}
-        />
-      )}
-    </form>
+    </>
+  )
+}
+
+function PreguntaPorDescartar(props: { guia: string; escribiendo: () => Promise<void> | null; cerrar: () => void }) {
+  const { guia, escribiendo, cerrar } = props
+  return (
+    <Pregunta
+      titulo="¿Borrar lo que llenó, con sus fotos?"
+      si="Borrar"
+      no="Seguir llenando"
+      cerrar={cerrar}
+      alAceptar={async () => {
+        await escribiendo()
+        await tirarBorrador(guia)
+        ir(`guia/${guia}`, true)
+      }}
+    />
   )
 }
 

@@ -15,47 +15,21 @@ import { Titulo, Volver } from './piezas.tsx'
 const CADA_MS = 150
 const AJENO = 'Ese código no es de una guía. Busque el de la etiqueta de envío.'
 
-/** Screen of the camera. It opens one guide, or (`varias`) collects the guides of a day for one step. */
-export function Escanear({ sesion }: { sesion: Sesion }) {
+const SIN_LECTOR = 'El lector no se pudo cargar: la primera vez hace falta cobertura. Escriba la guía en el inicio.'
+
+/**
+ * Hook that opens the camera and reads codes until the screen closes.
+ * @param leida takes a text that was read, and returns true to stop
+ */
+function useCamara(lector: Promise<CodeScan>, leida: (texto: string) => boolean, avisar: (aviso: string) => void) {
   const video = useRef<HTMLVideoElement>(null)
-  const [aviso, avisar] = useState('Abriendo la cámara…')
   const [sinCamara, faltar] = useState(false)
-  const [varias, alternar] = useState(false)
-  const [leidas, sumar] = useState<string[]>([])
   const [luz, poderLuz] = useState<((encendida: boolean) => void) | null>(null)
-  const actual = useRef(varias)
-  actual.current = varias
-  const lector = useRef<Promise<CodeScan>>(null)
-  lector.current ??= abrirLector()
-
-  const leida = (texto: string): boolean => {
-    const guia = codigoDe(texto)
-    if (!guia) {
-      avisar(AJENO)
-      return false
-    }
-    if (!actual.current) {
-      navigator.vibrate?.(80)
-      guardarSinDatos(sesion.repartidor, guia, false).then(() => ir(`guia/${guia}`, true))
-      return true
-    }
-    sumar((antes) => {
-      if (antes.includes(guia)) return antes
-      navigator.vibrate?.(80)
-      cargar(sesion.repartidor, guia).then(avisar, () => {
-        sumar((leidas) => leidas.filter((otra) => otra !== guia))
-        avisar(SIN_ESPACIO)
-      })
-      return [guia, ...antes]
-    })
-    return false
-  }
-
   useEffect(() => {
     let vivo = true
     let camara: MediaStream | undefined
     const mirar = async () => {
-      const leer = await lector.current!
+      const leer = await lector
       const visor = video.current!
       avisar('Apunte a las barras o al cuadro de la etiqueta.')
       while (vivo) {
@@ -96,21 +70,42 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
       cerrar()
     }
   }, [])
+  return { video, sinCamara, luz }
+}
 
-  const leerFoto = async (entrada: HTMLInputElement) => {
-    const [foto] = entrada.files ?? []
-    entrada.value = ''
-    if (!foto) return
-    avisar('Leyendo la foto…')
-    try {
-      const leer = await lector.current!
-      const textos = await leer(await createImageBitmap(foto))
-      if (textos.length === 0) return avisar('No se ve ningún código en la foto. Acérquese más y pruebe otra vez.')
-      textos.some(leida)
-    } catch {
-      avisar(SIN_LECTOR)
+/** Screen of the camera. It opens one guide, or (`varias`) collects the guides of a day for one step. */
+export function Escanear({ sesion }: { sesion: Sesion }) {
+  const [aviso, avisar] = useState('Abriendo la cámara…')
+  const [varias, alternar] = useState(false)
+  const [leidas, sumar] = useState<string[]>([])
+  const actual = useRef(varias)
+  actual.current = varias
+  const lector = useRef<Promise<CodeScan>>(null)
+  lector.current ??= abrirLector()
+
+  const leida = (texto: string): boolean => {
+    const guia = codigoDe(texto)
+    if (!guia) {
+      avisar(AJENO)
+      return false
     }
+    if (!actual.current) {
+      navigator.vibrate?.(80)
+      guardarSinDatos(sesion.repartidor, guia, false).then(() => ir(`guia/${guia}`, true))
+      return true
+    }
+    sumar((antes) => {
+      if (antes.includes(guia)) return antes
+      navigator.vibrate?.(80)
+      cargar(sesion.repartidor, guia).then(avisar, () => {
+        sumar((leidas) => leidas.filter((otra) => otra !== guia))
+        avisar(SIN_ESPACIO)
+      })
+      return [guia, ...antes]
+    })
+    return false
   }
+  const { video, sinCamara, luz } = useCamara(lector.current, leida, avisar)
   return (
     <>
       <Volver a="">Inicio</Volver>
@@ -124,21 +119,46 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
         <input type="checkbox" checked={varias} onChange={({ currentTarget }) => alternar(currentTarget.checked)} />{' '}
         Cargar varias a la lista
       </label>
-      <label class="boton">
-        <input
-          class="oculto"
-          type="file"
-          accept="image/*"
-          capture="environment"
-          onChange={({ currentTarget }) => leerFoto(currentTarget)}
-        />
-        Leer de una foto
-      </label>
+      <LeerDeFoto lector={lector.current} leida={leida} avisar={avisar} />
       {varias && leidas.length > 0 && <Leidas sesion={sesion} guias={leidas} />}
     </>
   )
 }
-const SIN_LECTOR = 'El lector no se pudo cargar: la primera vez hace falta cobertura. Escriba la guía en el inicio.'
+
+/** Button that reads the codes of a photo, for phones whose camera the page cannot open. */
+function LeerDeFoto(props: {
+  lector: Promise<CodeScan>
+  leida: (texto: string) => boolean
+  avisar: (aviso: string) => void
+}) {
+  const { lector, leida, avisar } = props
+  const leerFoto = async (entrada: HTMLInputElement) => {
+    const [foto] = entrada.files ?? []
+    entrada.value = ''
+    if (!foto) return
+    avisar('Leyendo la foto…')
+    try {
+      const leer = await lector
+      const textos = await leer(await createImageBitmap(foto))
+      if (textos.length === 0) return avisar('No se ve ningún código en la foto. Acérquese más y pruebe otra vez.')
+      textos.some(leida)
+    } catch {
+      avisar(SIN_LECTOR)
+    }
+  }
+  return (
+    <label class="boton">
+      <input
+        class="oculto"
+        type="file"
+        accept="image/*"
+        capture="environment"
+        onChange={({ currentTarget }) => leerFoto(currentTarget)}
+      />
+      Leer de una foto
+    </label>
+  )
+}
 
 /**
  * Adds a parcel to the list. The code is on the phone before the server is asked for the guide.

@@ -28,9 +28,8 @@ export interface Contexto {
   enviando: readonly number[]
 }
 
-/** First screen: the next stop, the stops after it, and notices that need the courier's attention. */
-export function Inicio({ sesion }: Contexto) {
-  const yo = sesion.repartidor
+/** Hook that reads the courier's parcels, actions and drafts from the phone, and orders the parcels by the place. */
+function useReparto(yo: string) {
   const aqui = useAqui()
   const datos = useDatos(async () => {
     const [acciones, borradores, guias, hoy, asignadas, desfase = 0, desde = null] = await Promise.all([
@@ -59,6 +58,37 @@ export function Inicio({ sesion }: Contexto) {
   useEffect(() => {
     if (sinComienzo && aqui) ponerAjuste('desde', aqui)
   }, [sinComienzo, aqui])
+  return { datos, filas, situado: aqui !== null }
+}
+
+function Pestanas({ sinEnviar }: { sinEnviar: number }) {
+  return (
+    <nav class="pestanas" aria-label="Reparto">
+      <a href="#/buscar">
+        <Icono dibujo={Search} />
+        Buscar
+      </a>
+      <a class="escanear" href="#/escanear">
+        <Icono dibujo={ScanBarcode} />
+        Escanear
+      </a>
+      <a href="#/hoy">
+        <Icono dibujo={History} />
+        Hecho
+        {sinEnviar > 0 && (
+          <span class="cuenta">
+            {sinEnviar}
+            <span class="oculto"> por enviar</span>
+          </span>
+        )}
+      </a>
+    </nav>
+  )
+}
+
+/** First screen: the next stop, the stops after it, and notices that need the courier's attention. */
+export function Inicio({ sesion }: Contexto) {
+  const { datos, filas, situado } = useReparto(sesion.repartidor)
   useVolverA(datos !== undefined)
   if (!datos) return null
   const parada = siguienteParada(filas)
@@ -78,26 +108,7 @@ export function Inicio({ sesion }: Contexto) {
           <Icono dibujo={EllipsisVertical} />
         </a>
       </header>
-      <nav class="pestanas" aria-label="Reparto">
-        <a href="#/buscar">
-          <Icono dibujo={Search} />
-          Buscar
-        </a>
-        <a class="escanear" href="#/escanear">
-          <Icono dibujo={ScanBarcode} />
-          Escanear
-        </a>
-        <a href="#/hoy">
-          <Icono dibujo={History} />
-          Hecho
-          {sinEnviar.length > 0 && (
-            <span class="cuenta">
-              {sinEnviar.length}
-              <span class="oculto"> por enviar</span>
-            </span>
-          )}
-        </a>
-      </nav>
+      <Pestanas sinEnviar={sinEnviar.length} />
       <Avance hechas={datos.hechas} lleva={suyas.length} />
       {detenidas > 0 && (
         <p class="nota mal">
@@ -115,7 +126,7 @@ export function Inicio({ sesion }: Contexto) {
           </a>
         </p>
       ))}
-      {parada && <Parada fila={parada} suyas={suyas} quien={sesion.nombre} situado={aqui !== null} />}
+      {parada && <Parada fila={parada} suyas={suyas} quien={sesion.nombre} situado={situado} />}
       {filas.length === 0 && datos.asignadas.length === 0 && (
         <div class="vacio">
           <Icono dibujo={PackageOpen} />

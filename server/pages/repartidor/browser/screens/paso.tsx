@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { inGroups } from '../../../../platform/codes/guideCode.ts'
 import { diaDicho, type Estado, MOTIVOS_DICHOS, type Motivo, PASOS, PELIGROSOS, pasoA } from '../dominio.ts'
@@ -21,19 +22,8 @@ const DIA_MS = 24 * 3_600_000
 const DIAS = { desde: () => diaDe(Date.now() + DIA_MS), hasta: () => diaDe(Date.now() + 30 * DIA_MS) }
 const esUnDia = (dia: string) => /^\d{4}-\d\d-\d\d$/.test(dia) && dia >= DIAS.desde() && dia <= DIAS.hasta()
 
-/**
- * Screen of one change of state, with its reason if it has reasons. A failed attempt may also have photos of the door.
- * @param estado null for a note without a change of state
- */
-export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
-  const motivos = estado ? pasoA(estado).motivos : []
-  const [motivo, elegir] = useState<Motivo | null>(null)
-  const [sinDia, callarDia] = useState(false)
-  const [fallas, fallar] = useFallas<'motivo' | 'dia' | 'nota' | 'fotos' | 'todo'>()
-  const [preguntando, preguntar] = useState(false)
-  const nota = useRef<HTMLTextAreaElement>(null)
-  const dia = useRef<HTMLInputElement>(null)
-  const guardando = useRef(false)
+/** Photos of a step that the screen shows. */
+function useFotosDelPaso(guia: string, fallar: (fallas: { fotos?: string }) => void) {
   const actuales = useRef<ImagenGuardada[]>([])
   const [fotos, mostrar] = useState<readonly ImagenGuardada[]>([])
   const dejar = (lista: ImagenGuardada[]) => {
@@ -47,15 +37,47 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
     fallar: (causa) =>
       fallar(causa === undefined ? {} : { fotos: explicarFoto(causa) ?? 'No se pudo tomar la foto. Pruebe otra vez.' }),
   })
+  const quitar = (id: string) => dejar(actuales.current.filter((otra) => otra.id !== id))
+  return { fotos, preparando, tomar, quitar }
+}
+
+/** Returns the first fault of the form, if it has one. */
+function faltaDelPaso(
+  estado: Estado | null,
+  { motivo, dia, descripcion }: { motivo: Motivo | null; dia: string | null; descripcion: string },
+) {
+  const motivos = estado ? pasoA(estado).motivos : []
+  if (motivos.length > 0 && !motivo) return { motivo: 'Elija el motivo.' }
+  if (motivo === 'reprogramado' && dia !== null && !esUnDia(dia))
+    return { dia: `Elija un día, desde mañana hasta el ${diaDicho(DIAS.hasta())}, o marque que no lo dijo.` }
+  if (motivo === 'otro' && !descripcion) return { nota: 'Escriba en la nota qué pasó.' }
+  if (!estado && !descripcion) return { nota: 'Escriba la nota.' }
+  return undefined
+}
+
+/**
+ * Screen of one change of state, with its reason if it has reasons. A failed attempt may also have photos of the door.
+ * @param estado null for a note without a change of state
+ */
+export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
+  const [motivo, elegir] = useState<Motivo | null>(null)
+  const [sinDia, callarDia] = useState(false)
+  const [fallas, fallar] = useFallas<'motivo' | 'dia' | 'nota' | 'fotos' | 'todo'>()
+  const [preguntando, preguntar] = useState(false)
+  const nota = useRef<HTMLTextAreaElement>(null)
+  const dia = useRef<HTMLInputElement>(null)
+  const guardando = useRef(false)
+  const { fotos, preparando, tomar, quitar } = useFotosDelPaso(guia, fallar)
   const { punto } = usePosicion(false)
-  const descripcion = () => nota.current!.value.replace(/\s+/g, ' ').trim()
+  const lleno = () => ({
+    motivo,
+    dia: motivo === 'reprogramado' && !sinDia ? dia.current!.value : null,
+    descripcion: nota.current!.value.replace(/\s+/g, ' ').trim(),
+  })
   const confirmar = (evento: SubmitEvent) => {
     evento.preventDefault()
-    if (motivos.length > 0 && !motivo) return fallar({ motivo: 'Elija el motivo.' })
-    if (motivo === 'reprogramado' && !sinDia && !esUnDia(dia.current!.value))
-      return fallar({ dia: `Elija un día, desde mañana hasta el ${diaDicho(DIAS.hasta())}, o marque que no lo dijo.` })
-    if (motivo === 'otro' && !descripcion()) return fallar({ nota: 'Escriba en la nota qué pasó.' })
-    if (!estado && !descripcion()) return fallar({ nota: 'Escriba la nota.' })
+    const falta = faltaDelPaso(estado, lleno())
+    if (falta) return fallar(falta)
     if (guardando.current || preparando > 0) return
     if (estado && PELIGROSOS.includes(estado)) preguntar(true)
     else guardar()
@@ -64,13 +86,12 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
     guardando.current = true
     try {
       const { repartidor, nombre } = sesion
-      const ubicado = punto ? { lat: punto.lat, lng: punto.lng } : {}
-      const descrito = descripcion()
+      const { dia: fecha, descripcion } = lleno()
       const evento = {
         ...(motivo ? { motivo } : {}),
-        ...(motivo === 'reprogramado' && !sinDia ? { fecha: dia.current!.value } : {}),
-        ...(descrito ? { descripcion: descrito } : {}),
-        ...ubicado,
+        ...(fecha === null ? {} : { fecha }),
+        ...(descripcion ? { descripcion } : {}),
+        ...(punto ? { lat: punto.lat, lng: punto.lng } : {}),
       }
       const adjuntos = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, trazos: null }
       await encolar([{ repartidor, nombre, guia, estado, evento, ...adjuntos }], Date.now(), null, fotos)
@@ -86,40 +107,8 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
         <span class="codigo">{inGroups(guia)}</span>
       </Volver>
       <Titulo>{estado ? PASOS[estado] : 'Anotar algo'}</Titulo>
-      {motivos.length > 0 && (
-        <div class="grupo" role="radiogroup" aria-labelledby="porque" {...conFalla('motivo', fallas.motivo)}>
-          <h2 id="porque">¿Por qué?</h2>
-          {motivos.map((uno) => (
-            <label key={uno} class="opcion">
-              <input type="radio" name="motivo" value={uno} onChange={() => elegir(uno)} /> {MOTIVOS_DICHOS[uno]}
-            </label>
-          ))}
-          <AvisoDeFalla de="motivo">{fallas.motivo}</AvisoDeFalla>
-        </div>
-      )}
-      {motivo === 'reprogramado' && (
-        <>
-          <label for="dia">¿Qué día lo quiere?</label>
-          <input
-            id="dia"
-            ref={dia}
-            type="date"
-            min={DIAS.desde()}
-            max={DIAS.hasta()}
-            disabled={sinDia}
-            {...conFalla('dia', fallas.dia)}
-          />
-          <AvisoDeFalla de="dia">{fallas.dia}</AvisoDeFalla>
-          <label class="opcion">
-            <input
-              type="checkbox"
-              checked={sinDia}
-              onChange={({ currentTarget }) => callarDia(currentTarget.checked)}
-            />{' '}
-            No dijo qué día
-          </label>
-        </>
-      )}
+      {estado && <Motivos estado={estado} falla={fallas.motivo} alElegir={elegir} />}
+      {motivo === 'reprogramado' && <OtroDia campo={dia} falla={fallas.dia} sinDia={sinDia} alCallar={callarDia} />}
       {estado === 'intento_fallido' && (
         <Fotos
           de="si ayudan"
@@ -127,22 +116,10 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
           fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
           preparando={preparando}
           tomar={tomar}
-          quitar={(id) => dejar(actuales.current.filter((otra) => otra.id !== id))}
+          quitar={quitar}
         />
       )}
-      <label for="nota">{estado ? 'Nota (si hace falta)' : 'Nota'}</label>
-      <textarea
-        id="nota"
-        ref={nota}
-        rows={2}
-        maxLength={300}
-        aria-invalid={fallas.nota ? true : undefined}
-        aria-describedby="falla-nota nota-ayuda"
-      />
-      <AvisoDeFalla de="nota">{fallas.nota}</AvisoDeFalla>
-      <p id="nota-ayuda" class="suave">
-        El comercio la lee.
-      </p>
+      <Nota campo={nota} rotulo={estado ? 'Nota (si hace falta)' : 'Nota'} falla={fallas.nota} />
       <div class="barra pegada">
         <AvisoDeFalla de="todo">{fallas.todo}</AvisoDeFalla>
         <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
@@ -150,16 +127,83 @@ export function PantallaDePaso({ sesion, guia, estado }: { sesion: Sesion; guia:
         </button>
       </div>
       {preguntando && estado && (
-        <Pregunta
-          titulo={`¿${PASOS[estado]}?`}
-          si={PASOS[estado]}
-          no="No, volver"
-          cerrar={() => preguntar(false)}
-          alAceptar={guardar}
-        >
-          <p>Es la guía {inGroups(guia)}, y desde aquí no se puede deshacer.</p>
-        </Pregunta>
+        <PreguntaPorPaso guia={guia} estado={estado} cerrar={() => preguntar(false)} alAceptar={guardar} />
       )}
     </form>
+  )
+}
+
+function Motivos(props: { estado: Estado; falla: string | undefined; alElegir: (motivo: Motivo) => void }) {
+  const { motivos } = pasoA(props.estado)
+  if (motivos.length === 0) return null
+  return (
+    <div class="grupo" role="radiogroup" aria-labelledby="porque" {...conFalla('motivo', props.falla)}>
+      <h2 id="porque">¿Por qué?</h2>
+      {motivos.map((uno) => (
+        <label key={uno} class="opcion">
+          <input type="radio" name="motivo" value={uno} onChange={() => props.alElegir(uno)} /> {MOTIVOS_DICHOS[uno]}
+        </label>
+      ))}
+      <AvisoDeFalla de="motivo">{props.falla}</AvisoDeFalla>
+    </div>
+  )
+}
+
+/** Field for the day that the recipient asks for. */
+function OtroDia(props: {
+  campo: RefObject<HTMLInputElement | null>
+  falla: string | undefined
+  sinDia: boolean
+  alCallar: (sinDia: boolean) => void
+}) {
+  const { campo, falla, sinDia, alCallar } = props
+  return (
+    <>
+      <label for="dia">¿Qué día lo quiere?</label>
+      <input
+        id="dia"
+        ref={campo}
+        type="date"
+        min={DIAS.desde()}
+        max={DIAS.hasta()}
+        disabled={sinDia}
+        {...conFalla('dia', falla)}
+      />
+      <AvisoDeFalla de="dia">{falla}</AvisoDeFalla>
+      <label class="opcion">
+        <input type="checkbox" checked={sinDia} onChange={({ currentTarget }) => alCallar(currentTarget.checked)} /> No
+        dijo qué día
+      </label>
+    </>
+  )
+}
+
+function Nota(props: { campo: RefObject<HTMLTextAreaElement | null>; rotulo: string; falla: string | undefined }) {
+  const { campo, rotulo, falla } = props
+  return (
+    <>
+      <label for="nota">{rotulo}</label>
+      <textarea
+        id="nota"
+        ref={campo}
+        rows={2}
+        maxLength={300}
+        aria-invalid={falla ? true : undefined}
+        aria-describedby="falla-nota nota-ayuda"
+      />
+      <AvisoDeFalla de="nota">{falla}</AvisoDeFalla>
+      <p id="nota-ayuda" class="suave">
+        El comercio la lee.
+      </p>
+    </>
+  )
+}
+
+function PreguntaPorPaso(props: { guia: string; estado: Estado; cerrar: () => void; alAceptar: () => void }) {
+  const paso = PASOS[props.estado]
+  return (
+    <Pregunta titulo={`¿${paso}?`} si={paso} no="No, volver" cerrar={props.cerrar} alAceptar={props.alAceptar}>
+      <p>Es la guía {inGroups(props.guia)}, y desde aquí no se puede deshacer.</p>
+    </Pregunta>
   )
 }

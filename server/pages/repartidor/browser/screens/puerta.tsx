@@ -155,7 +155,6 @@ export function Otras(props: {
   alCambiar: (cambio: (otras: readonly Otra[]) => Otra[]) => void
 }) {
   const { borrador, puerta, aqui, fallas, alCambiar } = props
-  const [porPreguntar, preguntar] = useState<Candidata | null>(null)
   const van = lasQueVan(borrador, puerta)
   const dudosas = puerta.candidatas.filter(
     ({ guia, comparacion }) => comparacion === 'dudosa' && !van.some(({ otra }) => otra.guia === guia),
@@ -210,33 +209,41 @@ export function Otras(props: {
           })}
         </fieldset>
       )}
-      {dudosas.length > 0 && (
-        <fieldset>
-          <legend>¿Son también de esta puerta?</legend>
-          <p class="suave">
-            Coincide la dirección escrita o el teléfono, pero falta un lugar confirmado. Solo usted puede decirlo.
-          </p>
-          {dudosas.map((candidata) => (
-            <div key={candidata.guia} class="otra">
-              <Paquete candidata={candidata} />
-              <button
-                type="button"
-                aria-label={`Entregar aquí también el de ${candidata.titulo}, guía ${inGroups(candidata.guia)}`}
-                onClick={() => preguntar(candidata)}
-              >
-                Entregar aquí también
-              </button>
-            </div>
-          ))}
-        </fieldset>
-      )}
+      {dudosas.length > 0 && <Dudosas candidatas={dudosas} alPoner={(guia) => poner(guia, true)} />}
+    </>
+  )
+}
+
+/** Parcels that may have the same door. Only the courier can tell. */
+function Dudosas({ candidatas, alPoner }: { candidatas: readonly Candidata[]; alPoner: (guia: string) => void }) {
+  const [porPreguntar, preguntar] = useState<Candidata | null>(null)
+  return (
+    <>
+      <fieldset>
+        <legend>¿Son también de esta puerta?</legend>
+        <p class="suave">
+          Coincide la dirección escrita o el teléfono, pero falta un lugar confirmado. Solo usted puede decirlo.
+        </p>
+        {candidatas.map((candidata) => (
+          <div key={candidata.guia} class="otra">
+            <Paquete candidata={candidata} />
+            <button
+              type="button"
+              aria-label={`Entregar aquí también el de ${candidata.titulo}, guía ${inGroups(candidata.guia)}`}
+              onClick={() => preguntar(candidata)}
+            >
+              Entregar aquí también
+            </button>
+          </div>
+        ))}
+      </fieldset>
       {porPreguntar && (
         <Pregunta
           titulo="¿Este paquete va a esta misma puerta?"
           si="Sí, es esta puerta"
           no="No, es otra puerta"
           cerrar={() => preguntar(null)}
-          alAceptar={() => poner(porPreguntar.guia, true)}
+          alAceptar={() => alPoner(porPreguntar.guia)}
         >
           <Paquete candidata={porPreguntar} />
           <p>Falta un lugar confirmado con que comprobarlo. Varias casas pueden tener la misma dirección.</p>
