@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { correrAqui } from '../consola.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
 const entorno = usarEntorno(undefined, () => ({ MAILBOX: '1' }))
-const probar = (para: string) =>
-  correrAqui(['correos', 'probar', para], {
-    DATABASE_URL: entorno.databaseUrl,
-    MASTER_KEYS: MASTER_KEY,
-    DATA_DIR: entorno.dataDir,
-  })
+const probar = (para: string) => correrAqui(['correos', 'probar', para], consoleEnvironment(entorno))
 const leerBuzon = async () => (await fetch(`${entorno.url}/buzon`)).text()
 
 describe('the local mailbox', () => {

@@ -4,7 +4,7 @@ import { inTransaction } from '../../server/data/db.ts'
 import { guardarCorreo } from '../../server/domain/correos/correo.ts'
 import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { correrAqui } from '../consola.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
 import { HORA, MINUTO } from '../duraciones.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
@@ -52,12 +52,7 @@ const metrica = async (nombre: string) => {
 
 // First, because the console has a clock of its own.
 describe('npm run admin -- correos probar', () => {
-  const admin = (para: string) =>
-    correrAqui(['correos', 'probar', para], {
-      DATABASE_URL: entorno.databaseUrl,
-      MASTER_KEYS: MASTER_KEY,
-      DATA_DIR: entorno.dataDir,
-    })
+  const admin = (para: string) => correrAqui(['correos', 'probar', para], consoleEnvironment(entorno))
   it('writes a mail that the running service sends, and an audit line', async () => {
     const para = nuevaDireccion()
     expect(await admin(` ${para.toUpperCase()} `)).toMatchObject({ codigo: 0, errores: '' })

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { entregar } from '../archivos/imagenes.ts'
-import { correrAqui } from '../consola.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
+import { usarEntorno } from '../entorno.ts'
 import { tablasCon } from '../personas/tablas.ts'
 import { CON_ROSA, usarPreguntas } from './preguntas.ts'
 
@@ -12,11 +12,10 @@ const { preguntada, ver, enviar, mensajes } = usarPreguntas(entorno)
 const SUYO = /Rosa Caal|casa verde/
 
 const persona = async (que: string, telefono: string, ...mas: string[]) => {
-  const { salida } = await correrAqui(['persona', que, '--telefono', telefono, '--json', ...mas], {
-    DATABASE_URL: entorno.databaseUrl,
-    MASTER_KEYS: MASTER_KEY,
-    DATA_DIR: entorno.dataDir,
-  })
+  const { salida } = await correrAqui(
+    ['persona', que, '--telefono', telefono, '--json', ...mas],
+    consoleEnvironment(entorno),
+  )
   return JSON.parse(salida)
 }
 

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Deps } from '../../server/domain/deps.ts'
 import { invitarALaPrimera } from '../../server/domain/equipo/invitar.ts'
-import { correrAqui } from '../consola.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
+import { usarEntorno } from '../entorno.ts'
 import { agregarApp, correoPendiente, galletas, nuevaDireccion, porPagina } from './persona.ts'
 
 const entorno = usarEntorno()
 const admin = async (...args: string[]) => {
   const { codigo, salida, errores } = await correrAqui(['personas', ...args, '--json'], {
-    DATABASE_URL: entorno.databaseUrl,
-    MASTER_KEYS: MASTER_KEY,
-    DATA_DIR: entorno.dataDir,
+    ...consoleEnvironment(entorno),
     PUBLIC_URL: 'http://127.0.0.1:3456',
   })
   return { codigo, errores, dicho: codigo === 0 ? JSON.parse(salida) : undefined }

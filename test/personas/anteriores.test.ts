@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { descifrarCambios } from '../../server/domain/guias/correcciones.ts'
 import { subir } from '../archivos/imagenes.ts'
-import { correrAqui } from '../consola.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
+import { usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
@@ -21,11 +21,10 @@ const DE_EVA = { telefono: '+50255553333', destinatario: 'Evangelina Tres', dire
 const SUYO = { ana: /55551111|Anacleta|Primera/, luis: /55552222|Ludovico|Segunda/, eva: /55553333|Evangelina|Tercera/ }
 
 const persona = async (que: string, telefono: string, ...mas: string[]) => {
-  const { salida } = await correrAqui(['persona', que, '--telefono', telefono, '--json', ...mas], {
-    DATABASE_URL: entorno.databaseUrl,
-    MASTER_KEYS: MASTER_KEY,
-    DATA_DIR: entorno.dataDir,
-  })
+  const { salida } = await correrAqui(
+    ['persona', que, '--telefono', telefono, '--json', ...mas],
+    consoleEnvironment(entorno),
+  )
   return JSON.parse(salida)
 }
 

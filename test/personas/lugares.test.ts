@@ -9,8 +9,8 @@ import { indexarGuias } from '../../server/domain/busqueda/indexar.ts'
 import { sonidoDe } from '../../server/domain/busqueda/palabras.ts'
 import { descifrarCambios } from '../../server/domain/guias/correcciones.ts'
 import { subir } from '../archivos/imagenes.ts'
-import { correrAqui } from '../consola.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { SECRETOS } from '../ubicacion/solicitudes.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
@@ -35,9 +35,7 @@ const patronDe = ({ nombre, telefono, lat, lng }: Marcada) =>
   new RegExp([nombre, sonidoDe(nombre.toLowerCase()), telefono.slice(1), lat, lng].join('|').replaceAll('.', '\\.'))
 
 const ejecutar = async (...args: string[]) => {
-  const { salida, errores } = await correrAqui(['persona', ...args, '--json'], {
-    ...{ DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir },
-  })
+  const { salida, errores } = await correrAqui(['persona', ...args, '--json'], consoleEnvironment(entorno))
   expect(errores).toBe('')
   return { texto: salida, documento: JSON.parse(salida) }
 }

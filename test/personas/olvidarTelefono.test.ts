@@ -12,7 +12,7 @@ import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
 import { subir } from '../archivos/imagenes.ts'
-import { correrAqui } from '../consola.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
@@ -33,8 +33,7 @@ const DE_ELLA = {
 
 const tablasCon = (patron: RegExp) => buscarEnTablas(entorno.db, patron)
 const SECRETOS = createSecrets([Buffer.from(MASTER_KEY, 'base64')])
-const admin = (...args: string[]) =>
-  correrAqui(args, { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir })
+const admin = (...args: string[]) => correrAqui(args, consoleEnvironment(entorno))
 const json = (salida: string) => JSON.parse(salida)
 
 /** Delivered by an operator, with whatever is kept of that on the way; its PDF is made. */

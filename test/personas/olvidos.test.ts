@@ -12,17 +12,13 @@ import { createIdGenerator } from '../../server/platform/codes/codes.ts'
 import { storeBusy } from '../../server/platform/files/store.ts'
 import { createLog } from '../../server/platform/log.ts'
 import { createSecrets } from '../../server/platform/secrets.ts'
-import { correrAqui } from '../consola.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { EN_POSTGRES, unaGuia } from '../fabricas.ts'
 
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
 const olvidar = (telefono: string) =>
-  correrAqui(['persona', 'olvidar', '--telefono', telefono, '--si', '--json'], {
-    DATABASE_URL: entorno.databaseUrl,
-    MASTER_KEYS: MASTER_KEY,
-    DATA_DIR: entorno.dataDir,
-  })
+  correrAqui(['persona', 'olvidar', '--telefono', telefono, '--si', '--json'], consoleEnvironment(entorno))
 const deps = (claves = [MASTER_KEY], lineas: string[] = []) => ({
   db: entorno.db,
   reloj: entorno.reloj,

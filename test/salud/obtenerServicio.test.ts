@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { MEASURES, measuresOf } from '../../server/domain/measures.ts'
-import { correrAqui } from '../consola.ts'
-import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { consoleEnvironment, correrAqui } from '../consola.ts'
+import { usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { FALLAS } from '../observabilidad/promesas.ts'
 
@@ -10,12 +10,7 @@ const entorno = usarEntorno()
 const leer = async () => (await entorno.operar('GET', '/servicio')).cuerpo
 const medida = async (nombre: string) =>
   (await leer()).medidas.find((una: { nombre: string }) => una.nombre === nombre) as Record<string, unknown>
-const admin = (...args: string[]) =>
-  correrAqui(args, {
-    DATABASE_URL: entorno.databaseUrl,
-    MASTER_KEYS: MASTER_KEY,
-    DATA_DIR: entorno.dataDir,
-  })
+const admin = (...args: string[]) => correrAqui(args, consoleEnvironment(entorno))
 
 describe('GET /operaciones/v1/servicio', () => {
   it('says that all is well at rest, and names every measure', async () => {

@@ -4,7 +4,7 @@ import type { Decision, Dia, Motivo } from '../../generado/contrato/tipos/index.
 import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
 import { dayIn, isDay } from '../../platform/time/day.ts'
-import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
+import { LEJOS } from '../catalogo/catalogo.ts'
 import { zonaDe } from '../catalogo/zona.ts'
 import { corregirTomada } from '../correcciones/correccion.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
@@ -19,6 +19,8 @@ import {
   type Propuesta,
   pasoDeLugar,
   proponer,
+  type ShownParcel,
+  shownParcel,
 } from '../ubicacion/ubicacion.ts'
 import { diasDe, PIDIO_OTRO_DIA } from './decision.ts'
 import { type DepsDeDecision, devolverTomada, reintentarTomada } from './lockedGuide.ts'
@@ -35,23 +37,13 @@ export type Respuesta =
   | { eleccion: 'rechazo' }
 
 /** Data of a decision that are shown to any client with the recipient's link. */
-export interface DatosDeDecision {
+export interface DatosDeDecision extends ShownParcel {
   /**
    * `abierta`: the recipient may decide. `decidida`: a decision was taken. `superada`: an event made the decision
    * needless. `vencida`: the deadline passed without a decision. `detenida`: the parcel is lost, and no decision is
    * possible until it is found.
    */
   estado: 'abierta' | 'decidida' | 'superada' | 'vencida' | 'detenida'
-  guia: string
-  /** Name of the merchant who sends the parcel. */
-  comercio: string
-  contenido: string | null
-  destinatario: string | null
-  departamento: string
-  municipio: string
-  direccion: string | null
-  /** Centre of the municipality; null if unknown. */
-  centro: { lat: number; lng: number } | null
   /** Reason why the delivery failed; null if unknown. */
   motivo: Motivo | null
   /** Instant until which the recipient may decide, as a text for people. */
@@ -159,14 +151,7 @@ function presentarDecision({ reloj, ajustes }: DepsDeDecision, fila: Hallada): D
   const { accion = null, por = null, fecha = null, franja = null } = fila.decision ?? {}
   return {
     estado,
-    guia: fila.guia,
-    comercio: fila.comercio,
-    contenido: fila.contenido,
-    destinatario: fila.destinatario,
-    departamento: fila.departamento,
-    municipio: fila.municipio,
-    direccion: fila.direccion,
-    centro: centroDe(fila.departamento, fila.municipio) ?? null,
+    ...shownParcel(fila),
     motivo: fila.motivo as Motivo | null,
     vence_en: (fila.vence ?? ahora).toISOString(),
     vuelve: fila.decision_vence !== null,

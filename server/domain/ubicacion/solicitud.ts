@@ -2,33 +2,22 @@ import { statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import { tokenHash } from '../../platform/codes/token.ts'
 import { Problema } from '../../platform/errors.ts'
-import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
+import { LEJOS } from '../catalogo/catalogo.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import { juzgarDestino } from '../guias/advertencias.ts'
 import { ENLACE_VIVO, type FilaGuia } from '../guias/guia.ts'
 import { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer, proponerPalabras } from './propuesta.ts'
 import { pedirOtraVez } from './reenvio.ts'
+import { type ShownParcel, shownParcel } from './shownParcel.ts'
 import { admiteUbicacion, enlacePorSeguir, lugarDe, mismoLugar, pasoDeLugar } from './ubicacion.ts'
 
 export type { LugarPropuesto } from './propuesta.ts'
 
 /** Data of a location request that is shown to any client with the recipient's link. */
-export interface DatosDeSolicitud {
+export interface DatosDeSolicitud extends ShownParcel {
   /** `cerrada`: the parcel no longer needs the location (delivered, cancelled, on its way). */
   estado: 'abierta' | 'confirmada' | 'vencida' | 'cerrada'
-  guia: string
-  /** Name of the merchant who sends the parcel. */
-  comercio: string
-  /** Contents of the parcel, as the merchant describes them. */
-  contenido: string | null
-  /** Recipient's name; the page shows only the first word. */
-  destinatario: string | null
-  departamento: string
-  municipio: string
-  direccion: string | null
-  /** Centre of the declared municipality; null if the catalogue does not know it. */
-  centro: { lat: number; lng: number } | null
   confirmado: LugarConfirmado | null
   /** True if the recipient may still change the confirmed location, because no courier is on the way to it. */
   corregible: boolean
@@ -183,14 +172,7 @@ function presentarSolicitud(fila: Hallada, ahora: Date): DatosDeSolicitud {
   const estado = estadoDe(fila, ahora)
   return {
     estado,
-    guia: fila.guia,
-    comercio: fila.comercio,
-    contenido: fila.contenido,
-    destinatario: fila.destinatario,
-    departamento: fila.departamento,
-    municipio: fila.municipio,
-    direccion: fila.direccion,
-    centro: centroDe(fila.departamento, fila.municipio) ?? null,
+    ...shownParcel(fila),
     confirmado: estado === 'confirmada' ? { ...lugarDe(fila), lectura: lecturaDe(fila) } : null,
     corregible: estado === 'confirmada' && admiteUbicacion(fila),
   }

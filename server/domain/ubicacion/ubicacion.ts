@@ -15,6 +15,7 @@ import { pedirOtraVez } from './reenvio.ts'
 
 export { type FallaDeLugar, type LugarPropuesto, type Propuesta, proponer } from './propuesta.ts'
 export { REENVIOS_POR_GUIA } from './reenvio.ts'
+export { type ShownParcel, shownParcel } from './shownParcel.ts'
 
 /**
  * Reports whether a guide's location may still be set or changed. A confirmed location may change until the courier is

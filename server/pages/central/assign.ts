@@ -5,10 +5,11 @@ import { inGroups } from '../../platform/codes/guideCode.ts'
 import { addDays, shortDay } from '../../platform/time/day.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { button, emptyState, field, notice, stateBadge, table } from '../ui/components.ts'
+import { button, emptyState, field, notice, option, stateBadge, table } from '../ui/components.ts'
+import { codeLink } from './bulk.ts'
 import type { MerchantNames } from './calls.ts'
 import type { Refused } from './forms.ts'
-import { merchantOptions, option } from './list.ts'
+import { merchantOptions } from './list.ts'
 import { type Office, officePage } from './shell.ts'
 
 /** Fields of the forms that assign guides and remove assignments, besides the ticked guides. */
@@ -65,7 +66,7 @@ export const outcomeNotice = ({ sent }: AssignOptions, raiz: string): Html | fal
   }${sent.done && notice(html`<p role="status">${sent.done}</p>`, 'bien')}${
     sent.failed.length > 0 &&
     notice(
-      html`<h2>${sent.failed.length === 1 ? 'Un paquete no cambió' : `${sent.failed.length} paquetes no cambiaron`}</h2><ul class="lista">${sent.failed.map(([guia, sentence]) => html`<li><a class="codigo junto" href="${raiz}central/guias/${guia}">${inGroups(guia)}</a> ${sentence}</li>`)}</ul>`,
+      html`<h2>${sent.failed.length === 1 ? 'Un paquete no cambió' : `${sent.failed.length} paquetes no cambiaron`}</h2><ul class="lista">${sent.failed.map(([guia, sentence]) => html`<li>${codeLink(raiz, guia)} ${sentence}</li>`)}</ul>`,
       'mal',
     )
   }`

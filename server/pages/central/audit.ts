@@ -7,16 +7,16 @@ import { type Html, html } from '../html.ts'
 import type { PageRequest, Sheet } from '../page.ts'
 import { button, emptyState, table } from '../ui/components.ts'
 import { orProblem, sentenceOf, textOf } from './forms.ts'
-import { following } from './merchants.ts'
-import { type Office, officePage } from './shell.ts'
+import { above, following, type Office, officePage } from './shell.ts'
 
 /** Returns the page with the audit record of a merchant, newest line first. */
 export async function showAudit(
   call: CallOperation,
   { req, raiz }: PageRequest,
   office: Office,
-  { comercio, nombre }: Comercio,
+  merchant: Comercio,
 ): Promise<Sheet> {
+  const { comercio } = merchant
   const [accion, cursor] = [textOf(req.query.accion), textOf(req.query.cursor)]
   const query = { comercio, ...(accion && { accion }), ...(cursor && { cursor }), limite: '50' }
   const read = await orProblem(call(req, 'buscarEnBitacora', { query }))
@@ -27,7 +27,7 @@ export async function showAudit(
     ...officePage(office, {
       titulo: 'Bitácora de un comercio',
       place: 'comercios',
-      cuerpo: html`<p class="suave"><a href="${raiz}central/comercios">Comercios</a> / <a href="${raiz}central/comercios/${comercio}">${nombre}</a></p>
+      cuerpo: html`${above(raiz, merchant)}
 <h1 tabindex="-1">Bitácora</h1>
 <form class="filtros" action="${raiz}${here}"><div class="campo"><label for="accion">Qué se hizo</label><input id="accion" name="accion" type="search" value="${accion}" maxlength="64" placeholder="rotarLlave" autocomplete="off"></div>${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
 ${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${lines(office, read.body.datos, await authorsOf(call, req, read.body.datos))}${following(raiz, here, accion === '' ? {} : { accion }, read.body.cursor_siguiente)}`}`,

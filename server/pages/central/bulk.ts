@@ -118,7 +118,8 @@ ${backLink(office, volver, 'Volver')}`,
   })
 }
 
-const codeLink = (raiz: string, guia: string): Html =>
+/** Draws the code of a guide, as a link to its page. */
+export const codeLink = (raiz: string, guia: string): Html =>
   html`<a class="codigo junto" href="${raiz}central/guias/${guia}">${inGroups(guia)}</a>`
 
 /** Returns the page for a choice of guides on which no action is possible. */

@@ -6,7 +6,7 @@ import { button, choice, emptyState } from '../ui/components.ts'
 import { type AssignOptions, assignForm, assignTable, outcomeNotice } from './assign.ts'
 import type { MerchantNames } from './calls.ts'
 import { guideTable } from './list.ts'
-import { type Office, officePage } from './shell.ts'
+import { following, type Office, officePage } from './shell.ts'
 
 /**
  * Returns the page with the couriers, and what each carries.
@@ -32,10 +32,7 @@ ${
           href: `${office.raiz}central/reparto/${courier.repartidor}`,
         }),
       )
-}${
-  next !== null &&
-  html`<nav class="paginas" aria-label="Páginas">${button({ text: 'Siguientes', href: `${office.raiz}central/reparto?${new URLSearchParams({ cursor: next })}`, attributes: html`rel="next"` })}</nav>`
-}`,
+}${following(office.raiz, 'central/reparto', {}, next)}`,
   })
 
 /** Describes a courier's day in words. */

@@ -74,9 +74,11 @@ function attempt(intento: IntentoFallido, reloj: Clock, raiz: string): Html {
 
 /** Returns a link that opens a point on a map; false without a point. */
 const placeOf = ({ lat, lng }: { lat: number | null; lng: number | null }): Html | false =>
-  lat !== null &&
-  lng !== null &&
-  html`<a href="https://www.openstreetmap.org/?mlat=${lat}&amp;mlon=${lng}#map=18/${lat}/${lng}" rel="noreferrer">en el mapa</a>`
+  lat !== null && lng !== null && mapLink(lat, lng, 'en el mapa')
+
+/** Draws a link that opens a point on a map. */
+export const mapLink = (lat: number, lng: number, text: string): Html =>
+  html`<a href="https://www.openstreetmap.org/?mlat=${lat}&amp;mlon=${lng}#map=18/${lat}/${lng}" rel="noreferrer">${text}</a>`
 
 /** Draws small pictures; each opens in a new tab. */
 const pictures = (files: readonly ArchivoDePrueba[], name: string, reloj: Clock, raiz: string): Html | false =>

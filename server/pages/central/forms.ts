@@ -5,7 +5,7 @@ import type { OperationId } from '../../api/contract/contract.ts'
 import { Problema } from '../../platform/errors.ts'
 import { capitalized } from '../../platform/words.ts'
 import { type Html, html } from '../html.ts'
-import { button, field, icon } from '../ui/components.ts'
+import { button, field, icon, option } from '../ui/components.ts'
 import { formOf } from './calls.ts'
 
 /**
@@ -167,7 +167,7 @@ export function drawIn<F extends string>(form: string, refused: Refused | undefi
         label,
         hint,
         control: (own) =>
-          html`<select ${own} name="${name}">${choices.map(([one, text]) => html`<option value="${one}"${one === shown(name, value) && html` selected`}>${text}</option>`)}</select>`,
+          html`<select ${own} name="${name}">${choices.map(([one, text]) => option(one, text, `${shown(name, value)}`))}</select>`,
       }),
     boxes: (member, legend, boxes) => {
       const fault = refused?.faults[member]

@@ -22,7 +22,7 @@ import { type Html, html } from '../html.ts'
 import { sayDay } from '../rastreo/promise.ts'
 import { facts, notice, stateBadge, timeline } from '../ui/components.ts'
 import { ACTIONS } from './actions.ts'
-import { attemptsPart, type Evidence, proofPart } from './evidence.ts'
+import { attemptsPart, type Evidence, mapLink, proofPart } from './evidence.ts'
 import { actionForms, type Refused } from './forms.ts'
 import { messagesPart } from './messages.ts'
 import { type Office, officePage } from './shell.ts'
@@ -107,10 +107,7 @@ const WAITS_FOR_PLACE: Readonly<Record<string, string>> = {
 function destination({ guia, comercio, marca, couriers, office: { raiz, clock, now } }: GuideOptions): Html {
   const { destinatario, telefono, direccion, indicaciones, contenido, municipio, departamento, ubicacion } = guia
   const { lat, lng } = ubicacion
-  const place =
-    lat === null
-      ? 'Sin confirmar'
-      : html`<a href="https://www.openstreetmap.org/?mlat=${lat}&amp;mlon=${lng}#map=18/${lat}/${lng}" rel="noreferrer">${lat.toFixed(5)}, ${lng!.toFixed(5)}</a>`
+  const place = lat === null ? 'Sin confirmar' : mapLink(lat, lng!, `${lat.toFixed(5)}, ${lng!.toFixed(5)}`)
   const greeting = `Hola${destinatario ? `, ${destinatario}` : ''}. Le escribe ${marca} por su paquete de ${comercio} (guía ${inGroups(guia.guia)}). `
   return facts([
     ['Recibe', destinatario],

@@ -5,10 +5,10 @@ import { inGroups } from '../../platform/codes/guideCode.ts'
 import { createClock } from '../../platform/time/clock.ts'
 import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import { button, emptyState, field, stateBadge, table } from '../ui/components.ts'
-import { bulkAddress, chooser } from './bulk.ts'
+import { button, emptyState, field, option, stateBadge, table } from '../ui/components.ts'
+import { bulkAddress, chooser, codeLink } from './bulk.ts'
 import { FILTER_CHOICES, type MerchantNames } from './calls.ts'
-import { type Office, officePage } from './shell.ts'
+import { following, type Office, officePage } from './shell.ts'
 
 /** Filters of the list, as in the page's address. */
 export interface Filters {
@@ -40,10 +40,6 @@ interface ListOptions {
   /** Message of a search that the service refused. */
   refused?: string | undefined
 }
-
-/** Draws an option of a select. It is selected if its value is the chosen one. */
-export const option = (value: string, text: string, chosen: string): Html =>
-  html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`
 
 /** Draws the options of a filter by merchant. Adds the chosen merchant if it is not in the list. */
 export const merchantOptions = (choices: MerchantNames, names: MerchantNames, chosen: string): Html =>
@@ -89,25 +85,20 @@ ${refused ? html`<p class="error" role="alert">${refused}</p>` : results()}`,
   })
 
   function results(): Html {
-    const following = next !== null && moreLink(next)
+    const further = following(raiz, 'central/guias', { ...filters }, next)
     if (guias.length === 0)
       return emptyState(
         icons.PackageSearch,
-        html`<h2>${following ? 'Nada todavía' : 'No hay ninguna'}</h2>`,
-        following
+        html`<h2>${further ? 'Nada todavía' : 'No hay ninguna'}</h2>`,
+        further
           ? 'Entre las más nuevas no hay ninguna así. Se puede seguir buscando.'
           : 'Revise lo que buscó, o quite un filtro.',
-        following || undefined,
+        further || undefined,
       )
     const table = guideTable('Guías', guias, { office, names, choosing: true })
     const given = Object.entries({ ...filters, cursor: here }).filter(([, value]) => value !== '')
     const address = `guias?${new URLSearchParams(given)}`
-    return html`${chooser({ office, table, guias, actions: LIST_ACTIONS, volver: address })}${more && html`<p>Hay más. Agregue otra palabra para hallar menos.</p>`}${following && html`<nav class="paginas" aria-label="Páginas">${following}</nav>`}`
-  }
-
-  function moreLink(cursor: string): Html {
-    const query = new URLSearchParams({ ...filters, cursor })
-    return button({ text: 'Siguientes', href: `${raiz}central/guias?${query}`, attributes: html`rel="next"` })
+    return html`${chooser({ office, table, guias, actions: LIST_ACTIONS, volver: address })}${more && html`<p>Hay más. Agregue otra palabra para hallar menos.</p>`}${further}`
   }
 }
 
@@ -167,7 +158,7 @@ interface RowOptions {
 function row(guia: GuiaDeOperacion, { comercio, raiz, since, detail }: RowOptions): readonly Html[] {
   const reloj = createClock(guia.zona_horaria)
   return [
-    html`<a class="codigo junto" href="${raiz}central/guias/${guia.guia}">${inGroups(guia.guia)}</a>`,
+    codeLink(raiz, guia.guia),
     html`${guia.destinatario && html`${guia.destinatario}<br>`}<span class="suave">${guia.municipio}${guia.modo === 'test' && ' · de prueba'}</span>`,
     html`${comercio}${guia.external_ref && html`<br><span class="suave">${guia.external_ref}</span>`}`,
     html`${stateBadge(guia.estado, PALABRAS[guia.estado])}${detail && html`<br><span class="suave">${detail}</span>`}`,

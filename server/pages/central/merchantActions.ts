@@ -85,8 +85,32 @@ export const scopeBoxes = <F extends string>(
 export const tickedScopes = <F extends string>(values: Readonly<Record<F, string>>, scopes: readonly F[]): F[] =>
   scopes.filter((scope) => ticked(values[scope]))
 
+/** Draws the fields of an invitation: the person's address and name, and a box for each scope. */
+export const invitationFields = <F extends string>(
+  draw: Draw<F | 'correo' | 'nombre'>,
+  scopes: readonly (F & AlcanceDePersona)[],
+  has: readonly string[],
+): Html =>
+  html`${draw.input('correo', 'Su correo', { type: 'email', required: true, max: 254 })}${draw.input('nombre', 'Su nombre', { required: true, max: 120 })}${scopeBoxes(draw, scopes, has)}`
+
+/** Returns the members of an invitation's body that {@link invitationFields} ask for. */
+export const invitationOf = <F extends string>(
+  values: Readonly<Record<F | 'correo' | 'nombre', string>>,
+  scopes: readonly F[],
+) => ({ correo: values.correo, nombre: values.nombre, alcances: tickedScopes<F>(values, scopes) })
+
+/** Draws the fields that limit a key: its last day and its networks. */
+export const keyLimits = (draw: Draw<'vence_en' | 'redes'>): Html =>
+  html`${draw.input('vence_en', 'Último día en que vale', { type: 'date', hint: 'Si lo deja vacío, no vence.' })}${draw.input('redes', 'Redes desde las que vale', { hint: 'Como 203.0.113.0/24, separadas por comas. Si lo deja vacío, desde cualquiera.', max: 1_000 })}`
+
+/** Returns the members of a key's body that {@link keyLimits} ask for. */
+export const keyLimitsOf = (values: Readonly<Record<'vence_en' | 'redes', string>>, clock: Clock) => ({
+  vence_en: endOfDay(values.vence_en, clock),
+  redes: networksOf(values.redes),
+})
+
 /** Returns the networks in a text, separated by commas or spaces; undefined if the text has none. */
-export function networksOf(text: string): string[] | undefined {
+function networksOf(text: string): string[] | undefined {
   const networks = text.split(/[,; ]+/).filter((one) => one !== '')
   return networks.length === 0 ? undefined : networks
 }
@@ -95,7 +119,7 @@ export function networksOf(text: string): string[] | undefined {
  * Returns the instant at which a day ends by a clock; undefined for an empty text. A text that is no date is returned
  * unchanged.
  */
-export function endOfDay(day: string, clock: Clock): string | undefined {
+function endOfDay(day: string, clock: Clock): string | undefined {
   if (day === '') return undefined
   const noon = `${day}T12:00:00Z`
   if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(noon))) return day
@@ -207,14 +231,13 @@ export const MERCHANT_ACTIONS: Actions<Shop, Field> = {
         'alcances',
         'Permisos',
         KEY_BOX_NAMES.map((name) => ({ name, text: KEY_BOXES[name][1], detail: KEY_BOXES[name][2], checked: true })),
-      )}${draw.input('vence_en', 'Último día en que vale', { type: 'date', hint: 'Si lo deja vacío, no vence.' })}${draw.input('redes', 'Redes desde las que vale', { hint: 'Como 203.0.113.0/24, separadas por comas. Si lo deja vacío, desde cualquiera.', max: 1_000 })}`,
+      )}${keyLimits(draw)}`,
     operation: 'crearLlave',
     path,
     body: (values, { clock }) => ({
       modo: values.modo,
       alcances: tickedScopes(values, KEY_BOX_NAMES).map((name) => KEY_BOXES[name][0]),
-      vence_en: endOfDay(values.vence_en, clock),
-      redes: networksOf(values.redes),
+      ...keyLimitsOf(values, clock),
     }),
   },
   invitar: {
@@ -224,15 +247,12 @@ export const MERCHANT_ACTIONS: Actions<Shop, Field> = {
     scope: 'administrar',
     done: 'La invitación va en camino.',
     offered: always,
-    fields: (_comercio, draw) =>
-      html`${draw.input('correo', 'Su correo', { type: 'email', required: true, max: 254 })}${draw.input('nombre', 'Su nombre', { required: true, max: 120 })}${scopeBoxes(draw, SHOP_SCOPES, [])}`,
+    fields: (_comercio, draw) => invitationFields(draw, SHOP_SCOPES, []),
     operation: 'invitarPersona',
     path: () => ({}),
     body: (values, { comercio }) => ({
       comercio,
-      correo: values.correo,
-      nombre: values.nombre,
-      alcances: tickedScopes(values, SHOP_SCOPES),
+      ...invitationOf(values, SHOP_SCOPES),
     }),
   },
 }

@@ -15,15 +15,10 @@ import {
   memberActions,
   SHOP_SCOPES,
 } from './merchantActions.ts'
-import { type Office, officePage } from './shell.ts'
+import { following, type Office, officePage } from './shell.ts'
 
 /** Actions that the office can take on a membership of a merchant. */
 export const SHOP_MEMBER_ACTIONS = memberActions(SHOP_SCOPES, 'este comercio')
-
-/** Draws the link to the next page of a list; false on the last page. */
-export const following = (raiz: string, path: string, query: Readonly<Record<string, string>>, cursor: string | null) =>
-  cursor !== null &&
-  html`<nav class="paginas" aria-label="Páginas">${button({ text: 'Siguientes', href: `${raiz}${path}?${new URLSearchParams({ ...query, cursor })}`, attributes: html`rel="next"` })}</nav>`
 
 interface ListOptions {
   office: Office

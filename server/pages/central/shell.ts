@@ -1,4 +1,5 @@
 import * as icons from '../../generado/contrato/iconos.ts'
+import type { Comercio } from '../../generado/contrato/tipos/index.ts'
 import type { Clock } from '../../platform/time/clock.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
@@ -86,3 +87,16 @@ export const notThere = (office: Office, place: OfficeContent['place'], cuerpo: 
 })
 export const NO_GUIDE = html`<h1>No encontramos esa guía</h1><p>Revise el código: son 12 letras y números.</p>`
 export const CENTRAL_FAILED = html`Vuelva a intentarlo en un minuto. Lo que ya registró está guardado.`
+
+/** Draws the link to the next page of a list; false on the last page. */
+export const following = (raiz: string, path: string, query: Readonly<Record<string, string>>, cursor: string | null) =>
+  cursor !== null &&
+  html`<nav class="paginas" aria-label="Páginas">${button({ text: 'Siguientes', href: `${raiz}${path}?${new URLSearchParams({ ...query, cursor })}`, attributes: html`rel="next"` })}</nav>`
+
+/** Draws the links to the pages above this one. */
+export const above = (
+  raiz: string,
+  { comercio, nombre }: Comercio,
+  ...more: readonly (readonly [string, string])[]
+): Html =>
+  html`<p class="suave"><a href="${raiz}central/comercios">Comercios</a> / <a href="${raiz}central/comercios/${comercio}">${nombre}</a>${more.map(([path, text]) => html` / <a href="${raiz}central/comercios/${comercio}/${path}">${text}</a>`)}</p>`

@@ -5,8 +5,8 @@ import type { PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { choice, emptyState, facts, notice } from '../ui/components.ts'
 import { actionForms, type Refused } from './forms.ts'
-import { following, keyList, LEFT_OFF, type Rows } from './merchants.ts'
-import { type Office, officePage } from './shell.ts'
+import { keyList, LEFT_OFF, type Rows } from './merchants.ts'
+import { following, type Office, officePage } from './shell.ts'
 import {
   COLLEAGUE_ACTIONS,
   COURIER_ACTIONS,

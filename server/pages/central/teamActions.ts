@@ -3,7 +3,16 @@ import type { AlcanceDePersona, Operador, Persona, Repartidor } from '../../gene
 import type { Clock } from '../../platform/time/clock.ts'
 import { html } from '../html.ts'
 import { type Actions, some } from './forms.ts'
-import { endOfDay, type Member, memberActions, networksOf, scopeBoxes, tickedScopes } from './merchantActions.ts'
+import {
+  invitationFields,
+  invitationOf,
+  keyLimits,
+  keyLimitsOf,
+  type Member,
+  memberActions,
+  scopeBoxes,
+  tickedScopes,
+} from './merchantActions.ts'
 
 /** Scopes of a person or a system of the courier company; the form has a box for each. */
 export const OFFICE_SCOPES = ['ver', 'operar', 'caja', 'administrar'] as const satisfies AlcanceDePersona[]
@@ -29,15 +38,10 @@ export const TEAM_ACTIONS: Actions<null, Field> = {
     icon: icons.MessageCircle,
     says: 'Le llega un correo con un enlace que vale una vez, 24 horas. Usted le da además un código, en persona o por teléfono.',
     done: 'La invitación va en camino.',
-    fields: (_team, draw) =>
-      html`${draw.input('correo', 'Su correo', { type: 'email', required: true, max: 254 })}${draw.input('nombre', 'Su nombre', { required: true, max: 120 })}${scopeBoxes(draw, OFFICE_SCOPES, ['ver'])}`,
+    fields: (_team, draw) => invitationFields(draw, OFFICE_SCOPES, ['ver']),
     operation: 'invitarPersona',
     path: noPath,
-    body: (values) => ({
-      correo: values.correo,
-      nombre: values.nombre,
-      alcances: tickedScopes(values, OFFICE_SCOPES),
-    }),
+    body: (values) => invitationOf(values, OFFICE_SCOPES),
   },
 }
 
@@ -124,13 +128,11 @@ export const SYSTEM_ACTIONS: Actions<System, Field> = {
     icon: icons.CodeXml,
     says: 'Se muestra una sola vez.',
     done: 'La llave quedó creada.',
-    fields: (_system, draw) =>
-      html`${scopeBoxes(draw, OFFICE_SCOPES, ['ver'])}${draw.input('vence_en', 'Último día en que vale', { type: 'date', hint: 'Si lo deja vacío, no vence.' })}${draw.input('redes', 'Redes desde las que vale', { hint: 'Como 203.0.113.0/24, separadas por comas. Si lo deja vacío, desde cualquiera.', max: 1_000 })}`,
+    fields: (_system, draw) => html`${scopeBoxes(draw, OFFICE_SCOPES, ['ver'])}${keyLimits(draw)}`,
     operation: 'crearLlaveDeOperador',
     body: (values, { clock }) => ({
       alcances: tickedScopes(values, OFFICE_SCOPES),
-      vence_en: endOfDay(values.vence_en, clock),
-      redes: networksOf(values.redes),
+      ...keyLimitsOf(values, clock),
     }),
   },
   revocarSistema: {

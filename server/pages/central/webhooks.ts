@@ -9,13 +9,13 @@ import type {
   IntentoDeWebhook,
   Webhook,
 } from '../../generado/contrato/tipos/index.ts'
-import { inGroups } from '../../platform/codes/guideCode.ts'
 import { Problema } from '../../platform/errors.ts'
 import { capitalized } from '../../platform/words.ts'
 import { FOREIGN_FORM } from '../form.ts'
 import { type Html, html } from '../html.ts'
 import type { PageRequest, Sheet } from '../page.ts'
-import { button, emptyState, facts, field, notice, table } from '../ui/components.ts'
+import { button, emptyState, facts, field, notice, option, table } from '../ui/components.ts'
+import { codeLink } from './bulk.ts'
 import {
   type Actions,
   actionForms,
@@ -27,8 +27,7 @@ import {
   textOf,
   valuesOf,
 } from './forms.ts'
-import { following } from './merchants.ts'
-import { type Office, officePage } from './shell.ts'
+import { above, following, type Office, officePage } from './shell.ts'
 
 /** Maximum number of webhooks that the page reads in each mode; more than a merchant can have. */
 const MAX_WEBHOOKS = '100'
@@ -107,10 +106,6 @@ async function readWebhooks(call: CallOperation, req: Request, { comercio }: Com
   return [...live.body.datos, ...test.body.datos]
 }
 
-/** Draws the links to the pages above this one. */
-const above = (raiz: string, { comercio, nombre }: Comercio, ...more: readonly (readonly [string, string])[]): Html =>
-  html`<p class="suave"><a href="${raiz}central/comercios">Comercios</a> / <a href="${raiz}central/comercios/${comercio}">${nombre}</a>${more.map(([path, text]) => html` / <a href="${raiz}central/comercios/${comercio}/${path}">${text}</a>`)}</p>`
-
 /** Describes the state of a webhook in words. */
 function stateOf({ estado, motivo, fallas }: Webhook): string {
   const word = WEBHOOK_STATES[estado] ?? estado
@@ -161,7 +156,7 @@ async function showDeliveries(
         id: 'estado',
         label: 'Estado',
         control: (own) =>
-          html`<select ${own} name="estado">${[['', 'Todos'], ...Object.entries(DELIVERY_STATES)].map(([value, text]) => html`<option value="${value}"${value === estado && html` selected`}>${text}</option>`)}</select>`,
+          html`<select ${own} name="estado">${[['', 'Todos'] as const, ...Object.entries(DELIVERY_STATES)].map(([value, text]) => option(value, text, estado))}</select>`,
       })}${button({ text: 'Ver', attributes: html`type="submit"` })}</form>
 ${refused ? html`<p class="error" role="alert">${sentenceOf(read)}</p>` : html`${deliveryTable(office, here, read.body.datos)}${following(raiz, here, estado === '' ? {} : { estado }, read.body.cursor_siguiente)}`}`,
     }),
@@ -177,7 +172,7 @@ function deliveryTable({ raiz, clock }: Office, here: string, entregas: readonly
     return emptyState(icons.Inbox, html`<h2>No hay ninguno</h2>`, 'Los terminados se guardan 90 días.')
   const rows = entregas.map((one) => [
     html`<a href="${raiz}${here}/${one.aviso}">${one.tipo}</a>`,
-    html`${one.guia !== null && html`<a class="codigo junto" href="${raiz}central/guias/${one.guia}">${inGroups(one.guia)}</a>`}`,
+    html`${one.guia !== null && codeLink(raiz, one.guia)}`,
     html`${DELIVERY_STATES[one.estado] ?? one.estado}${one.proximo_intento_en !== null && html`<br><span class="suave">Próximo: ${clock.corta(one.proximo_intento_en)}</span>`}`,
     html`${one.intentos} ${one.intentos === 1 ? 'intento' : 'intentos'}`,
     html`${answerOf(one) && `Contestó: ${answerOf(one)}`}`,
@@ -227,7 +222,7 @@ ${actionForms(DELIVERY_ACTIONS, { thing, scopes: office.scopes, key: randomUUID(
 
 const deliveryFacts = ({ raiz, clock }: Office, one: AvisoDeWebhookConIntentos): Html =>
   facts([
-    ['Guía', one.guia && html`<a class="codigo" href="${raiz}central/guias/${one.guia}">${inGroups(one.guia)}</a>`],
+    ['Guía', one.guia && codeLink(raiz, one.guia)],
     ['Identificador', html`<span class="largo">${one.evento}</span>`],
     ['Desde', clock.corta(one.creado_en)],
     ['Terminó', one.terminado_en && clock.corta(one.terminado_en)],

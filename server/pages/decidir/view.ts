@@ -8,7 +8,14 @@ import { addDays, dayInWords, shortDay } from '../../platform/time/day.ts'
 import { messagePage, type PageContent } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { type DatosDelMapa, elMapa, FLECHAS } from '../ubicacion/mosaicos.ts'
-import { conPunto, paquete, soloNombre, zonaDelDestino } from '../ubicacion/partes.ts'
+import {
+  aroundMunicipality,
+  conPunto,
+  declaredAddress,
+  paquete,
+  soloNombre,
+  zonaDelDestino,
+} from '../ubicacion/partes.ts'
 import { facts, faultSummary, field, icon } from '../ui/components.ts'
 import type { AnswerFault, AnswerForm } from './formulario.ts'
 
@@ -38,12 +45,12 @@ export function questionPage(datos: DatosDeDecision, borrador: Draft, mapa: Deci
 ${paquete(datos)}
 <h1 tabindex="-1">${QUESTION}</h1>
 <p>${saludo(datos)}Fuimos a entregárselo y no se pudo${porQue(datos)}.</p>
-<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${[datos.direccion?.trim(), zonaDelDestino(datos)].filter(Boolean).join(', ')}</strong></p>
+${declaredAddress(datos)}
 ${plazo(datos)}
 ${
   dias
     ? html`${opcion(OTRO_DIA, borrador, html`${campoDeDia('otro_dia', dias, borrador)}`, `Desde el ${dayInWords(dias.desde)}`)}
-${opcion(OTRO_LUGAR, borrador, html`${mapa && campoDeMapa(mapa, borrador)}${campoDeEnlace(borrador)}${campoDeReferencia(borrador)}${campoDeDia('otro_lugar', dias, borrador)}`, mapa ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras', enSuMunicipio(datos))}
+${opcion(OTRO_LUGAR, borrador, html`${mapa && campoDeMapa(mapa, borrador)}${campoDeEnlace(borrador)}${campoDeReferencia(borrador)}${campoDeDia('otro_lugar', dias, borrador)}`, mapa ? 'En el mapa, con un enlace o con palabras' : 'Con un enlace de mapa o con palabras', aroundMunicipality(datos))}
 ${opcion(VECINO, borrador, html`${camposDeVecino(borrador)}${campoDeDia('vecino', dias, borrador)}`, 'Díganos quién lo recibe')}`
     : html`<p>Ya se hicieron todos los intentos. Si todavía lo quiere, escríbale a ${conPunto(datos.comercio)}</p>`
 }
@@ -109,10 +116,6 @@ const opcion = (
 <form method="post" novalidate${attributes}><input type="hidden" name="eleccion" value="${eleccion}">
 ${campos}
 <button type="submit" class="principal">${boton}</button></form></details>`
-
-/** Attributes of a form with a map: the name and centre of the municipality, around which the map opens. */
-const enSuMunicipio = ({ municipio, centro }: DatosDeDecision): Html =>
-  html` data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}`
 
 /** Draws the part of the form that opens the map. It stays hidden until the page's script shows it. */
 function campoDeMapa(mapa: DecisionMap, { eleccion, valores }: Draft): Html {

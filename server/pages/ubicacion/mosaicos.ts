@@ -9,6 +9,13 @@ export interface Mosaicos {
   atribucion: string
 }
 
+let files: ReturnType<typeof readFiles> | undefined
+const readFiles = () =>
+  readAssets('paginas/ubicacion/', 'u-recursos/', ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css'])
+
+/** Returns the files of `/u/{token}`. The page of decisions shows the same map, so they are read once. */
+export const locationFiles = () => (files ??= readFiles())
+
 /** Map tiles, and the paths of the files that show them. */
 export interface DatosDelMapa extends Mosaicos {
   modulo: string
@@ -20,7 +27,7 @@ export interface DatosDelMapa extends Mosaicos {
  * is null if the service offers none.
  */
 export function mapOf(mosaicos: Mosaicos | null): (raiz: string) => DatosDelMapa | null {
-  const { ruta } = readAssets('paginas/ubicacion/', 'u-recursos/', ['mapa.js', 'mapa.css'])
+  const { ruta } = locationFiles()
   return (raiz) => mosaicos && { ...mosaicos, modulo: raiz + ruta('mapa.js'), estilo: raiz + ruta('mapa.css') }
 }
 

@@ -1,16 +1,7 @@
+import type { ShownParcel } from '../../domain/ubicacion/ubicacion.ts'
 import { inGroups } from '../../platform/codes/guideCode.ts'
 import { type Html, html } from '../html.ts'
 import type { FormValues } from './formulario.ts'
-
-/** Parts of a recipient's parcel that the pages show. */
-export interface ParcelShown {
-  guia: string
-  /** Name of the merchant who sends the parcel. */
-  comercio: string
-  contenido: string | null
-  departamento: string
-  municipio: string
-}
 
 export const PREGUNTA = '¿Dónde le entregamos su paquete?'
 
@@ -20,7 +11,7 @@ export const soloNombre = (destinatario: string | null) =>
 /** Adds a full stop to a name at the end of a sentence, unless the name ends with a full stop, as «S. A.» does. */
 export const conPunto = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
 /** Returns the municipality with its department; the municipality alone if both have the same name. */
-export const zonaDelDestino = ({ municipio, departamento }: Pick<ParcelShown, 'municipio' | 'departamento'>) =>
+export const zonaDelDestino = ({ municipio, departamento }: Pick<ShownParcel, 'municipio' | 'departamento'>) =>
   municipio === departamento ? municipio : `${municipio}, ${departamento}`
 
 /** Maximum length of the parcel's content, in characters. A longer text would push the question out of sight. */
@@ -37,10 +28,18 @@ function acortar(texto: string): string {
 }
 
 /** Returns the merchant, content and code of a parcel, to be shown above every question and message about it. */
-export const paquete = ({ comercio, contenido, guia }: Pick<ParcelShown, 'comercio' | 'contenido' | 'guia'>): Html =>
+export const paquete = ({ comercio, contenido, guia }: Pick<ShownParcel, 'comercio' | 'contenido' | 'guia'>): Html =>
   html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${acortar(contenido.trim())}</strong>` : 'un paquete'}.</p>
 <p class="suave">Guía <b class="codigo">${inGroups(guia)}</b></p></div>`
 
 /** Returns hidden fields of a form with these values. */
 export const ocultos = (valores: FormValues, campos: readonly (keyof FormValues)[]) =>
   campos.map((campo) => html`<input type="hidden" name="${campo}" value="${valores[campo]}">`)
+
+/** Attributes of a form with a map: the name and centre of the municipality, around which the map opens. */
+export const aroundMunicipality = ({ municipio, centro }: Pick<ShownParcel, 'municipio' | 'centro'>): Html =>
+  html` data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}`
+
+/** Paragraph with the address that the merchant gave. */
+export const declaredAddress = (datos: ShownParcel): Html =>
+  html`<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${[datos.direccion?.trim(), zonaDelDestino(datos)].filter(Boolean).join(', ')}</strong></p>`

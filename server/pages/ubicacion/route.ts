@@ -1,7 +1,7 @@
 import type { Express } from 'express'
 import { NetworkLimit } from '../../api/limits/networkLimit.ts'
 import type { Solicitudes } from '../../domain/ubicacion/solicitud.ts'
-import { readAssets, serveAssets } from '../assets.ts'
+import { serveAssets } from '../assets.ts'
 import { FormError } from '../form.ts'
 import type { Front } from '../front.ts'
 import { servePage } from '../page.ts'
@@ -10,7 +10,7 @@ import { FALLO_DE_UBICACION, MAL_PEDIDA, SOLICITUD_DESCONOCIDA } from './despues
 import { createLinkLimits, LINK_TOKEN } from './enlace.ts'
 import { leerFormulario } from './formulario.ts'
 import { crearHojas } from './hojas.ts'
-import { type Mosaicos, mapOf, tileOrigin } from './mosaicos.ts'
+import { locationFiles, type Mosaicos, mapOf, tileOrigin } from './mosaicos.ts'
 import { PREGUNTA } from './partes.ts'
 import { cabezaDeUbicacion } from './view.ts'
 
@@ -31,8 +31,6 @@ export interface OpcionesDeUbicacion {
  */
 const OTROS = { porSegundo: 1 / 60, rafaga: 30 }
 
-const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css'] as const
-
 /** Link preview of the page. It says nothing about the parcel, because messaging apps keep previews. */
 const VISTA_PREVIA = {
   titulo: PREGUNTA,
@@ -47,7 +45,7 @@ export function servirUbicacion(
   app: Express,
   { fachada, solicitudes, mosaicos, retencion, reloj }: OpcionesDeUbicacion,
 ) {
-  const recursos = readAssets('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
+  const recursos = locationFiles()
   const otros = new NetworkLimit(OTROS, reloj ? { reloj } : {})
   const { ver, recibir } = crearHojas(solicitudes, {
     mapaDe: mapOf(mosaicos),

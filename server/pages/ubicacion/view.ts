@@ -5,7 +5,7 @@ import { type Html, html } from '../html.ts'
 import { faultSummary, icon } from '../ui/components.ts'
 import type { FieldFault, FormValues } from './formulario.ts'
 import { type DatosDelMapa, elMapa, FLECHAS } from './mosaicos.ts'
-import { ocultos, PREGUNTA, paquete, soloNombre, zonaDelDestino } from './partes.ts'
+import { aroundMunicipality, declaredAddress, ocultos, PREGUNTA, paquete, soloNombre } from './partes.ts'
 
 /**
  * Returns the head of the recipient's page.
@@ -30,10 +30,9 @@ interface Formada {
  * one below another.
  */
 export function paginaDelFormulario(datos: DatosDeSolicitud, { valores, fallas, mapa, nuevo }: Formada): PageContent {
-  const { centro, municipio } = datos
   const cuerpo = html`${fallas.length > 0 && faultSummary(fallas.map(({ campo, mensaje }) => [campo, mensaje]))}
 ${paquete(datos)}
-<form method="post" novalidate data-formulario${nuevo && html` data-nuevo`} data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}>
+<form method="post" novalidate data-formulario${nuevo && html` data-nuevo`}${aroundMunicipality(datos)}>
 ${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
 <div id="lugar" tabindex="-1">
 <div data-para="elegir">${elegir(datos, valores.cambiar === '1', mapa !== null)}</div>
@@ -62,10 +61,9 @@ const falla = (fallas: readonly FieldFault[], campo: FieldFault['campo']) =>
 /** Returns the question about the location, and the ways to answer it. */
 function elegir(datos: DatosDeSolicitud, cambiando: boolean, conMapa: boolean): Html {
   const nombre = soloNombre(datos.destinatario)
-  const direccion = [datos.direccion?.trim(), zonaDelDestino(datos)].filter(Boolean).join(', ')
   return html`<h1 tabindex="-1">${PREGUNTA}</h1>
 <p>${nombre && `Hola, ${nombre}. `}${cambiando ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
-<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
+${declaredAddress(datos)}
 <div class="formas" data-con-js hidden>
 <div id="con-gps"><button type="button" class="opcion principal" id="gps">${icon(icons.LocateFixed)}<span>Estoy ahí ahora<small>Usar mi ubicación</small></span></button>
 <div id="estado-gps" class="estado" role="status"></div></div>

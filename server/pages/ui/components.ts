@@ -57,6 +57,10 @@ export function field({ id, label, hint, fault, control }: FieldOptions): Html {
 ${hint && html`<p class="suave" id="ayuda-${id}">${hint}</p>\n`}${fault && html`<p class="error" id="error-${id}">${fault}</p>\n`}${control(attributes)}</div>`
 }
 
+/** Draws an option of a select. It is selected if its value is the chosen one. */
+export const option = (value: string, text: string, chosen: string): Html =>
+  html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`
+
 /**
  * Returns the summary of a form's faults.
  * @param faults sentences by the id of their field

@@ -6,13 +6,14 @@ import { existsSync, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { type ArchiveEntry, readArchive, textContents, writeArchive } from '../../../platform/backup/archive.ts'
 import type { Passphrase } from '../../../platform/backup/seal.ts'
 import type { Log } from '../../../platform/log.ts'
 import { type Lsn, readLsn } from '../../lsn.ts'
 import { backupCluster, keysOf } from '../backup.ts'
 import { EmbeddedPostgresError } from '../installation.ts'
+import { withClient } from '../withClient.ts'
 import { FileCopies } from './fileCopies.ts'
 import {
   type BackupStatus,
@@ -46,6 +47,8 @@ export interface ContinuousBackup {
 
 /** Interval between two scans of the files, and pause between a fault and the next attempt, in milliseconds. */
 const ROUND = 5_000
+/** Bound on a query, in milliseconds. */
+const QUERY_TIMEOUT = 60_000
 const DAY = 86_400_000
 /** Pause after a failed copy of the cluster, in milliseconds. Each attempt reads the whole database. */
 const PATIENCE = 300_000
@@ -115,7 +118,7 @@ class Keeper {
       )
     }
     const status = readStatus(folder)
-    const sistema = await this.#withClient(systemOf)
+    const sistema = await withClient({ connectionString: this.#settings.url, query_timeout: QUERY_TIMEOUT }, systemOf)
     if (status && status.sistema !== sistema)
       throw new EmbeddedPostgresError(
         `BACKUP_DIR: ${folder} tiene el respaldo de otra base. Si la suya se perdió, restáurela ` +
@@ -137,26 +140,11 @@ class Keeper {
     await this.#base
   }
 
-  async #withClient<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client({
-      connectionString: this.#settings.url,
-      connectionTimeoutMillis: 10_000,
-      query_timeout: 60_000,
-    })
-    client.on('error', () => {}) // A lost connection also rejects the running query, which reports the error.
-    await client.connect()
-    try {
-      return await use(client)
-    } finally {
-      await client.end()
-    }
-  }
-
   /** Receives the log until the connection is lost or this process stops. */
   async #receive(): Promise<void> {
     const { folder, url, passphrase } = this.#settings
     const { log } = placesIn(folder)
-    await this.#withClient(async (client) => {
+    await withClient({ connectionString: url, query_timeout: QUERY_TIMEOUT }, async (client) => {
       const { from, isNew } = await openSlot(client)
       if (isNew) await this.#note({ sin_huecos_desde: new Date().toISOString() })
       const inbox = new WalInbox()

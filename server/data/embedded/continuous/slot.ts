@@ -1,19 +1,11 @@
-import pg from 'pg'
+import { withClient } from '../withClient.ts'
 
 /** Name of the replication slot that makes PostgreSQL keep the log until it is in the backup's folder. */
 export const BACKUP_SLOT = 'guias_respaldo'
 
 /** Drops the slot that an earlier continuous backup left. Without a reader, the slot would keep the log for ever. */
 export async function dropBackupSlot(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, query_timeout: 10_000 })
-  client.on('error', () => {}) // A lost connection also rejects the running query, which reports the error.
-  await client.connect()
-  try {
-    await client.query(
-      'select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1 and not active',
-      [BACKUP_SLOT],
-    )
-  } finally {
-    await client.end()
-  }
+  const drop =
+    'select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1 and not active'
+  await withClient({ connectionString: url, query_timeout: 10_000 }, (client) => client.query(drop, [BACKUP_SLOT]))
 }
