@@ -20,6 +20,12 @@ const PEDAZO = 8_192
 const MAX_LINE = 2_097_152
 
 /**
+ * Maximum bytes of a `.json` file: about 100,000 guides. `JSON.parse` takes a text whole, in about ten times its size of
+ * memory.
+ */
+const MAX_JSON = 64 * 1024 * 1024
+
+/**
  * Guide read from a batch file, with its row number under {@link FILA}, and the texts of a CSV under {@link VALORES}. A
  * row with {@link FALLAS} has no guide to send, only its reference.
  */
@@ -146,6 +152,11 @@ async function* conFilas(filas: AsyncIterable<FilaDeHoja>, archivo: string) {
 }
 
 async function abrirJson(archivo: string): Promise<Origen> {
+  const bytes = tamanoDe(archivo)
+  if (bytes > MAX_JSON)
+    throw new ErrorDeUso(
+      `${archivo} tiene ${Math.ceil(bytes / 1024 ** 2)} MB, y un .json se lee entero: de ${MAX_JSON / 1024 ** 2} MB como mucho. Guárdelo como .jsonl, una guía por línea, que puede ser de cualquier tamaño: jq -c '(.guias? // .)[]' ${archivo} > guias.jsonl`,
+    )
   const contenido = await readFile(archivo)
   let datos: unknown
   try {

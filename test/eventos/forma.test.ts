@@ -134,7 +134,7 @@ const DE_SIEMPRE = [
   'en_devolucion ac6c7093',
   'en_ruta d99432ed',
   'en_transito 0ca29d0c',
-  'enlace_sin_coordenadas 9caa4873',
+  'enlace_sin_coordenadas ca432834',
   'entregado c6f180b8',
   'etiqueta_desactualizada 1fac0d2d',
   'extraviado 81856b62',

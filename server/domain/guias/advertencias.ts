@@ -119,7 +119,7 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
   }),
   enlace_sin_coordenadas: () => ({
     mensaje:
-      'el enlace de mapa no lleva coordenadas y se conserva como lugar confirmado; si es corto se resuelve en unos minutos, y si no, dé lat y lng para que el repartidor llegue al punto exacto',
+      'el enlace de mapa no marca un punto y se conserva como lugar confirmado: si es corto se resuelve en unos minutos; si no, ponga un pin en la puerta o acerque el mapa hasta ver la casa y copie otra vez el enlace, o dé lat y lng',
     sugerencia: null,
   }),
   lugar_descrito: () => ({

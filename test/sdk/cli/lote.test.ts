@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { leerCsv } from '@guias/sdk/hoja'
 import { describe, expect, it } from 'vitest'
@@ -299,6 +299,18 @@ describe('guias lote', () => {
   ])('refuses %s and says what to do', async (nombre, contenido, args, dice) => {
     const { codigo, errores } = await guias(['lote', await escribir(nombre, contenido), ...args])
     expect([codigo, errores]).toEqual([2, expect.stringContaining(dice)])
+  })
+
+  it('refuses a .json file too big to be read whole, unread, and says how to split it', async () => {
+    const archivo = join(cli.carpeta, 'enorme.json')
+    const manejo = await open(archivo, 'w')
+    await manejo.truncate(64 * 1024 * 1024 + 1)
+    await manejo.close()
+    const { codigo, errores } = await guias(['lote', archivo])
+    expect([codigo, errores]).toEqual([
+      2,
+      expect.stringMatching(/enorme\.json tiene 65 MB.*64 MB como mucho.*\.jsonl.*jq -c/),
+    ])
   })
 
   it('takes other columns and encodings when it is told to', async () => {
