@@ -34,7 +34,7 @@ try {
       '  npm run generar',
       `  npx vitest run ${operacion.prueba}   (fails with "not implemented")`,
       '  Write the texts and schemas of the contract, the handler and the tests.',
-      '  Add the change to CHANGELOG.md, and for merchants to openapi/comercios/guia/15-cambios.md.',
+      '  Keep CHANGELOG.md and openapi/comercios/guia/15-cambios.md true; decisions go to openapi/DECISIONES.md.',
     ].join('\n'),
   )
 } catch (error) {
