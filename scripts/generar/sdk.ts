@@ -30,6 +30,7 @@ export async function generarSdk() {
   await writeFile(new URL('evento.gen.ts', salida), evento)
   await writeFile(archivo, tipos)
   await writeFile(new URL('operaciones.ts', salida), operacionesDelSdk(bundle))
+  await writeFile(new URL('eventTypes.ts', salida), eventTypes(bundle))
   await generarTelefonos(salida)
   await copyFile(new URL('server/platform/time/relativeDays.ts', RAIZ), new URL('relativeDays.ts', salida))
   await copiarTextos()
@@ -43,6 +44,15 @@ export async function generarSdk() {
   const version = String((bundle.info as Objeto).version)
   await empaquetar('sdk', `guias-sdk-${version}.tgz`)
   await empaquetar('sdk/mcp', `guias-mcp-${version}.tgz`)
+}
+
+/** Returns the source of the event types that a webhook can name, for the shell completion of the command line. */
+function eventTypes(bundle: Objeto): string {
+  const schemas = (bundle.components as Objeto).schemas as Record<string, Objeto>
+  const namesOf = (schema: string) => schemas[schema]?.enum as readonly string[]
+  const wildcards = namesOf('ComodinDeTipos').filter((wildcard) => wildcard !== '*')
+  const types = [...wildcards, ...namesOf('TipoDeEvento'), ...namesOf('TipoDeEventoPropio')]
+  return `export const EVENT_TYPES: readonly string[] = ${JSON.stringify(types, null, 2)}\n`
 }
 
 /**

@@ -5,10 +5,10 @@ import type {
   Guias,
   IntentoDeWebhook,
 } from '@guias/sdk'
+import { EVENT_TYPES } from '../src/generado/eventTypes.ts'
 import { type Contexto, dormirSinError, ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { avisar, decir, hora, limpio, pintar, type Tono } from './terminal.ts'
-import { TIPOS } from './tipos.ts'
 
 const TONOS: Record<string, Tono> = { entregado: 'verde', fallido: 'rojo', pendiente: 'amarillo' }
 
@@ -41,7 +41,11 @@ export const avisos: Orden = {
 antiguo. De un solo aviso muestra cada intento y qué contestó su servidor.`,
   opciones: {
     estado: { valor: '<estado>', dice: 'solo en ese estado', valores: Object.keys(TONOS) },
-    tipo: { valor: '<tipo>', dice: 'solo de ese tipo de evento', valores: TIPOS.filter((tipo) => !tipo.endsWith('*')) },
+    tipo: {
+      valor: '<tipo>',
+      dice: 'solo de ese tipo de evento',
+      valores: EVENT_TYPES.filter((tipo) => !tipo.endsWith('*')),
+    },
     guia: { valor: '<código>', dice: 'solo de esa guía' },
     'creado-desde': { valor: '<fecha>', dice: 'creadas ese día o instante, o después' },
     'creado-hasta': { valor: '<fecha>', dice: 'creadas antes de ese día o instante' },

@@ -1,10 +1,10 @@
 import type { Webhook, WebhookConSecreto, WebhookParaCambiar } from '@guias/sdk'
+import { EVENT_TYPES } from '../src/generado/eventTypes.ts'
 import { escribirEntero, exigirLibres } from './archivos.ts'
 import { avisos, probar, recuperar, reenviar } from './avisosDeWebhook.ts'
 import { type Contexto, ErrorDeUso, type Grupo, numero, type Opciones, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { avisar, confirmar, decir, hora, limpio, pintar } from './terminal.ts'
-import { TIPOS } from './tipos.ts'
 
 const LISTA: Lista<Webhook> = {
   columnas: [
@@ -119,7 +119,7 @@ const DE_WEBHOOK: Opciones = {
   tipos: {
     valor: '<tipos>',
     dice: 'qué eventos, separados por comas: guia.*,ubicacion.confirmada',
-    valores: TIPOS,
+    valores: EVENT_TYPES,
     varias: true,
   },
   descripcion: { valor: '<texto>', dice: 'una nota para usted' },

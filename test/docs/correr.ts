@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { mkdtempSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
@@ -60,9 +61,13 @@ export function correrPrograma(
   })
 }
 
-/** A TypeScript module, run by this Node; `@guias/sdk` is found from here, and compiled once in a run. */
-export const correrTs = (codigo: string, opciones: Opciones = {}) =>
-  correrPrograma([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
+/** Runs a TypeScript module with this Node, in a folder of its own that finds `@guias/sdk`. One run compiles it once. */
+export function correrTs(codigo: string, opciones: Opciones = {}) {
+  const cwd = mkdtempSync(join(inject('carpeta'), 'muestra-'))
+  symlinkSync(fileURLToPath(new URL('node_modules', ROOT)), join(cwd, 'node_modules'))
+  return correrPrograma([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
+    cwd,
     ...opciones,
     env: { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado'), ...opciones.env },
   })
+}
