@@ -20,7 +20,7 @@ const eventos = (filas: number) => ({
 })
 const entregas = (webhook: string, filas: number) => ({
   name: `entregas ${filas}`,
-  text: `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_entrega e where comercio_id = $1 and modo = 'live'
+  text: `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_aviso e where comercio_id = $1 and modo = 'live'
      and webhook = $2 order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit ${filas}`,
   values: [comercio, webhook],
 })

@@ -261,16 +261,16 @@ export async function sembrarEntregasHechas(url: string, comercio: ComercioDeBen
       [comercio.id, webhook],
     )
     await cliente.query(
-      `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, intento,
+      `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, intento,
          intentos, proximo_en, ultimo_status, exito, creado_en, terminado_en)
-       select comercio_id, modo, $2, guia_id, secuencia, 'evt_' || guia || '_1', tipo, 'entregada', 'automatica', 1, 1,
+       select comercio_id, modo, $2, guia_id, secuencia, 'evt_' || guia || '_1', tipo, 'entregado', 'automatica', 1, 1,
          momento, 204, $3, momento, momento
        from (select *, now() - n * interval '1 second' as momento from (
          select *, row_number() over (order by guia_id) as n from evento where comercio_id = $1 and secuencia = 1) e) e
        where n <= $4`,
       [comercio.id, webhook, EXITO, cuantas],
     )
-    await cliente.query('vacuum (analyze) webhook_entrega')
+    await cliente.query('vacuum (analyze) webhook_aviso')
   } finally {
     await cliente.end()
   }
@@ -328,12 +328,12 @@ export async function sembrarAvisosDeWebhook(
       `guia (${COLUMNAS}) select ${fila(e)}`,
       `guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, ${e.modo}, ${e.id}`,
       `${EVENTO} select ${e.comercio}, ${e.modo}, ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now()`,
-      `webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+      `webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
        select ${e.comercio}, ${e.modo}, d.webhook, ${e.id}, 1, 'evt_' || ${e.guia} || '_1', 'guia.aceptado', 'pendiente',
          'automatica', now(), now()`,
     ])
       await cliente.query(`insert into ${insercion} from ${filas}`, valores)
-    await cliente.query('analyze guia, guia_indice, evento, webhook_entrega')
+    await cliente.query('analyze guia, guia_indice, evento, webhook_aviso')
     await cliente.query('commit')
   } finally {
     await cliente.end()

@@ -20,7 +20,7 @@ const RITMO_DE_EVENTOS = 200
 const PLAZO = 300_000
 
 /** Remaining work in the queue of the service (SIN_ENVIAR) and of graphile-worker (SIN_TRABAJAR), for FROM clauses. */
-const SIN_ENVIAR = "webhook_entrega where estado = 'pendiente'"
+const SIN_ENVIAR = "webhook_aviso where estado = 'pendiente'"
 const SIN_TRABAJAR = 'graphile_worker._private_jobs'
 
 // --- Deliveries per second: all deliveries are pending when the measurement starts

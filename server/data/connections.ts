@@ -43,7 +43,7 @@ const AJUSTES = {
   /**
    * Forbids sequential scans, because every statement of the service finds its rows by an index. A statement prepared
    * while its table was small would read the whole table. It would still do so after the table grew, until ANALYZE
-   * runs. With 100,000 new rows in `webhook_entrega`, storing the result of a delivery took five seconds.
+   * runs. With 100,000 new rows in `webhook_aviso`, storing the result of a delivery took five seconds.
    */
   enable_seqscan: 'off',
   /**

@@ -40,12 +40,12 @@ const ESTADOS = statement<object, Pick<webhook, 'estado'> & { cuantos: number }>
 )
 const PENDIENTES = statement<object, { cuantas: number }>(
   'metricas.pendientes',
-  `select count(*)::int as cuantas from webhook_entrega where estado = 'pendiente'`,
+  `select count(*)::int as cuantas from webhook_aviso where estado = 'pendiente'`,
 )
 const ATRASO = statement<{ ahora: Date }, { segundos: number }>(
   'metricas.atraso',
   `select coalesce(extract(epoch from :ahora::timestamptz - min(proximo_en)), 0)::float8 as segundos
-   from webhook_entrega where estado = 'pendiente' and proximo_en > 'epoch'`,
+   from webhook_aviso where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
 const SIN_PDF = statement<object, { cuantas: number }>(
@@ -91,7 +91,7 @@ const SIN_ENTREGAS = statement<{ ahora: Date }, { cuantas: number }>(
      and greatest(w.creado_en, w.estado_en, w.actualizado_en) < e.registrado_en - interval '10 seconds'
      and ${quiere('w', 'e')}
    where e.registrado_en > :ahora::timestamptz - interval '1 hour' and not exists (
-     select from webhook_entrega n where n.comercio_id = e.comercio_id and n.modo = e.modo and n.webhook = w.webhook
+     select from webhook_aviso n where n.comercio_id = e.comercio_id and n.modo = e.modo and n.webhook = w.webhook
        and n.guia_id = e.guia_id and n.secuencia = e.secuencia)`,
   { alcance: 'parte' },
 )
@@ -167,31 +167,31 @@ export const measuresOf = (deps: Pick<MeasureDeps, 'respaldo'>): readonly Measur
 /** Measures of the service. A limit of 0 marks what the service promises never to happen. */
 export const MEASURES: readonly Measure[] = [
   {
-    nombre: 'guias_webhook_entregas_sin_arriendo',
+    nombre: 'guias_webhook_avisos_sin_arriendo',
     titulo: 'Entregas vencidas que ningún proceso va a enviar',
     ayuda: 'Deliveries that are due and of whose endpoint no process has the lease: 0 at any quiet moment.',
     unidad: 'cuenta',
     limite: 0,
-    pagina: 'entregas-sin-arriendo',
+    pagina: 'avisos-sin-arriendo',
     leer: unleasedDeliveries,
   },
   {
-    nombre: 'guias_webhook_entregas_atrasadas',
+    nombre: 'guias_webhook_avisos_atrasados',
     titulo: 'Entregas vencidas hace diez minutos',
     ayuda:
       'Deliveries that have been due for ten minutes and whose endpoint is neither paused nor failing, leased or not: 0 at rest.',
     unidad: 'cuenta',
     limite: 0,
-    pagina: 'entregas-atrasadas',
+    pagina: 'avisos-atrasados',
     leer: overdueDeliveries,
   },
   {
-    nombre: 'guias_eventos_sin_entregas',
+    nombre: 'guias_eventos_sin_avisos',
     titulo: 'Eventos sin la entrega de un webhook que los pidió',
     ayuda: `Newest ${ULTIMOS_EVENTOS} events without the delivery of an endpoint that wanted them: 0 at rest.`,
     unidad: 'cuenta',
     limite: 0,
-    pagina: 'eventos-sin-entregas',
+    pagina: 'eventos-sin-avisos',
     leer: cuentaEn(SIN_ENTREGAS),
   },
   {
@@ -259,14 +259,14 @@ export const MEASURES: readonly Measure[] = [
     leer: atraso(ATRASO_DE_CORREO),
   },
   {
-    nombre: 'guias_webhook_entregas_pendientes',
+    nombre: 'guias_webhook_avisos_pendientes',
     titulo: 'Entregas de webhooks pendientes',
     ayuda: 'Deliveries that are not over.',
     unidad: 'cuenta',
     leer: cuenta(PENDIENTES),
   },
   {
-    nombre: 'guias_webhook_entregas_atraso_segundos',
+    nombre: 'guias_webhook_avisos_atraso_segundos',
     titulo: 'Espera de la entrega más vieja, también de webhooks en pausa',
     ayuda:
       'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',

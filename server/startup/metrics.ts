@@ -125,7 +125,7 @@ function webhookMetrics(registers: Registry[], enableExemplars: boolean): Webhoo
     registers,
   })
   const avisos = new Counter({
-    name: 'guias_webhook_avisos_total',
+    name: 'guias_webhook_fallas_total',
     help: 'Endpoints that were disabled (motivo) or keep failing (per cent of the window).',
     labelNames: ['que', 'motivo'],
     registers,

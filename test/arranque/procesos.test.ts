@@ -84,7 +84,7 @@ describe('two processes on one port', COMPLETO, () => {
     const { texto } = await pedirAparte(`${metricas}/metrics`)
     expect(texto).toMatch(/^guias_webhook_intento_segundos_count 0$/m)
     // What all say of one database is said once; each one's own is added up.
-    expect(texto.match(/^guias_webhook_entregas_pendientes \d+$/gm)).toHaveLength(1)
+    expect(texto.match(/^guias_webhook_avisos_pendientes \d+$/gm)).toHaveLength(1)
   })
 
   it('have the trace of a request in its bucket, also after the process that answered has ended', async () => {

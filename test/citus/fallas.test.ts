@@ -208,7 +208,7 @@ describe('faults of a cluster', () => {
       const nuevas = [...ajena.creadas].slice(creadas, creadas + 50)
       const entregadas = () =>
         consultar(
-          `select from webhook_entrega where comercio_id = $1 and estado = 'entregada' and evento = any($2)`,
+          `select from webhook_aviso where comercio_id = $1 and estado = 'entregado' and evento = any($2)`,
           ajena.comercio.id,
           nuevas.map((guia) => `evt_${guia}_1`),
         )

@@ -143,7 +143,7 @@ async function poblar(comercio: Comercio): Promise<Record<string, string>> {
   ).cuerpo
   await entorno.quietud()
   await filas(
-    `update webhook_entrega set estado = 'fallida', terminado_en = now() where webhook = '${webhook}' and secuencia = 2`,
+    `update webhook_aviso set estado = 'fallido', terminado_en = now() where webhook = '${webhook}' and secuencia = 2`,
   )
   await entorno.pedir('PATCH', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave, cuerpo: { estado: 'pausado' } })
   await corregir(entorno.db, guia, { indicaciones: 'Otras' })
@@ -246,7 +246,7 @@ const sobra = ({ sentencia, falta }: Mutante) =>
   (['guias.tomar', 'eventos.corregir'].includes(sentencia) && /^2: m(?:ensaje)?\./.test(falta)) ||
   (sentencia === 'intentos.deGuia' && falta.startsWith('2: r.')) ||
   (sentencia === 'simulador.acortarDecision' && /^[123]: /.test(falta)) ||
-  (/webhook_entrega.*exists \(select from webhook w/s.test(sentencia) && falta.includes('w.comercio_id'))
+  (/webhook_aviso.*exists \(select from webhook w/s.test(sentencia) && falta.includes('w.comercio_id'))
 
 describe('a statement that lost a condition', () => {
   it('leaks nothing behind the wall, and with the wall off it does', COMPLETO, async () => {

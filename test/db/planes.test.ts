@@ -127,7 +127,7 @@ async function planDe({ text, parametros }: Statement) {
   const { rows } = await cliente.query(`explain (format json) execute lista(${nulos})`)
   await cliente.query('rollback; deallocate lista')
   const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan)
-  const grandes = nodos.filter(({ 'Relation Name': tabla = '' }) => ['evento', 'webhook_entrega'].includes(tabla))
+  const grandes = nodos.filter(({ 'Relation Name': tabla = '' }) => ['evento', 'webhook_aviso'].includes(tabla))
   return {
     indices: grandes.map((nodo) => `${nodo['Node Type']}: ${nodo['Index Name']}`),
     ordena: nodos.filter((nodo) => nodo['Node Type'].includes('Sort')).length,
@@ -141,17 +141,17 @@ const LLENAR = `
   select ('01990000-0000-7000-8000-' || lpad(to_hex(c), 12, '0'))::uuid, 'live', gen_random_uuid(), 1, 'G' || c || '_' || n,
     case n % 10 when 0 then 'guia.nota' else 'guia.aceptado' end, 'aceptado', '{}', now(), now()
   from generate_series(1, 201) c, generate_series(1, case c when 1 then 20000 else 20 end) n;
-  insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+  insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
     creado_en)
   select comercio_id, modo, 'wh_' || lpad(ltrim(right(comercio_id::text, 12), '0'), 12, '0'), guia_id, secuencia,
-    'evt_' || guia || '_1', tipo, case tipo when 'guia.nota' then 'fallida' else 'entregada' end, 'automatica', now(),
+    'evt_' || guia || '_1', tipo, case tipo when 'guia.nota' then 'fallido' else 'entregado' end, 'automatica', now(),
     now() - random() * interval '30 days' from evento;
   set session_replication_role = origin`
 
 const FEED = 'Index Scan: evento_comercio_id_modo_xid_guia_id_secuencia_idx'
 const FEED_DE_TIPOS = 'Index Scan: evento_comercio_id_modo_tipo_xid_guia_id_secuencia_idx'
-const ENTREGAS = 'Index Scan: webhook_entrega_comercio_id_modo_webhook_creado_en_guia_id__idx'
-const FALLIDAS = 'Index Scan: webhook_entrega_fallida_idx'
+const ENTREGAS = 'Index Scan: webhook_aviso_comercio_id_modo_webhook_creado_en_guia_id__idx'
+const FALLIDAS = 'Index Scan: webhook_aviso_fallido_idx'
 
 const esperados = async () => {
   const deNombre = Object.fromEntries(
@@ -186,7 +186,7 @@ describe('the plan that is kept of each of them reads one index in its order', E
   })
 
   it('when one merchant has nearly everything', async () => {
-    await cliente.query('vacuum (analyze) evento, webhook_entrega')
+    await cliente.query('vacuum (analyze) evento, webhook_aviso')
     for (const { sentencia, ...plan } of await esperados()) {
       expect(sentencia.plan).toBe('generic')
       expect(await planDe(sentencia), sentencia.text).toEqual(plan)

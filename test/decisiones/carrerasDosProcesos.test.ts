@@ -63,7 +63,7 @@ async function reenviarTodo({ api, webhook }: Awaited<ReturnType<typeof nuevaTie
 }
 
 const SIN_ENTREGA = `select v.guia, v.secuencia from evento v
-  left join webhook_entrega e using (comercio_id, modo, guia_id, secuencia) where v.comercio_id = $1 and e.webhook is null`
+  left join webhook_aviso e using (comercio_id, modo, guia_id, secuencia) where v.comercio_id = $1 and e.webhook is null`
 const DE_PRUEBA = `select count(*)::int as n from evento where comercio_id = $1 and modo = 'test'`
 
 describe('a thousand guides in two processes', { tags: [...COMPLETO.tags, ...EN_POSTGRES.tags] }, () => {

@@ -60,7 +60,7 @@ const foto = async () => {
   const { rows } =
     await entorno.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
     (select json_agg(m order by id) from mensaje m) m, (select json_agg(w order by webhook) from webhook w) w,
-    (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from webhook_entrega n) n,
+    (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from webhook_aviso n) n,
     (select json_agg(r) from recuperacion r) r, (select json_agg(k order by creado_en, idempotencia) from clave_idempotencia k) k, (select json_agg(a order by archivo) from archivo a) a,
     (select json_agg(i order by archivo) from archivo_indice i) i, (select json_agg(p) from prueba_entrega p) p`)
   return JSON.stringify(rows)
@@ -152,7 +152,7 @@ describe('another merchant’s things', () => {
 const DE_COMERCIOS = [
   ...['guia', 'evento', 'mensaje', 'enlace_corto', 'telefono_anterior'],
   ...['archivo', 'prueba_entrega', 'prueba_intento', 'prueba_borrada'],
-  ...['webhook', 'webhook_secreto', 'webhook_entrega', 'webhook_intento', 'recuperacion', 'clave_idempotencia'],
+  ...['webhook', 'webhook_secreto', 'webhook_aviso', 'webhook_intento', 'recuperacion', 'clave_idempotencia'],
   ...['busqueda', 'nota', 'asignacion'],
 ]
 

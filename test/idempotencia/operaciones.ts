@@ -38,7 +38,7 @@ export function casosDe(entorno: Entorno) {
     (await entorno.pedir('POST', '/api/v1/webhooks', { llave, cuerpo: { url: url() } })).cuerpo.webhook
   const entregas = (webhook: string) =>
     entorno.db.pool.query(
-      `update webhook_entrega set estado = 'entregada', terminado_en = now(), turno = turno + 1 where webhook = $1`,
+      `update webhook_aviso set estado = 'entregado', terminado_en = now(), turno = turno + 1 where webhook = $1`,
       [webhook],
     )
   const todo = (cuerpo: Record<string, unknown>) => cuerpo
@@ -118,8 +118,8 @@ export function casosDe(entorno: Entorno) {
         ruta: `/api/v1/webhooks/${webhook}/probar`,
         cuerpo: {},
         otra: { ruta: `/api/v1/webhooks/${await crearWebhook(comercio)}/probar`, cuerpo: {} },
-        tabla: 'webhook_entrega',
-        efectos: () => contar('select count(*) from webhook_entrega where webhook = $1', webhook),
+        tabla: 'webhook_aviso',
+        efectos: () => contar('select count(*) from webhook_aviso where webhook = $1', webhook),
         entretanto: () => entregas(webhook),
         mismo: ({ aviso }) => aviso,
       }
@@ -133,9 +133,9 @@ export function casosDe(entorno: Entorno) {
         ruta: rutaDe(una),
         cuerpo: {},
         otra: { ruta: rutaDe(otra), cuerpo: {} },
-        tabla: 'webhook_entrega',
+        tabla: 'webhook_aviso',
         efectos: () =>
-          contar(`select count(*) from webhook_entrega where webhook = $1 and estado = 'pendiente'`, webhook),
+          contar(`select count(*) from webhook_aviso where webhook = $1 and estado = 'pendiente'`, webhook),
         mismo: ({ aviso }) => aviso,
       }
     },

@@ -151,7 +151,7 @@ export function usarCanal({ porTunel = false, variables = async (): Promise<Reco
       return async () =>
         (
           await consultar<{ tipo: string }>(
-            'select tipo from webhook_entrega where comercio_id = $1 order by secuencia',
+            'select tipo from webhook_aviso where comercio_id = $1 order by secuencia',
             [comercio.id],
           )
         ).map(({ tipo }) => tipo)

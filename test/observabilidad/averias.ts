@@ -165,9 +165,9 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
     }
   },
   GuiasColaAtrasada: deFalla('guias_cola_atraso_segundos'),
-  GuiasEntregasSinArriendo: deFalla('guias_webhook_entregas_sin_arriendo'),
-  GuiasEntregasAtrasadas: deFalla('guias_webhook_entregas_atrasadas'),
-  GuiasEventosSinEntregas: deFalla('guias_eventos_sin_entregas'),
+  GuiasAvisosSinArriendo: deFalla('guias_webhook_avisos_sin_arriendo'),
+  GuiasAvisosAtrasados: deFalla('guias_webhook_avisos_atrasados'),
+  GuiasEventosSinAvisos: deFalla('guias_eventos_sin_avisos'),
   GuiasPruebasSinPdf: deFalla('guias_pruebas_atraso_segundos'),
   GuiasMensajesAtascados: deFalla('guias_mensajes_atascados'),
   GuiasCorreosAtrasados: deFalla('guias_correos_atraso_segundos'),

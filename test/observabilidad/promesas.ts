@@ -37,28 +37,27 @@ async function conWebhook(entorno: EntornoPropio, estado: 'activo' | 'pausado') 
 
 /** Fault of each promise, by its gauge. */
 export const FALLAS: Readonly<Record<string, Falla>> = {
-  async guias_eventos_sin_entregas(entorno) {
+  async guias_eventos_sin_avisos(entorno) {
     const { webhook } = await conWebhook(entorno, 'pausado')
-    await entorno.db.pool.query('create table borradas as select * from webhook_entrega where webhook = $1', [webhook])
-    await entorno.db.pool.query('delete from webhook_entrega where webhook = $1', [webhook])
-    return () => entorno.db.pool.query('insert into webhook_entrega select * from borradas; drop table borradas')
+    await entorno.db.pool.query('create table borradas as select * from webhook_aviso where webhook = $1', [webhook])
+    await entorno.db.pool.query('delete from webhook_aviso where webhook = $1', [webhook])
+    return () => entorno.db.pool.query('insert into webhook_aviso select * from borradas; drop table borradas')
   },
 
-  async guias_webhook_entregas_sin_arriendo(entorno) {
+  async guias_webhook_avisos_sin_arriendo(entorno) {
     // While the queue takes no job, no process gets the lease of another endpoint.
     const soltar = await transaccion(entorno, 'lock table pgboss.job in share row exclusive mode')
     await conWebhook(entorno, 'activo')
     return soltar
   },
 
-  async guias_webhook_entregas_atrasadas(entorno) {
+  async guias_webhook_avisos_atrasados(entorno) {
     const { webhook } = await conWebhook(entorno, 'pausado')
-    await entorno.db.pool.query(
-      `update webhook_entrega set proximo_en = now() - interval '1 hour' where webhook = $1`,
-      [webhook],
-    )
+    await entorno.db.pool.query(`update webhook_aviso set proximo_en = now() - interval '1 hour' where webhook = $1`, [
+      webhook,
+    ])
     // The process that has the lease can send, but not write down what it sent.
-    const soltar = await transaccion(entorno, `select from webhook_entrega where webhook = '${webhook}' for update`)
+    const soltar = await transaccion(entorno, `select from webhook_aviso where webhook = '${webhook}' for update`)
     await entorno.db.pool.query(
       `update webhook set estado = 'activo', comprobado_en = comprobado_en - interval '1 hour' where webhook = $1`,
       [webhook],

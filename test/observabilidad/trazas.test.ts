@@ -82,7 +82,7 @@ describe('a trace', () => {
     await hasta(async () => recibidos().length > 0)
     await hasta(async () => {
       const { rows } = await entorno.db.pool.query(
-        `select from webhook_entrega where webhook = $1 and estado = 'pendiente' and intentos > 0`,
+        `select from webhook_aviso where webhook = $1 and estado = 'pendiente' and intentos > 0`,
         [webhook],
       )
       return rows.length

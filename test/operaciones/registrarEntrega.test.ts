@@ -55,7 +55,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     expect(cuerpo.distancia_m).toBeGreaterThan(990)
     expect(cuerpo.distancia_m).toBeLessThan(1_010)
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'entregado', secuencia: 4 })
-    const { rows } = await entorno.db.pool.query('select tipo, secuencia from webhook_entrega where webhook = $1', [
+    const { rows } = await entorno.db.pool.query('select tipo, secuencia from webhook_aviso where webhook = $1', [
       webhook.webhook,
     ])
     expect(rows).toEqual([{ tipo: 'guia.entregado', secuencia: 4 }])

@@ -26,7 +26,7 @@ async function conFalla(motivo = ''): Promise<string> {
   )
   await comercio.api.guias.crear(unaGuia())
   await entorno.db.pool.query(
-    `update webhook_entrega set ultimo_error = 'http', ultimo_status = 503, intentos = 1 where webhook = $1`,
+    `update webhook_aviso set ultimo_error = 'http', ultimo_status = 503, intentos = 1 where webhook = $1`,
     [webhook],
   )
   return webhook.toLowerCase()

@@ -208,7 +208,7 @@ const TRABAJOS: Record<string, Trabajo> = {
       )
       await crear()
       await entorno.db.pool.query(
-        `update webhook_entrega set estado = 'fallida', ultimo_error = 'dns' where webhook = $1`,
+        `update webhook_aviso set estado = 'fallido', ultimo_error = 'dns' where webhook = $1`,
         [webhook],
       )
       return inicio()

@@ -33,7 +33,7 @@ async function contestado(guia: string) {
   const quien = `case when secuencia < 4 then 'Anacleta' when secuencia < 7 then 'Ludovico' else 'Evangelina' end`
   await entorno.db.pool.query(
     `with e as (
-       update webhook_entrega set exito = (exito::jsonb || jsonb_build_object('cuerpo', ${quien}))::json
+       update webhook_aviso set exito = (exito::jsonb || jsonb_build_object('cuerpo', ${quien}))::json
        where evento like $1 returning *
      )
      insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,

@@ -92,7 +92,7 @@ async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
     ...[guia, `${nombre}1`, `wamid.${telefono}`],
   ])
   await pool.query(
-    `update webhook_entrega set exito = (exito::jsonb || jsonb_build_object('cuerpo', $2::text))::json
+    `update webhook_aviso set exito = (exito::jsonb || jsonb_build_object('cuerpo', $2::text))::json
      where evento like $1 and exito is not null`,
     [`evt_${guia}_%`, `${nombre}2`],
   )
@@ -100,7 +100,7 @@ async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
     `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en,
        url, secretos, total_ms, cuerpo, cabeceras, cuerpo_truncado, detalle)
      select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
-       $2, jsonb_build_object('x-quien', $3::text), false, $4 from webhook_entrega where evento = $1`,
+       $2, jsonb_build_object('x-quien', $3::text), false, $4 from webhook_aviso where evento = $1`,
     [`evt_${guia}_1`, `${nombre}3`, `${nombre}4`, `${nombre}5`],
   )
   await pool.query(
@@ -292,14 +292,14 @@ describe('a place that holds a person', () => {
     await api.guias.corregir(anterior, { recogida: { ...otra, direccion: null, indicaciones: null } })
     await entorno.quietud()
     await entorno.db.pool.query(
-      `update webhook_entrega set exito = (exito::jsonb || '{"cuerpo": "Cotulipe12"}')::json where evento like $1`,
+      `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "Cotulipe12"}')::json where evento like $1`,
       [`evt_${presente}_%`],
     )
     await entorno.db.pool.query(
       `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en,
          url, secretos, total_ms, cuerpo, cabeceras, cuerpo_truncado, detalle)
        select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
-         'Cotulipe12', '{"x": "Cotulipe12"}', false, 'Cotulipe12' from webhook_entrega where evento = $1`,
+         'Cotulipe12', '{"x": "Cotulipe12"}', false, 'Cotulipe12' from webhook_aviso where evento = $1`,
       [`evt_${presente}_1`],
     )
     const antes = await columnasCon(patronDe(persona))

@@ -73,7 +73,7 @@ export const LUGARES: readonly Lugar[] = [
   { tabla: 'enlace_corto', columnas: ['maps_url'], quien: 'recipient', borra: TODOS_MENOS_RECOGIDA },
   { tabla: 'telefono_anterior', columnas: ['telefono'], quien: 'former recipient', borra: ['anterior', 'guia'] },
   {
-    tabla: 'webhook_entrega',
+    tabla: 'webhook_aviso',
     columnas: ['exito'],
     quien: 'whom an answer of a merchant’s server repeated',
     borra: MEDIOS,
@@ -115,7 +115,7 @@ const SIN_PERSONA: Readonly<Record<string, Readonly<Record<string, readonly stri
     enlace_corto: ['modo'],
     telefono_anterior: ['modo'],
     clave_idempotencia: ['modo', 'operacion', 'identificador'],
-    webhook_entrega: ['modo', 'webhook', 'evento', 'tipo', 'estado', 'causa', 'ultimo_error', 'datos'],
+    webhook_aviso: ['modo', 'webhook', 'evento', 'tipo', 'estado', 'causa', 'ultimo_error', 'datos'],
     webhook_intento: [
       ...['modo', 'webhook', 'causa', 'error', 'dns_ms', 'conexion_ms', 'tls_ms', 'primer_byte_ms', 'total_ms'],
     ],

@@ -73,7 +73,7 @@ const entrante = (cuerpo: string, hecho: boolean) =>
 /** As if her merchant's server, which isn't on this machine, had repeated what it was sent. */
 async function repetirEnRespuestas(guia: string) {
   const { rowCount } = await entorno.db.pool.query(
-    `update webhook_entrega set exito = (exito::jsonb || '{"cuerpo": "{\\"a\\": \\"+50255557788\\"}"}')::json
+    `update webhook_aviso set exito = (exito::jsonb || '{"cuerpo": "{\\"a\\": \\"+50255557788\\"}"}')::json
      where evento like $1 and exito is not null`,
     [`evt_${guia}_%`],
   )
@@ -82,7 +82,7 @@ async function repetirEnRespuestas(guia: string) {
     `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
        secretos, total_ms, cuerpo, cuerpo_truncado, detalle)
      select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
-       'gracias, Quetzalina', false, 'Quetzalina' from webhook_entrega where evento = $1`,
+       'gracias, Quetzalina', false, 'Quetzalina' from webhook_aviso where evento = $1`,
     [`evt_${guia}_1`],
   )
 }
@@ -117,7 +117,7 @@ describe('a person', () => {
     await entrante('{"messages":[{"from":"150255557788","text":"otro"}]}', true)
     expect(await verificar()).toMatchObject({ codigo: 0 })
     const todas = [
-      ...['entrante', 'evento', 'guia', 'mensaje', 'nota', 'prueba_entrega', 'webhook_entrega', 'webhook_intento'],
+      ...['entrante', 'evento', 'guia', 'mensaje', 'nota', 'prueba_entrega', 'webhook_aviso', 'webhook_intento'],
     ]
     expect(await tablasCon(SUYO)).toEqual(todas.map((tabla) => `public.${tabla}`))
 

@@ -1,5 +1,5 @@
 import { unleasedDeliveries } from '../../server/domain/webhooks/due.ts'
-import type { webhook_entrega } from '../../server/generado/contrato/prisma/client.ts'
+import type { webhook_aviso } from '../../server/generado/contrato/prisma/client.ts'
 import { type Arnes, esperar } from './arnes.ts'
 import type { Carga } from './carga.ts'
 
@@ -39,7 +39,7 @@ interface Exigencias {
 }
 
 type FilaDeAvisoDeWebhook = Pick<
-  webhook_entrega,
+  webhook_aviso,
   'webhook' | 'evento' | 'estado' | 'intentos' | 'creado_en' | 'terminado_en'
 > & { url: string; no_tardios: number; tardios: number; numeros: number[] | null }
 
@@ -63,10 +63,9 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
 
   await esperar(
     async () =>
-      (await contar(
-        `select count(*)::int as n from webhook_entrega where estado = 'pendiente' and webhook <> all($1)`,
-        [aparte],
-      )) === 0,
+      (await contar(`select count(*)::int as n from webhook_aviso where estado = 'pendiente' and webhook <> all($1)`, [
+        aparte,
+      ])) === 0,
     plazo,
     200,
   )
@@ -96,12 +95,12 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
   exigir(huecos === 0, `${huecos} guides whose history has gaps`)
   const sinEntrega = await contar(
     `select count(*)::int as n from evento v join webhook w using (comercio_id, modo)
-     left join webhook_entrega e using (comercio_id, modo, webhook, guia_id, secuencia)
+     left join webhook_aviso e using (comercio_id, modo, webhook, guia_id, secuencia)
      where (w.tipos @> array['*'] or w.tipos @> array[v.tipo]) and v.registrado_en >= w.creado_en and e.webhook is null`,
   )
   exigir(sinEntrega === 0, `${sinEntrega} events without their delivery`)
   const sobrantes = await contar(
-    `select count(*)::int as n from webhook_entrega e join webhook w using (comercio_id, modo, webhook)
+    `select count(*)::int as n from webhook_aviso e join webhook w using (comercio_id, modo, webhook)
      left join evento v using (comercio_id, modo, guia_id, secuencia) where e.secuencia > 0
      and (v.guia_id is null or not (w.tipos @> array['*'] or w.tipos @> array[v.tipo]))`,
   )
@@ -115,13 +114,13 @@ export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Pr
        count(i.id) filter (where i.tardio)::int as tardios,
        case when e.exito is null then '{}' else '{1}'::int[] end
          || array_agg(i.numero order by i.numero) filter (where not i.tardio) as numeros
-     from webhook_entrega e join webhook w using (comercio_id, modo, webhook)
+     from webhook_aviso e join webhook w using (comercio_id, modo, webhook)
      left join webhook_intento i using (comercio_id, modo, webhook, guia_id, secuencia)
      where e.webhook <> all($1) group by e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, w.url`,
     [aparte],
   )
   const muestra = (filas: FilaDeAvisoDeWebhook[]) => JSON.stringify(filas.slice(0, 3))
-  const sinEntregar = entregas.filter(({ estado }) => estado !== 'entregada')
+  const sinEntregar = entregas.filter(({ estado }) => estado !== 'entregado')
   exigir(sinEntregar.length === 0, `${sinEntregar.length} deliveries not made: ${muestra(sinEntregar)}`)
   const incoherentes = entregas.filter(
     ({ intentos, no_tardios, numeros }) => intentos !== no_tardios || (numeros ?? []).some((n, i) => n !== i + 1),

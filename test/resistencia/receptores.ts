@@ -44,7 +44,7 @@ export const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
     const colgado = await arnes.registrar(apis[0]!, '/colgado')
     await arnes.conCliente((cliente) =>
       cliente.query(
-        `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+        `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
            datos, creado_en)
          select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || i || '_0', 'webhook.prueba', 'pendiente', 'automatica',
            now(), '{"webhook":{}}', now() from generate_series(1, $3::int) i`,

@@ -68,7 +68,7 @@ async function leerSinAsentar({ db, receptor }: Arnes, { pid }: ProcesoDeEscenar
     (await db.pool.query('select from pg_stat_activity where application_name like $1', [`guias%pid=${pid}`])).rowCount
   await esperar(async () => (await sesiones()) === 0, 10_000, 10)
   const { rows } = await db.pool.query<{ clave: string }>(
-    `select w.url || ' ' || e.evento as clave from webhook_entrega e join webhook w using (comercio_id, modo, webhook)
+    `select w.url || ' ' || e.evento as clave from webhook_aviso e join webhook w using (comercio_id, modo, webhook)
      where e.estado = 'pendiente'`,
   )
   return rows

@@ -38,7 +38,7 @@ const url = () => `http://127.0.0.1:9/${++serie}`
 const contar = async (tabla: string) =>
   (await entorno.db.pool.query(`select count(*)::int as n from ${tabla} where comercio_id = $1`, [comercio.id])).rows[0]
     .n
-const enviar = () => entorno.db.pool.query(`update webhook_entrega set estado = 'entregada', terminado_en = now()`)
+const enviar = () => entorno.db.pool.query(`update webhook_aviso set estado = 'entregado', terminado_en = now()`)
 const webhook = async () => (await comercio.api.webhooks.crear({ url: url() })).webhook
 
 it.each<[string, string, () => Promise<() => ReturnType<Guias['webhooks']['crear']>>]>([
@@ -75,11 +75,11 @@ it('probar, reenviar, recuperar: a lost answer causes nothing twice', async () =
   const suyo = await webhook()
   const { guia } = await comercio.api.guias.crear(unaGuia())
   await enviar()
-  const entregas = await contar('webhook_entrega')
+  const entregas = await contar('webhook_aviso')
   perdidas = 1
   const probada = await api.webhooks.probar(suyo).conRespuesta()
   expect([probada.repetida, probada.datos.causa]).toEqual([true, 'prueba'])
-  expect(await contar('webhook_entrega')).toBe(entregas + 1)
+  expect(await contar('webhook_aviso')).toBe(entregas + 1)
   await enviar()
   perdidas = 1
   const reenviada = await api.webhooks.reenviar(suyo, `avi_${suyo.slice(3)}_${guia}_1`).conRespuesta()

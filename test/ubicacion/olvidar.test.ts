@@ -88,7 +88,7 @@ describe('after the retention', () => {
     await escanear(posterior.guia, ...EN_CAMINO)
     const abierta = await api.guias.crear(unaGuia({ lat: 14.6155555, lng: -90.6155555 }))
     await hasta(async () => {
-      const { rows } = await entorno.db.pool.query(`select from webhook_entrega where estado = 'pendiente' limit 1`)
+      const { rows } = await entorno.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
       return rows.length === 0
     })
     const antes = new Map(

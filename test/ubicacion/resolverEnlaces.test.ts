@@ -114,7 +114,7 @@ describe('a guide with a short link', () => {
     expect(guia.ubicacion.distancia_km).toBeLessThan(5)
     expect(guia.eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.confirmada'])
     expect(guia.eventos.datos[1]).toMatchObject({ lat: 14.6349, lng: -90.6069 })
-    const { rows } = await entorno.db.pool.query('select tipo from webhook_entrega where evento = $1', [
+    const { rows } = await entorno.db.pool.query('select tipo from webhook_aviso where evento = $1', [
       `evt_${guia.guia}_2`,
     ])
     expect(rows).toEqual([{ tipo: 'ubicacion.confirmada' }])

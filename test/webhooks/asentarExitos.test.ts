@@ -21,7 +21,7 @@ describe('settling what went well', () => {
     const clave = { comercio_id: id, modo: 'test', webhook } as const
     const poner = (suyo: string, cuantas: number, estado = 'pendiente') =>
       pool.query(
-        `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+        `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
          select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || gen_random_uuid() || '_0', 'webhook.prueba', $4, 'automatica', now(), '{}', now()
          from generate_series(1, $3::int)`,
         [id, suyo, cuantas, estado],
@@ -30,7 +30,7 @@ describe('settling what went well', () => {
     const leidasHastaAhora = async (): Promise<number> => {
       await pool.query('select pg_stat_force_next_flush()')
       const { rows } = await pool.query(
-        `select (seq_tup_read + idx_tup_fetch)::int as filas from pg_stat_user_tables where relname = 'webhook_entrega'`,
+        `select (seq_tup_read + idx_tup_fetch)::int as filas from pg_stat_user_tables where relname = 'webhook_aviso'`,
       )
       return rows[0].filas
     }
@@ -53,8 +53,8 @@ describe('settling what went well', () => {
       return (await leidasHastaAhora()) - antes
     }
     try {
-      await poner(webhook, 300, 'entregada')
-      await pool.query('analyze webhook_entrega')
+      await poner(webhook, 300, 'entregado')
+      await pool.query('analyze webhook_aviso')
       // From the sixth time on PostgreSQL keeps the plan.
       for (let n = 0; n < 7; n++) await asentar()
       await poner(vecino.webhook, 20_000)

@@ -30,7 +30,7 @@ describe('a live endpoint', () => {
     expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({ estado: 'activo' })
     // The first test has ended, so the new address gets a test of its own.
     await entorno.db.pool.query(
-      `update webhook_entrega set estado = 'fallida', terminado_en = now() where webhook = $1 and causa = 'prueba'`,
+      `update webhook_aviso set estado = 'fallido', terminado_en = now() where webhook = $1 and causa = 'prueba'`,
       [webhook],
     )
     const movido = await api.webhooks.cambiar(webhook, { url: 'https://tienda.ejemplo.com/otra' })

@@ -17,7 +17,7 @@ describe('DELETE /api/v1/webhooks/{webhook}', () => {
     expect((await api.webhooks.listar()).datos).toEqual([])
     const cuantas = async () => {
       const { rows } = await entorno.db.pool.query(
-        `select (select count(*)::int from webhook_entrega where webhook = $1) as entregas,
+        `select (select count(*)::int from webhook_aviso where webhook = $1) as entregas,
            (select count(*)::int from webhook_intento where webhook = $1) as intentos,
            (select count(*)::int from webhook_secreto where webhook = $1) as secretos,
            (select count(*)::int from webhook where webhook = $1) as webhooks`,

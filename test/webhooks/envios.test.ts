@@ -51,7 +51,7 @@ const escanear = async (guia: string, cuerpo: object) => {
 /** Nothing waits and nothing is under way. */
 const quieto = () =>
   hasta(async () => {
-    const { rows } = await entorno.db.pool.query(`select from webhook_entrega where estado = 'pendiente' limit 1`)
+    const { rows } = await entorno.db.pool.query(`select from webhook_aviso where estado = 'pendiente' limit 1`)
     return rows.length === 0
   })
 
@@ -272,7 +272,7 @@ describe('batches', () => {
     expect(new Set(esperados).size).toBe(100)
     const contar = async () => {
       const { rows } = await entorno.db.pool.query(
-        'select estado, count(*)::int as n from webhook_entrega where comercio_id = $1 group by estado',
+        'select estado, count(*)::int as n from webhook_aviso where comercio_id = $1 group by estado',
         [comercio.id],
       )
       return rows
@@ -291,7 +291,7 @@ describe('batches', () => {
     ])
     await quieto()
     await entorno.quietud()
-    expect(await contar()).toEqual([{ estado: 'entregada', n: 300 }])
+    expect(await contar()).toEqual([{ estado: 'entregado', n: 300 }])
     for (const { recibidos } of receptores) expect(recibidos.map(({ id }) => id).sort()).toEqual(esperados)
   })
 

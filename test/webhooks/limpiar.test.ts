@@ -13,9 +13,9 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
   const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestarCon(204))).url })
   const poner = (dias: number, cuantas: number, terminadas = dias) =>
     entorno.db.pool.query(
-      `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+      `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
          creado_en, terminado_en)
-       select c.id, 'test', $2, gen_random_uuid(), 1, 'evt_x_1', 'guia.aceptado', 'entregada', 'automatica', now(),
+       select c.id, 'test', $2, gen_random_uuid(), 1, 'evt_x_1', 'guia.aceptado', 'entregado', 'automatica', now(),
          now() - make_interval(days => $3), now() - make_interval(days => $5)
        from comercio c, generate_series(1, $4) where c.comercio = $1`,
       [comercio, webhook, dias, cuantas, terminadas],
@@ -25,7 +25,7 @@ it('housekeeping deletes a batch of what is old at a time, and says whether ther
   await poner(400, 3, 1) // old deliveries that ended yesterday
   const quedan = async () => {
     const { rows } = await entorno.db.pool.query(
-      `select count(*)::int n from webhook_entrega where webhook = $1 and secuencia = 1`,
+      `select count(*)::int n from webhook_aviso where webhook = $1 and secuencia = 1`,
       [webhook],
     )
     return rows[0].n

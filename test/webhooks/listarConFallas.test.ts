@@ -64,7 +64,7 @@ describe('GET /operaciones/v1/webhooks', () => {
   it('says what failed last of an endpoint whose deliveries have all ended', async () => {
     const webhook = await conFalla()
     await entorno.db.pool.query(
-      `update webhook_entrega set estado = 'fallida', terminado_en = now(), ultimo_error = 'http', ultimo_status = 503,
+      `update webhook_aviso set estado = 'fallido', terminado_en = now(), ultimo_error = 'http', ultimo_status = 503,
          turno = turno + 1 where webhook = $1`,
       [webhook],
     )

@@ -84,9 +84,9 @@ describe('a recovery', () => {
     expect(new Set(receptor.recibidos.map((uno) => uno.id))).toEqual(new Set(guias.map((guia) => `evt_${guia}_1`)))
     expect(receptor.recibidos).toHaveLength(total)
     const { rows } = await entorno.db.pool.query(
-      'select estado, count(*)::int as n from webhook_entrega where webhook = $1 group by estado',
+      'select estado, count(*)::int as n from webhook_aviso where webhook = $1 group by estado',
       [webhook],
     )
-    expect(rows).toEqual([{ estado: 'entregada', n: total }])
+    expect(rows).toEqual([{ estado: 'entregado', n: total }])
   })
 })

@@ -98,6 +98,6 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     expect((await api.webhooks.probar(webhook)).estado).toBe('pendiente')
     const metricas = createMetrics()
     metricas.observar(sinWorkers)
-    expect(await metricas.exponer()).toMatch(/^guias_webhook_entregas_atraso_segundos 0$/m)
+    expect(await metricas.exponer()).toMatch(/^guias_webhook_avisos_atraso_segundos 0$/m)
   })
 })

@@ -43,7 +43,7 @@ interface Delivery {
   webhook: string
   guide: string
   sequence: number
-  state: 'pendiente' | 'entregada' | 'fallida'
+  state: 'pendiente' | 'entregado' | 'fallido'
   cause: 'automatica' | 'manual'
   turn: number
   attempts: number
@@ -387,7 +387,7 @@ class QueueModel {
         keyOf({ webhook: webhooks[cuales[i]! - 1]!, guide, sequence: secuencias[i]! }),
       )!
       if (delivery.state !== 'pendiente' || delivery.turn !== turnos[i] || delivery.attempts > 0) return [{ n: i + 1 }]
-      this.#end(delivery, 'entregada')
+      this.#end(delivery, 'entregado')
       return []
     })
   }
@@ -395,7 +395,7 @@ class QueueModel {
   #settle({ webhook, guia_id, secuencia, turno, desenlace, proximo_en }: Settled): boolean {
     const delivery = this.#deliveries.get(keyOf({ webhook, guide: guia_id, sequence: secuencia }))!
     if (delivery.state !== 'pendiente') return true
-    if (delivery.turn !== turno && (desenlace !== 'entregada' || delivery.cause === 'manual')) return true
+    if (delivery.turn !== turno && (desenlace !== 'entregado' || delivery.cause === 'manual')) return true
     this.#end(delivery, desenlace)
     if (proximo_en !== null) delivery.due = Date.parse(proximo_en) - START
     return true

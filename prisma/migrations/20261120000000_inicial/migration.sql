@@ -651,7 +651,7 @@ CREATE TABLE "webhook_secreto" (
 
 -- Delivery of one event to one endpoint, written by the statement that writes the event. This table is the outbox and
 -- the authoritative record of deliveries.
-CREATE TABLE "webhook_entrega" (
+CREATE TABLE "webhook_aviso" (
     "comercio_id" UUID NOT NULL,
     "modo" TEXT NOT NULL,
     "webhook" TEXT NOT NULL,
@@ -672,12 +672,12 @@ CREATE TABLE "webhook_entrega" (
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "terminado_en" TIMESTAMPTZ(3),
 
-    CONSTRAINT "webhook_entrega_pkey" PRIMARY KEY ("comercio_id","modo","webhook","guia_id","secuencia")
+    CONSTRAINT "webhook_aviso_pkey" PRIMARY KEY ("comercio_id","modo","webhook","guia_id","secuencia")
 );
-CREATE INDEX "webhook_entrega_comercio_id_modo_webhook_creado_en_guia_id__idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia");
+CREATE INDEX "webhook_aviso_comercio_id_modo_webhook_creado_en_guia_id__idx" ON "webhook_aviso"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia");
 -- Due deliveries, in their order.
-CREATE INDEX "webhook_entrega_pendiente_idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "proximo_en", "guia_id", "secuencia") WHERE (estado = 'pendiente'::text);
-CREATE INDEX "webhook_entrega_fallida_idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia") WHERE (estado = 'fallida'::text);
+CREATE INDEX "webhook_aviso_pendiente_idx" ON "webhook_aviso"("comercio_id", "modo", "webhook", "proximo_en", "guia_id", "secuencia") WHERE (estado = 'pendiente'::text);
+CREATE INDEX "webhook_aviso_fallido_idx" ON "webhook_aviso"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia") WHERE (estado = 'fallido'::text);
 
 -- Attempt at a delivery. Append-only.
 CREATE TABLE "webhook_intento" (
@@ -722,7 +722,7 @@ CREATE TABLE "recuperacion" (
     "todas" BOOLEAN NOT NULL,
     "posicion" JSONB NOT NULL,
     "eventos" INTEGER NOT NULL DEFAULT 0,
-    "entregas" INTEGER NOT NULL DEFAULT 0,
+    "avisos" INTEGER NOT NULL DEFAULT 0,
     "estado" TEXT NOT NULL,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "terminado_en" TIMESTAMPTZ(3),
@@ -997,7 +997,7 @@ DECLARE
 BEGIN
   FOREACH tabla IN ARRAY ARRAY[
     'comercio', 'guia', 'guia_indice', 'busqueda', 'evento', 'mensaje', 'enlace_ubicacion', 'enlace_corto',
-    'telefono_anterior', 'clave_idempotencia', 'webhook', 'webhook_secreto', 'webhook_entrega', 'webhook_intento',
+    'telefono_anterior', 'clave_idempotencia', 'webhook', 'webhook_secreto', 'webhook_aviso', 'webhook_intento',
     'recuperacion', 'archivo_indice', 'archivo', 'prueba_entrega', 'prueba_intento', 'prueba_borrada', 'dueno',
     'llave', 'bitacora', 'bitacora_de_parte'
   ] LOOP

@@ -78,7 +78,7 @@ export const COLUMNAS_DE_EVENTO = withTexts(MOSTRADAS_DE_EVENTO)
  * @param ahora SQL of the time when the writer read its clock; by default the events' own time
  */
 export const insertarAvisosDeWebhook = (e: string, ahora?: string) => `
-  insert into webhook_entrega as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+  insert into webhook_aviso as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
     'pendiente', 'automatica', ${ahora ? venceLaEntrega(e, ahora) : `${e}.registrado_en`}, e.registrado_en
   from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo

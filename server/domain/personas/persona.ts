@@ -113,7 +113,7 @@ const deRespuestas = (tabla: string, solo: string, que: string) =>
  * @param solo SQL condition for the rows `t` of deliveries and of attempts
  */
 export const respuestas = (solo: string) =>
-  `${deRespuestas('webhook_entrega', solo, `'evento', t.evento, 'respuesta', t.exito`)},
+  `${deRespuestas('webhook_aviso', solo, `'evento', t.evento, 'respuesta', t.exito`)},
    ${deRespuestas(
      'webhook_intento',
      solo,
@@ -155,7 +155,7 @@ export const BORRAR_CLAVES = `c as (
 export const borrarRespuestas = (solo = 'true') => `s as (
      select w.comercio_id, w.modo, w.webhook, v.id from v join webhook w using (comercio_id, modo)
    ), x as (
-     update webhook_entrega t set exito = (t.exito::jsonb || '{"cabeceras": null, "cuerpo": null}')::json from s v
+     update webhook_aviso t set exito = (t.exito::jsonb || '{"cabeceras": null, "cuerpo": null}')::json from s v
      where ${de('t')} and t.webhook = v.webhook and t.exito is not null and ${solo}
    ), y as (
      update webhook_intento t set cabeceras = null, cuerpo = null, detalle = null from s v

@@ -4,7 +4,7 @@ import type { DepsDeTrabajo } from '../deps.ts'
 
 /** Waiting deliveries, with the time from which each delivery waits: its latest attempt or its creation. */
 const PUESTAS = `select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en
-     from webhook_entrega d left join lateral (
+     from webhook_aviso d left join lateral (
        select iniciado_en from webhook_intento i where i.comercio_id = d.comercio_id and i.modo = d.modo
          and i.webhook = d.webhook and i.guia_id = d.guia_id and i.secuencia = d.secuencia order by i.numero desc limit 1) i on true
      where d.estado = 'pendiente' and d.proximo_en > :ahora`
@@ -22,7 +22,7 @@ const HAY_ADELANTADAS = statement<{ ahora: Date }>(
  */
 const ADELANTAR = statement<{ ahora: Date }>(
   'webhookEntregas.adelantar',
-  `update webhook_entrega e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
+  `update webhook_aviso e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
    from (
      ${PUESTAS}
    ) p

@@ -55,19 +55,19 @@ const TOMAR = statement<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
 const AVANZAR = statement<PorRecuperar & Pick<RecoveryPosition, 'fin'> & { ahora: Date }, Avance>(
   'recuperacion.avanzar',
   `with v as materialized (${eventosPorRecuperar(LOTE, VISIBLE_TO_FEED)}), d as (
-     insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+     insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
-     from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
+     from v left join webhook_aviso e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia
      where v.suyo and ${porEnviar('e')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
-       causa = 'recuperacion', turno = webhook_entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
-     where webhook_entrega.estado = 'fallida' or (:todas and webhook_entrega.estado = 'entregada')
+       causa = 'recuperacion', turno = webhook_aviso.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
+     where webhook_aviso.estado = 'fallido' or (:todas and webhook_aviso.estado = 'entregado')
      returning 1
    )
    select count(*)::int as mirados, count(*) filter (where suyo)::int as eventos,
-     (select count(*) from d)::int as entregas,
+     (select count(*) from d)::int as avisos,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
      flujo_hasta() >= :fin::text::xid8 as todo_visible
@@ -76,21 +76,21 @@ const AVANZAR = statement<PorRecuperar & Pick<RecoveryPosition, 'fin'> & { ahora
 
 /** Adds the results of a batch to its recovery, and stores the position at which the next batch begins. */
 const ANOTAR = statement<
-  Pick<FilaRecuperacion, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'entregas' | 'estado'> & {
+  Pick<FilaRecuperacion, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'avisos' | 'estado'> & {
     siguiente: string
     ahora: Date
   }
 >(
   'recuperacion.anotar',
   `update recuperacion set paso = :siguiente, posicion = :posicion::jsonb, eventos = eventos + :eventos,
-     entregas = entregas + :entregas, estado = :estado,
+     avisos = avisos + :avisos, estado = :estado,
      terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso and comercio_id = :comercio_id`,
 )
 
 interface Avance {
   mirados: number
   eventos: number
-  entregas: number
+  avisos: number
   ultimo: Omit<RecoveryPosition, 'fin'> | null
   todo_visible: boolean
 }
@@ -118,12 +118,12 @@ async function avanzar(
     const [avance] = cancelada ? [] : await consultar(AVANZAR, { ...fila, ...posicion, ahora })
     const sigue = avance && (avance.mirados === LOTE || !avance.todo_visible)
     const estado = cancelada ? 'cancelada' : sigue ? 'en_curso' : 'terminada'
-    const { eventos = 0, entregas = 0, ultimo } = avance ?? {}
+    const { eventos = 0, avisos = 0, ultimo } = avance ?? {}
     const siguiente = randomUUID()
-    const avanzada = { posicion: { ...posicion, ...ultimo }, eventos, entregas, estado } as const
+    const avanzada = { posicion: { ...posicion, ...ultimo }, eventos, avisos, estado } as const
     await consultar(ANOTAR, { paso, comercio_id, siguiente, ...avanzada, ahora })
     if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'webhook recovery ended')
-    return entregas > 0 || avance?.mirados === LOTE
+    return avisos > 0 || avance?.mirados === LOTE
   })
   // A recovery that only waits for another transaction to end continues in the next round.
   if (hizo) avisarTrabajo()

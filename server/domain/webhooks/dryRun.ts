@@ -27,7 +27,7 @@ const ENSAYAR = statement<PorRecuperar, Paso>(
      count(*) filter (where suyo and ${porEnviar('e')})::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo
-   from v left join webhook_entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo
+   from v left join webhook_aviso e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo
      and e.webhook = :webhook and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
 )
 

@@ -55,7 +55,7 @@ const LEER = statement<{ pedidos: string; ahora: Date }, Leida>(
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
      and w.estado <> 'eliminado'
    cross join lateral (
-     select * from webhook_entrega e where ${DE('x')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     select * from webhook_aviso e where ${DE('x')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
        and e.evento <> all (x.salvo)
      order by e.proximo_en, e.guia_id, e.secuencia
      limit case when w.fallas >= ${FAILURES_TO_BRAKE} then 1 else x.cuantas end) e
@@ -129,11 +129,11 @@ const POR_PASO = 500
  * @param cuantos SQL condition: true if another endpoint may follow
  */
 const conPendientes = (desde: string, cuantos: string) => `with recursive p as (
-    (select comercio_id, modo, webhook, 1 as n from webhook_entrega where estado = 'pendiente' ${desde}
+    (select comercio_id, modo, webhook, 1 as n from webhook_aviso where estado = 'pendiente' ${desde}
      order by comercio_id, modo, webhook limit 1)
     union all
     select s.*, p.n + 1 from p cross join lateral (
-      select e.comercio_id, e.modo, e.webhook from webhook_entrega e
+      select e.comercio_id, e.modo, e.webhook from webhook_aviso e
       where e.estado = 'pendiente' and (e.comercio_id, e.modo, e.webhook) > (p.comercio_id, p.modo, p.webhook)
       order by e.comercio_id, e.modo, e.webhook limit 1) s
     where ${cuantos}
@@ -145,7 +145,7 @@ const HALLAR = statement<Record<'desde_comercio' | 'modo' | 'webhook', string> &
   'webhookEntregas.hallar',
   `${conPendientes('and (comercio_id, modo, webhook) > (:desde_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${POR_PASO}`)}
    select p.*, exists (
-     select from webhook w join webhook_entrega e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     select from webhook w join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
      where w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook and w.estado <> 'eliminado'
    ) as vencidas
    from p order by p.n`,
@@ -185,7 +185,7 @@ const VENCIDAS = statement<{ ahora: Date }, { webhook: string; cuantas: number }
    select webhook, count(*)::int as cuantas from (
      select w.webhook from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
        and w.estado <> 'eliminado'
-     join webhook_entrega e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
      limit ${MUCHAS}) v
    group by webhook`,
   { alcance: 'parte' },
@@ -230,7 +230,7 @@ const ATRASADAS = statement<{ ahora: Date; antes_de: Date }, { cuantas: number }
        and w.estado = 'activo' and w.estado_en <= :antes_de and w.comprobado_en <= :antes_de
        and (w.freno_vence_en is null or w.freno_vence_en <= :antes_de
          or w.freno_vence_en > :ahora::timestamptz + interval '${2 * MAX_BRAKE} ms')
-     join webhook_entrega e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en > 'epoch' and e.proximo_en <= :antes_de
+     join webhook_aviso e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en > 'epoch' and e.proximo_en <= :antes_de
      limit ${MUCHAS}) v`,
   { alcance: 'parte' },
 )
@@ -255,7 +255,7 @@ const PROXIMAS = statement<{ claves: string; ahora: Date }, ClaveDeWebhook & { e
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook and w.estado = 'activo'
      and w.comprobado_en is not null
-   cross join lateral (select e.proximo_en from webhook_entrega e where ${DE('w')} and e.estado = 'pendiente'
+   cross join lateral (select e.proximo_en from webhook_aviso e where ${DE('w')} and e.estado = 'pendiente'
      order by e.proximo_en limit 1) e`,
   { alcance: 'parte' },
 )

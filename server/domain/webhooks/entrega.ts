@@ -1,5 +1,5 @@
 import { type Db, type InJson, type RowOf, statement, withTexts } from '../../data/db.ts'
-import type { webhook_entrega } from '../../generado/contrato/prisma/client.ts'
+import type { webhook_aviso } from '../../generado/contrato/prisma/client.ts'
 import type {
   AvisoDeWebhook,
   CausaDeAvisoDeWebhook,
@@ -27,28 +27,13 @@ import { presentarGuardada } from '../guias/guia.ts'
 import type { ExchangeResult } from './response.ts'
 import type { AmbitoDeWebhooks, ClaveDeWebhook } from './webhook.ts'
 
-/** State of a delivery as its row stores it. */
-export type StoredState = 'pendiente' | 'entregada' | 'fallida'
-
-/** Stored state for each of the contract's words. */
-export const STORED_STATES: Readonly<Record<EstadoDeAvisoDeWebhook, StoredState>> = {
-  pendiente: 'pendiente',
-  entregado: 'entregada',
-  fallido: 'fallida',
-}
-
-/** The contract's word for each stored state. */
-const STATES = Object.fromEntries(Object.entries(STORED_STATES).map(([word, stored]) => [stored, word])) as Readonly<
-  Record<StoredState, EstadoDeAvisoDeWebhook>
->
-
-/** Row of `webhook_entrega`. */
+/** Row of `webhook_aviso`. */
 export type FilaAvisoDeWebhook = RowOf<
-  webhook_entrega,
+  webhook_aviso,
   {
     modo: Modo
     tipo: TipoDeEvento | TipoDeEventoPropio
-    estado: StoredState
+    estado: EstadoDeAvisoDeWebhook
     causa: CausaDeAvisoDeWebhook
     ultimo_error: ErrorDeIntentoDeWebhook | 'webhook_deshabilitado' | null
     exito: Exito | null
@@ -109,14 +94,14 @@ export type EntregaLeida = InJson<EntregaMostrada>
 /** SQL select list for {@link EntregaLeida}, of `e`. Excludes the bodies of the endpoints' responses. */
 export const COLUMNAS_DE_ENTREGA = withTexts(MOSTRADAS, 'e.')
 
-/** Returns a row of `webhook_entrega` in the contract's form. */
+/** Returns a row of `webhook_aviso` in the contract's form. */
 export const presentarAvisoDeWebhook = (fila: EntregaMostrada | EntregaLeida): AvisoDeWebhook => ({
   aviso: codigoDeEntrega(fila),
   webhook: fila.webhook,
   evento: fila.evento,
   tipo: fila.tipo,
   guia: fila.secuencia === 0 ? null : (fila.evento.split('_')[1] ?? null),
-  estado: STATES[fila.estado],
+  estado: fila.estado,
   causa: fila.causa,
   intentos: fila.intentos,
   proximo_intento_en:
@@ -138,7 +123,7 @@ const FORMA = /^avi_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
  */
 const BUSCAR = statement<ClaveDeWebhook & { guia: string; secuencia: number }, FilaAvisoDeWebhook>(
   'webhookEntregas.buscar',
-  `select e.* from webhook_entrega e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
+  `select e.* from webhook_aviso e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
    where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
      and e.secuencia = :secuencia and e.guia_id = case when :secuencia = 0 then md5('evt_' || :guia || '_0')::uuid
        else (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo) end`,

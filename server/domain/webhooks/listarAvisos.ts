@@ -12,7 +12,6 @@ import {
   type EntregaLeida,
   type FilaAvisoDeWebhook,
   presentarAvisoDeWebhook,
-  STORED_STATES,
 } from './entrega.ts'
 import { type AmbitoDeWebhooks, type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
@@ -65,7 +64,7 @@ function leer(
 ): Promise<FilaDeLista[]> {
   const posibles: [dado: unknown, condicion: string][] = [
     // The state is a literal, so that the planner can use the partial indexes for it.
-    [estado, `e.estado = '${estado && STORED_STATES[estado]}'`],
+    [estado, `e.estado = '${estado}'`],
     [tipo, 'e.tipo = :tipo'],
     [
       guia,
@@ -85,7 +84,7 @@ function leer(
     secuencia: despues?.[2],
   }
   const lista = dynamicStatement<typeof valores, FilaDeLista>(
-    `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_entrega e
+    `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_aviso e
      where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook ${condiciones.join(' ')}
        and exists (select from webhook w where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook
          and w.estado <> 'eliminado')

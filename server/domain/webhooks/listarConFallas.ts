@@ -41,13 +41,13 @@ const CON_FALLAS = statement<{ modo: Modo; deshabilitado: boolean | null }, Fila
      select count(*)::int as pendientes, (array_agg(ultimo_error) filter (where ultimo_error is not null))[1] as error,
        (array_agg(ultimo_status) filter (where ultimo_error is not null))[1] as status
      from (
-       select ultimo_error, ultimo_status from webhook_entrega
+       select ultimo_error, ultimo_status from webhook_aviso
        where comercio_id = w.comercio_id and modo = w.modo and webhook = w.webhook and estado = 'pendiente'
        limit ${MAX_PENDIENTES}) s) p
    left join lateral (
      select ultimo_error as error, ultimo_status as status from (
-       select ultimo_error, ultimo_status from webhook_entrega
-       where comercio_id = w.comercio_id and modo = w.modo and webhook = w.webhook and estado = 'fallida'
+       select ultimo_error, ultimo_status from webhook_aviso
+       where comercio_id = w.comercio_id and modo = w.modo and webhook = w.webhook and estado = 'fallido'
        order by creado_en desc, guia_id desc, secuencia desc limit ${MAX_FALLIDAS}) s
      where ultimo_error <> 'webhook_deshabilitado' limit 1) f on true`,
   { alcance: 'parte', plan: 'indexed' },

@@ -18,7 +18,7 @@ const ENVIAR = statement<
   FilaAvisoDeWebhook
 >(
   'webhookEntregas.enviarPropia',
-  `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+  `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    values (:comercio_id, :modo, :webhook, md5(:evento)::uuid, 0, :evento, :tipo, 'pendiente', :causa, :proximo_en,
      :datos::jsonb, :creado_en) returning *`,
 )
@@ -26,7 +26,7 @@ const ENVIAR = statement<
 /** Finds a test of the endpoint that was not sent yet. A repeated request gets this test. */
 const PENDIENTE = statement<ClaveDeWebhook & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
   'webhookEntregas.pruebaPendiente',
-  `select * from webhook_entrega where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
+  `select * from webhook_aviso where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado = 'pendiente' and proximo_en = :proximo_en and causa = 'prueba' limit 1`,
 )
 

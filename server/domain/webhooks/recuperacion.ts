@@ -31,7 +31,7 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
   hasta: fila.hasta.toISOString(),
   todas: fila.todas,
   eventos: fila.eventos,
-  avisos: fila.entregas,
+  avisos: fila.avisos,
   creado_en: fila.creado_en.toISOString(),
   terminado_en: fila.terminado_en?.toISOString() ?? null,
 })
@@ -135,4 +135,4 @@ export const eventosPorRecuperar = (limite: number, condicion = 'true') => `
 
 /** SQL condition that the delivery `e` of an event must be created, or sent again. */
 export const porEnviar = (e: string) =>
-  `(${e}.evento is null or ${e}.estado = 'fallida' or (:todas::boolean and ${e}.estado = 'entregada'))`
+  `(${e}.evento is null or ${e}.estado = 'fallido' or (:todas::boolean and ${e}.estado = 'entregado'))`

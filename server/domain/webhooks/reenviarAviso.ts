@@ -20,7 +20,7 @@ import type { AmbitoDeWebhooks } from './webhook.ts'
  */
 const REENVIAR = statement<Clave & Pick<FilaAvisoDeWebhook, 'proximo_en'>, FilaAvisoDeWebhook>(
   'webhookEntregas.reenviar',
-  `update webhook_entrega set proximo_en = :proximo_en, causa = 'manual',
+  `update webhook_aviso set proximo_en = :proximo_en, causa = 'manual',
      turno = turno + 1,
      intento = case when estado = 'pendiente' then intento else 0 end, estado = 'pendiente', terminado_en = null
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and guia_id = :guia_id

@@ -44,13 +44,13 @@ const ASENTAR = statement<{ intentos: string; ahora: Date }, Pick<AttemptResult,
        dns_ms real, conexion_ms real, tls_ms real, primer_byte_ms real, total_ms real, cabeceras jsonb, cuerpo text,
        cuerpo_truncado boolean, desenlace text, proximo_en timestamptz)
    ), u as (
-     update webhook_entrega e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
+     update webhook_aviso e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
        proximo_en = coalesce(x.proximo_en, e.proximo_en), terminado_en = case when x.desenlace <> 'pendiente' then :ahora::timestamptz end,
        ultimo_status = x.status, ultimo_error = x.error
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
-         (e.estado = 'pendiente' and (e.turno = x.turno or (x.desenlace = 'entregada' and e.causa <> 'manual')))
-         or (e.estado = 'fallida' and e.ultimo_error = 'webhook_deshabilitado' and x.desenlace = 'entregada'))
+         (e.estado = 'pendiente' and (e.turno = x.turno or (x.desenlace = 'entregado' and e.causa <> 'manual')))
+         or (e.estado = 'fallido' and e.ultimo_error = 'webhook_deshabilitado' and x.desenlace = 'entregado'))
      returning x.n, e.intentos
    ), i as (
      insert into webhook_intento as n (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
@@ -113,7 +113,7 @@ const SALUD = statement<{ salud: string; ahora: Date }, Cambiado>(
 /** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
 const AVISAR = statement<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
   'webhooks.avisarDeshabilitado',
-  `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+  `insert into webhook_aviso (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    select w.comercio_id, w.modo, w.webhook, md5(:evento)::uuid, 0, :evento, 'webhook.deshabilitado', 'pendiente', 'automatica',
      :ahora::timestamptz, :datos::jsonb, :ahora from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook <> :webhook and w.estado in ('activo', 'pausado')
@@ -199,7 +199,7 @@ function aFila(
     ...{ comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa },
     ...{ id, iniciado_en, url, secretos },
     ...dicho,
-    desenlace: error === null ? 'entregada' : proximo ? 'pendiente' : 'fallida',
+    desenlace: error === null ? 'entregado' : proximo ? 'pendiente' : 'fallido',
     proximo_en: proximo ?? null,
   }
 }

@@ -34,7 +34,7 @@ const ASENTAR = statement<Arreglos, { n: string }>(
        :turnos::int[], :status::int[], :ids::text[], :exitos::text[]) with ordinality
        as x(cual, guia_id, secuencia, turno, status, id, exito, n) join w using (cual)
    ), u as (
-     update webhook_entrega e set estado = 'entregada', turno = e.turno + 1, intento = 1, intentos = 1,
+     update webhook_aviso e set estado = 'entregado', turno = e.turno + 1, intento = 1, intentos = 1,
        terminado_en = :ahora::timestamptz, ultimo_status = x.status, ultimo_error = null, exito = x.exito::json
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (e.estado || '') = 'pendiente' and e.turno = x.turno
@@ -42,7 +42,7 @@ const ASENTAR = statement<Arreglos, { n: string }>(
      returning x.n
    )
    select n from x where not exists (select from u where u.n = x.n) and not exists (
-     select from webhook_entrega e where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
+     select from webhook_aviso e where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.exito ->> 'id' = x.id)`,
   { alcance: 'parte' },
 )

@@ -132,7 +132,7 @@ export class Settlement {
   #terminar(clase: Clase, parte: readonly AttemptResult[], inicio: number): void {
     const buenas = parte.filter(({ respuesta }) => respuesta.error === null).length
     const ms = Math.round(this.#deps.timers.now() - inicio)
-    this.#deps.log.info({ cola: 'webhook_entregas', intentos: parte.length, buenas, ms }, 'job')
+    this.#deps.log.info({ cola: 'webhook_avisos', intentos: parte.length, buenas, ms }, 'job')
     this.#asentando -= parte.length
     this.#alAsentar(parte, clase === this.#demas)
   }

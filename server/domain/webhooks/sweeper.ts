@@ -16,11 +16,11 @@ const DIA = 86_400_000
  */
 const CERRAR = statement<{ ahora: Date }>(
   'limpieza.cerrar',
-  `update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
+  `update webhook_aviso e set estado = 'fallido', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
      terminado_en = :ahora
    from (
      select p.* from webhook w cross join lateral (
-       select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno from webhook_entrega e
+       select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno from webhook_aviso e
        where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and e.estado = 'pendiente'
          and e.proximo_en > timestamptz '1970-01-01Z' order by e.proximo_en, e.guia_id, e.secuencia limit ${LOTE}) p
      where w.estado = 'deshabilitado' limit ${LOTE}) p
@@ -41,7 +41,7 @@ interface Cuales {
  */
 const algunas = ({ condicion, orden }: Cuales) => `v as (
        select p.* from webhook w cross join lateral (
-         select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from webhook_entrega e
+         select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from webhook_aviso e
          where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and ${condicion}
          order by ${orden} limit ${LOTE}) p
        limit ${LOTE}
@@ -59,7 +59,7 @@ const borrarIntentos = (cuales: Cuales) => `with ${algunas(cuales)}, i as (
 /** SQL that deletes the deliveries of the batch that have no attempts left. */
 const borrarEntregas = (
   cuales: Cuales,
-) => `with ${algunas(cuales)} delete from webhook_entrega e using v where ${DE_V('e')}
+) => `with ${algunas(cuales)} delete from webhook_aviso e using v where ${DE_V('e')}
      and not exists (select from webhook_intento i where ${DE_V('i')}) returning 1`
 
 const DE_ELIMINADOS = { condicion: `w.estado = 'eliminado'`, orden: 'e.guia_id, e.secuencia' }
@@ -86,7 +86,7 @@ const BORRAR_VIEJAS = statement<{ antes_de: Date }>('limpieza.viejas', borrarEnt
 const BORRAR_WEBHOOKS = statement<{ antes_de: Date }>(
   'limpieza.webhooks',
   `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
-     select from webhook_entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
+     select from webhook_aviso e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
   { alcance: 'parte' },
 )
 const BORRAR_RECUPERACIONES = statement<{ antes_de: Date }>(
