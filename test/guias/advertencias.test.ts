@@ -27,7 +27,7 @@ const SUYAS = [
   {
     codigo: 'enlace_sin_coordenadas',
     campo: '/maps_url',
-    mensaje: expect.stringMatching(/no lleva coordenadas.*dé lat y lng/),
+    mensaje: expect.stringMatching(/no marca un punto.*un pin.*acerque el mapa.*dé lat y lng/),
     sugerencia: null,
   },
   {

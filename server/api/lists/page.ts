@@ -8,14 +8,15 @@ export interface Pagination {
   cursor?: string
 }
 
-/**
- * Page of a list; the cursor is null on the last page. The page is partial if a limit of rows ended the reading before
- * the page was full.
- */
+/** Page of a list; the cursor is null on the last page. */
 export interface Page<Dato> {
   datos: Dato[]
   cursor_siguiente: string | null
-  parcial?: true
+}
+
+/** Page of a bounded reading. It is partial if the bound ended the reading before the page was full. */
+export interface BoundedPage<Dato> extends Page<Dato> {
+  parcial: boolean
 }
 
 /** Rows of a page, and the position of the last row read if a limit of rows ended the reading before the page was full. */
@@ -33,21 +34,42 @@ export interface RowsUpTo<Fila> {
 export async function paginate<Fila, Dato>(
   cursores: Cursors,
   ambito: CursorScope,
-  { limite = DEFAULT_PAGE_SIZE, cursor }: Pagination,
+  pedida: Pagination,
   partes: {
-    leer: (despues: CursorPosition | undefined, cuantas: number) => Promise<Fila[] | RowsUpTo<Fila>>
+    leer: (despues: CursorPosition | undefined, cuantas: number) => Promise<Fila[]>
     posicion: (fila: Fila) => CursorPosition
     presentar: (fila: Fila) => Dato
   },
 ): Promise<Page<Dato>> {
-  const leidas = await partes.leer(cursor === undefined ? undefined : cursores.descifrar(ambito, cursor), limite + 1)
-  const { filas, hasta } = Array.isArray(leidas) ? { filas: leidas, hasta: undefined } : leidas
+  const { datos, cursor_siguiente } = await paginateBounded(cursores, ambito, pedida, {
+    ...partes,
+    leer: async (despues, cuantas) => ({ filas: await partes.leer(despues, cuantas), hasta: undefined }),
+  })
+  return { datos, cursor_siguiente }
+}
+
+/**
+ * Returns a page like {@link paginate} does, of a reading that ends at a maximum number of rows.
+ * @throws Problema `cursor_invalido`
+ */
+export async function paginateBounded<Fila, Dato>(
+  cursores: Cursors,
+  ambito: CursorScope,
+  { limite = DEFAULT_PAGE_SIZE, cursor }: Pagination,
+  partes: {
+    leer: (despues: CursorPosition | undefined, cuantas: number) => Promise<RowsUpTo<Fila>>
+    posicion: (fila: Fila) => CursorPosition
+    presentar: (fila: Fila) => Dato
+  },
+): Promise<BoundedPage<Dato>> {
+  const despues = cursor === undefined ? undefined : cursores.descifrar(ambito, cursor)
+  const { filas, hasta } = await partes.leer(despues, limite + 1)
   const pagina = filas.slice(0, limite)
   const llena = filas.length > limite
   const ultima = llena ? partes.posicion(pagina.at(-1)!) : hasta
   return {
     datos: pagina.map(partes.presentar),
     cursor_siguiente: ultima ? cursores.cifrar(ambito, ultima) : null,
-    ...(!llena && hasta && { parcial: true }),
+    parcial: !llena && hasta !== undefined,
   }
 }

@@ -1,5 +1,5 @@
 import type { Cursors } from '../../api/lists/cursor.ts'
-import { type Pagination, paginate, type RowsUpTo } from '../../api/lists/page.ts'
+import { type Pagination, paginateBounded, type RowsUpTo } from '../../api/lists/page.ts'
 import { type Db, dynamicStatement, statement } from '../../data/db.ts'
 import { whereIs } from '../../data/owners.ts'
 import type {
@@ -328,7 +328,7 @@ export function buscarPagina<Dato>(
     decision: sinRepetir(pedidos.decision),
     metadatos: metadatos ? presentarMetadatos(metadatos) : undefined,
   }
-  return paginate(
+  return paginateBounded(
     cursores,
     { ...quien, filtros },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },

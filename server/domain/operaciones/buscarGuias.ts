@@ -22,7 +22,8 @@ export const buscarGuias: Handler<'buscarGuias'> = async (
   const filtros = { ...resto, telefono: readPhoneFilter(resto.telefono, pais, SIN_PAIS) }
   const fila = comercio === undefined ? undefined : await buscarComercio(db, comercio)
   // An unknown merchant gives an empty page, like a filter that no guide matches.
-  if (comercio !== undefined && !fila) return { status: 200, body: { datos: [], cursor_siguiente: null } }
+  if (comercio !== undefined && !fila)
+    return { status: 200, body: { datos: [], cursor_siguiente: null, parcial: false } }
   const de = fila ? { comercioId: fila.id } : {}
   const quien = { operacion: 'buscarGuias', dueno: 'operador' }
   const pagina = await buscarPagina({ db: dbDeLectura, cursores }, quien, { ...filtros, ...de }, (guia) => guia)
