@@ -223,7 +223,7 @@ describe('a list of guides reads no guide that does not match its filter', EN_PO
     ['of a mode of all merchants', { modo: 'test' }, 'guia_todas_idx'],
     ['of a state of all merchants', { estado: ['extraviado'] }, 'guia_estado_todas_idx'],
     ['of a mode and state of all merchants', { estado: ['extraviado'], modo: 'test' }, 'guia_estado_todas_idx'],
-    ['of open decisions of all merchants', { decision: ['pendiente'] }, 'guia_resolucion_todas_idx'],
+    ['of open decisions of all merchants', { decision: ['pendiente'] }, 'guia_decision_todas_idx'],
   ])('%s', async (_cual, filtros, indice) => {
     expect(await lecturaDe(filtros)).toEqual({ indices: [indice], quitadas: 0 })
   })

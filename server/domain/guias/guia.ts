@@ -380,105 +380,121 @@ const MAX_LEIDAS = 2000
 
 type FiltrosLeidos = { [F in Exclude<keyof Filtros, 'limite' | 'cursor'>]?: Filtros[F] | undefined }
 
-async function leer(
-  db: Pick<Db, 'consultar'>,
-  filtros: FiltrosLeidos,
-  antesDe: string | undefined,
-  cuantas: number,
-): Promise<RowsUpTo<FilaDeLista>> {
+const LIST_COLUMNS = `${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio`
+
+/** Returns the parts of the list's statement for these filters: what an index serves, what it does not, and the order. */
+function planList(filtros: FiltrosLeidos, beforeId: string | undefined) {
   const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
   const { ubicacion, decision, metadatos = {}, actualizado_desde } = filtros
   // Guides with open decisions have an index, unless the index by telephone is used. Other decision states are
   // filtered.
-  const abiertas = telefono === undefined && decision?.every(estaAbierta) ? decision : undefined
-  const deTodos = comercioId === undefined
-  const conIndice = filtrar({
+  const openDecisions = telefono === undefined && decision?.every(estaAbierta) ? decision : undefined
+  const ofAllMerchants = comercioId === undefined
+  const indexed = filtrar({
     'comercio_id = :comercio_id': comercioId,
-    'modo = :modo': deTodos && telefono !== undefined ? undefined : modo,
+    'modo = :modo': ofAllMerchants && telefono !== undefined ? undefined : modo,
     'external_ref = :external_ref': external_ref,
     'telefono between :telefono and :telefono': telefono,
     'id >= :desde': creado_desde && smallestId(readInstant(creado_desde)!),
     'id < :hasta': creado_hasta && smallestId(readInstant(creado_hasta)!),
-    'id < :antes_de': antesDe,
+    'id < :antes_de': beforeId,
   })
-  if (deTodos) conIndice.condiciones.push(OF_ALL_MERCHANTS)
-  if (abiertas) conIndice.condiciones.push(enDecision(abiertas))
-  // The order by telephone makes only the index by telephone usable. Otherwise PostgreSQL might read far into the index
-  // of the merchant's guides when the telephone's guides are old.
-  const orden = telefono === undefined ? 'id desc' : 'telefono desc, id desc'
-  // The index of references has another order, but a reference matches few guides.
-  const plan = external_ref === undefined ? 'ordered' : undefined
+  if (ofAllMerchants) indexed.condiciones.push(OF_ALL_MERCHANTS)
+  if (openDecisions) indexed.condiciones.push(enDecision(openDecisions))
   // Each mode, each state and each unconfirmed location has its own range of an index.
-  const unOrden = modo !== undefined || telefono !== undefined || (deTodos && external_ref !== undefined)
-  const modos = unOrden ? [''] : [" and modo = 'live'", " and modo = 'test'"]
-  const porEstado = telefono === undefined && !abiertas ? estado : undefined
-  const lugares = ubicacion?.map((lugar) => SIN_CONFIRMAR[lugar])
-  const porLugar =
-    !deTodos && telefono === undefined && !abiertas && !estado && !lugares?.includes(undefined) ? lugares : undefined
+  const oneMode = modo !== undefined || telefono !== undefined || (ofAllMerchants && external_ref !== undefined)
+  const modeRanges = oneMode ? [''] : [" and modo = 'live'", " and modo = 'test'"]
+  const hasStateRanges = telefono === undefined && !openDecisions
+  const states = hasStateRanges ? estado : undefined
+  const places = ubicacion?.map((place) => SIN_CONFIRMAR[place])
+  const placeRanges = hasStateRanges && !ofAllMerchants && !estado && !places?.includes(undefined) ? places : undefined
   // Each state has its own parameter, so that the planner reads it from its own range of the index.
-  const rangos = porLugar ?? porEstado?.map((_uno, i) => ` and estado = :estado_${i}`) ?? ['']
-  const sinIndice = filtrar({
-    'modo = :modo': deTodos && telefono !== undefined ? modo : undefined,
-    'estado = any(:estados::text[])': porEstado ? undefined : estado,
-    'ubicacion_estado = any(:ubicacion::text[])': porLugar ? undefined : ubicacion,
-    "decision ->> 'estado' = any(:decision::text[])": abiertas ? undefined : decision,
+  const ranges = placeRanges ?? states?.map((_state, i) => ` and estado = :estado_${i}`) ?? ['']
+  const filtered = filtrar({
+    'modo = :modo': ofAllMerchants && telefono !== undefined ? modo : undefined,
+    'estado = any(:estados::text[])': states ? undefined : estado,
+    'ubicacion_estado = any(:ubicacion::text[])': placeRanges ? undefined : ubicacion,
+    "decision ->> 'estado' = any(:decision::text[])": openDecisions ? undefined : decision,
     'actualizado_en >= :actualizado_desde::timestamptz': actualizado_desde && readInstant(actualizado_desde),
     ...Object.fromEntries(
       Object.values(metadatos).map((texto, i) => [`metadatos ->> :clave_${i}::text = :texto_${i}`, texto]),
     ),
   })
-  const columnas = `${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio`
-  const pagina = (deGuia: string, maximo: string | number) => {
-    const ramas = modos.flatMap((deModo) =>
-      rangos.map(
-        (rango) =>
-          `(select ${deGuia} from guia where ${conIndice.condiciones.join(' and ')}${deModo}${rango} order by ${orden} limit ${maximo})`,
-      ),
-    )
-    return ramas.length === 1
-      ? ramas[0]!
-      : `(select * from (${ramas.join(' union all ')}) x order by ${orden} limit ${maximo})`
-  }
-  const valores = { ...conIndice.valores, limite: cuantas, ...numerados('estado', porEstado ?? []) }
-  const dados = [
-    abiertas,
+  const given = [
+    openDecisions,
     external_ref,
     telefono,
     creado_desde,
     creado_hasta,
     ...(estado ?? []),
-    ...(porLugar ?? []),
-    ...Object.keys(sinIndice.valores),
+    ...(placeRanges ?? []),
+    ...Object.keys(filtered.valores),
   ]
-  const preparada = dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES
-  if (sinIndice.condiciones.length === 0) {
+  return {
+    indexed,
+    filtered,
+    ranges: modeRanges.flatMap((mode) => ranges.map((range) => `${mode}${range}`)),
+    // The order by telephone makes only the index by telephone usable. Otherwise PostgreSQL might read far into the
+    // index of the merchant's guides when the telephone's guides are old.
+    order: telefono === undefined ? 'id desc' : 'telefono desc, id desc',
+    orderColumns: telefono === undefined ? 'id' : 'telefono, id',
+    values: { ...indexed.valores, ...numerados('estado', states ?? []) },
+    isPrepared: given.filter((value) => value !== undefined).length <= FILTROS_COMUNES,
+    // The index of references has another order, but a reference matches few guides.
+    plan: external_ref === undefined ? ('ordered' as const) : undefined,
+  }
+}
+type ListPlan = ReturnType<typeof planList>
+
+/** Returns a subquery with the newest guides of each range of the index, merged. */
+function newestOf({ indexed, ranges, order }: ListPlan, columns: string, limit: string | number): string {
+  const branches = ranges.map(
+    (range) =>
+      `(select ${columns} from guia where ${indexed.condiciones.join(' and ')}${range} order by ${order} limit ${limit})`,
+  )
+  return branches.length === 1
+    ? branches[0]!
+    : `(select * from (${branches.join(' union all ')}) x order by ${order} limit ${limit})`
+}
+
+async function leer(
+  db: Pick<Db, 'consultar'>,
+  filtros: FiltrosLeidos,
+  beforeId: string | undefined,
+  limite: number,
+): Promise<RowsUpTo<FilaDeLista>> {
+  const list = planList(filtros, beforeId)
+  const { filtered, order, orderColumns, isPrepared, plan } = list
+  const values = { ...list.values, limite }
+  if (filtered.condiciones.length === 0) {
     const filas = await db.consultar(
       dynamicStatement<Record<string, unknown>, FilaDeLista>(
-        `select ${columnas} from ${pagina('*', ':limite')} g join comercio c on c.id = g.comercio_id order by g.id desc`,
-        preparada,
+        `select ${LIST_COLUMNS} from ${newestOf(list, '*', ':limite')} g join comercio c on c.id = g.comercio_id order by g.id desc`,
+        isPrepared,
         { plan },
       ),
-      valores,
+      values,
     )
     return { filas, hasta: undefined }
   }
+  const { metadatos = {} } = filtros
   // The page stops at its limit, so it reads fewer guides if many match. Only a page that is not full needs the position
   // of the last guide read, from the same snapshot.
   const filas = await db.consultar(
     dynamicStatement<Record<string, unknown>, FilaDeLista & { hasta: string | null }>(
       `with p as materialized (
-         select * from ${pagina('*', MAX_LEIDAS)} x where ${sinIndice.condiciones.join(' and ')} order by ${orden} limit :limite
+         select * from ${newestOf(list, '*', MAX_LEIDAS)} x where ${filtered.condiciones.join(' and ')} order by ${order} limit :limite
        ), h as (
          select case when (select count(*) from p) < :limite then
-           (select id from ${pagina(telefono === undefined ? 'id' : 'telefono, id', MAX_LEIDAS)} x order by ${orden} offset ${MAX_LEIDAS - 1} limit 1) end as hasta
+           (select id from ${newestOf(list, orderColumns, MAX_LEIDAS)} x order by ${order} offset ${MAX_LEIDAS - 1} limit 1) end as hasta
        )
-       select ${columnas}, h.hasta from h left join p g on true left join comercio c on c.id = g.comercio_id order by g.id desc`,
-      preparada,
+       select ${LIST_COLUMNS}, h.hasta from h left join p g on true left join comercio c on c.id = g.comercio_id order by g.id desc`,
+      isPrepared,
       { plan },
     ),
     {
-      ...valores,
-      ...sinIndice.valores,
+      ...values,
+      ...filtered.valores,
       ...numerados('clave', Object.keys(metadatos)),
       ...numerados('texto', Object.values(metadatos)),
     },
