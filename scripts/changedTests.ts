@@ -3,7 +3,8 @@
  * from the merge base with `main`, also uncommitted and untracked ones. `npm run test:cambios -- <path …>` takes these
  * paths instead. The rules are a choice for speed: only `npm test` runs everything.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { git } from './anterior/etiqueta.ts'
 
 /** Test that starts the whole service. */
 const SMOKE = 'test/salud/comprobarDisponibilidad.test.ts'
@@ -33,21 +34,18 @@ export function testsOf(changed: readonly string[]): string[] {
   return tests.includes('test/') ? ['test/'] : [...new Set(tests)].sort()
 }
 
-const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-
 /** Returns the files that differ from the merge base, or from the last commit if git knows no `main`. */
-function changedFiles(): string[] {
-  let base = 'HEAD'
-  try {
-    base = git('merge-base', 'HEAD', 'main').trim()
-  } catch {} // a clone without a branch `main`, or without the common history
-  const output = git('diff', '--name-only', '--no-renames', base) + git('ls-files', '--others', '--exclude-standard')
-  return output.split('\n').filter((path) => path !== '')
+async function changedFiles(): Promise<string[]> {
+  // A clone may lack a branch `main`, or the common history.
+  const base = await git('merge-base', 'HEAD', 'main').catch(() => 'HEAD')
+  const changed = await git('diff', '--name-only', '--no-renames', base.trim())
+  const untracked = await git('ls-files', '--others', '--exclude-standard')
+  return (changed + untracked).split('\n').filter((path) => path !== '')
 }
 
 if (import.meta.main) {
   process.chdir(`${import.meta.dirname}/..`)
-  const tests = testsOf(process.argv.length > 2 ? process.argv.slice(2) : changedFiles())
+  const tests = testsOf(process.argv.length > 2 ? process.argv.slice(2) : await changedFiles())
   console.log(tests.length > 0 ? `Tests: ${tests.join(', ')}` : 'No changed files.')
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...tests, '--tags-filter=!completo', '--passWithNoTests']
   // A terminal sends Ctrl-C to this process and to vitest. This process ignores it, so that vitest can end first.

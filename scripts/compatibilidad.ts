@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { unescapeToken } from '../server/platform/jsonPointer.ts'
 import { etiquetaAnterior, extraer } from './anterior/etiqueta.ts'
 
 const ejecutar = promisify(execFile)
@@ -82,7 +83,7 @@ function impacto(cambio: Cambio, contrato: unknown): Impacto {
 function esExtensible(contrato: unknown, puntero: string): boolean {
   const pasos = puntero.split('/').slice(1, -1)
   const esquema = pasos.reduce(
-    (valor, paso) => (valor as Record<string, unknown> | undefined)?.[paso.replaceAll('~1', '/').replaceAll('~0', '~')],
+    (valor, paso) => (valor as Record<string, unknown> | undefined)?.[unescapeToken(paso)],
     contrato,
   )
   return (esquema as { 'x-extensible'?: boolean } | undefined)?.['x-extensible'] === true

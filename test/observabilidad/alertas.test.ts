@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ALERTAS, HAY_PROMETHEUS } from '../../scripts/prometheus.ts'
 import { readDocument, readOperations } from '../../server/api/contract/contract.ts'
 import { ESCENARIOS_DE_ENSAYO } from '../despliegue/ensayo.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
@@ -10,6 +9,7 @@ import { ESCENARIOS } from '../resistencia/webhooks.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { AVERIAS } from './averias.ts'
 import { usarPrometheus } from './prometheus.ts'
+import { ALERTAS, HAY_PROMETHEUS } from './prometheusServer.ts'
 
 const reglas = readFileSync(ALERTAS, 'utf8')
 const todas = (patron: RegExp) => [...reglas.matchAll(patron)].map(([, valor]) => valor!)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
-import { abrirPrometheus, type Prometheus } from '../../scripts/prometheus.ts'
 import { usarEntorno } from '../entorno.ts'
 import { puertoLibre } from '../puertos.ts'
+import { abrirPrometheus, type Prometheus } from './prometheusServer.ts'
 
 /** A service, and a Prometheus that reads its metrics on `puerto`. */
 export function usarPrometheus() {

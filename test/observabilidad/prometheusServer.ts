@@ -1,4 +1,4 @@
-/** A real Prometheus for tests and pictures: Debian's package `prometheus`. */
+/** A real Prometheus: Debian's package `prometheus`. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,8 +14,8 @@ export const HAY_PROMETHEUS = ['prometheus', 'promtool'].every(
 )
 
 /** Shortens every time range in rules or in an expression to a few seconds, so that a test can wait for them. */
-export const acortar = (reglas: string, lapso = '6s'): string =>
-  reglas.replaceAll(/\[\d+[mh]\]/g, `[${lapso}]`).replaceAll(/^( +for: )\d+[mh]$/gm, '$11s')
+export const acortar = (reglas: string): string =>
+  reglas.replaceAll(/\[\d+[mh]\]/g, '[6s]').replaceAll(/^( +for: )\d+[mh]$/gm, '$11s')
 
 /** Answer of Prometheus's HTTP API. */
 interface Respuesta<T> {
@@ -24,21 +24,12 @@ interface Respuesta<T> {
   data: T
 }
 
-/** Values of one time series. */
-export interface SerieEnElTiempo {
-  etiquetas: Record<string, string>
-  /** Seconds since 1970, and the value. */
-  valores: [segundos: number, valor: number][]
-}
-
 /** Prometheus server that scrapes a process once a second. */
 export interface Prometheus {
   /** Returns the names of the alerts that fire now. */
   suenan(): Promise<string[]>
   /** Returns the number of series that an expression yields now. */
   series(expresion: string): Promise<number>
-  /** Returns the series that an expression yields between two instants, in seconds since 1970. */
-  rango(expresion: string, desde: number, hasta: number, paso: number): Promise<SerieEnElTiempo[]>
   cerrar(): Promise<void>
 }
 
@@ -94,15 +85,6 @@ export async function abrirPrometheus(puertoDeMetricas: number, puerto: number):
       return alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname)
     },
     series: async (query) => (await preguntar<{ result: unknown[] }>('query', { query })).result.length,
-    async rango(query, desde, hasta, paso) {
-      type Matriz = { result: { metric: Record<string, string>; values: [number, string][] }[] }
-      const datos = { query, start: `${desde}`, end: `${hasta}`, step: `${paso}` }
-      const { result } = await preguntar<Matriz>('query_range', datos)
-      return result.map(({ metric, values }) => ({
-        etiquetas: metric,
-        valores: values.map(([segundos, valor]) => [segundos, Number(valor)]),
-      }))
-    },
     async cerrar() {
       proceso.kill('SIGTERM')
       await terminado

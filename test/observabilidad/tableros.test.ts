@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { acortar, HAY_PROMETHEUS } from '../../scripts/prometheus.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestarCon, usarReceptores } from '../webhooks/receptor.ts'
 import { transaccion } from './promesas.ts'
 import { usarPrometheus } from './prometheus.ts'
+import { acortar, HAY_PROMETHEUS } from './prometheusServer.ts'
 
 const CARPETA = 'despliegue/observabilidad'
 interface Tablero {
