@@ -7,12 +7,7 @@ import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { readGuideFilter } from '../guias/guia.ts'
 import type { Handler } from '../operation.ts'
-import {
-  COLUMNAS_DE_ENTREGA,
-  type EntregaLeida,
-  type FilaAvisoDeWebhook,
-  presentarAvisoDeWebhook,
-} from './entrega.ts'
+import { COLUMNAS_DE_ENTREGA, type EntregaLeida, type FilaAvisoDeWebhook, presentarAvisoDeWebhook } from './entrega.ts'
 import { type AmbitoDeWebhooks, type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
 export const listarAvisosDeWebhook: Handler<'listarAvisosDeWebhook'> = async ({ path, query, identidad }, deps) => ({
