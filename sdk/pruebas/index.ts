@@ -194,7 +194,7 @@ export class ServicioDePruebas {
           (referencia === null || external_ref === referencia) && (estados.length === 0 || estados.includes(estado))
         )
       })
-      return { datos: paginar(todas, query) }
+      return { datos: { ...paginar(todas, query), parcial: false } }
     },
     'GET /guias/*': ({ path, query }) => {
       const guia = this.#guias.buscar(path[0]!)

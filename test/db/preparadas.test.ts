@@ -30,7 +30,12 @@ it('a connection keeps few statements, whatever lists are filtered by', async ()
     estado: ['aceptado', 'cancelado'] satisfies Filtros['estado'],
   })
   for (const filtros of deGuias) await buscarPagina({ db, cursores }, { operacion: 'x', dueno: 'y' }, filtros, () => 0)
-  const deEntregas = combinar({ ...comunes, estado: 'fallido' as const, tipo: 'guia.aceptado' as const, guia: 'A' })
+  const deEntregas = combinar({
+    ...comunes,
+    estado: 'fallido' as const,
+    tipo: 'guia.aceptado' as const,
+    guia: '7K3M9QX2A1B4',
+  })
   for (const query of deEntregas) {
     const identidad = { comercioId, modo: 'test' }
     const deps = { db, cursores, reloj: () => new Date() }

@@ -125,6 +125,6 @@ describe('the commands', () => {
       DATABASE_URL: 'postgres://127.0.0.1/x',
       MASTER_KEYS: Buffer.alloc(32, 7).toString('base64'),
     })
-    expect([fin?.codigo, errores]).toEqual([2, expect.stringContaining('herramientas de PostgreSQL')])
+    expect([fin?.codigo, errores]).toEqual([2, expect.stringContaining('respalde con las de PostgreSQL')])
   })
 })
