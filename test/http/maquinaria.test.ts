@@ -4,9 +4,9 @@ import { type Operation, readDocument, readOperations } from '../../server/api/c
 import { nuevaLlave } from '../../server/domain/llaves/llave.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/generado/contrato/vocabulario.ts'
 import { enRuta, entregada, fallida, subir, unaFoto } from '../archivos/imagenes.ts'
+import { whileDatabaseIsClosed } from '../closedDatabase.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { enCadaNodo } from '../postgres.ts'
 import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
 import { abrirPersonas, CUERPOS_DE_PERSONAS, esDePersona } from './personas.ts'
 
@@ -411,7 +411,7 @@ describe('the machinery answers the same for every operation', () => {
     if (['comprobarVida', 'verificarWhatsapp'].includes(operacion.id)) return
     const nombre = new URL(entorno.databaseUrl).pathname.slice(1)
     const llave = llavesSinUsar.get(operacion.id) ?? llaveDe(operacion)
-    await conBaseCerrada(nombre, async () => {
+    await whileDatabaseIsClosed(nombre, async () => {
       const cuerpo = cuerpoDe(operacion)
       const respuesta = await pedirA(
         operacion,
@@ -480,20 +480,3 @@ const llaveCon = ({ seguridad }: Operation, sirve: (alcance: string) => boolean)
   seguridad!.esquema === 'llaveDeOperacion'
     ? entorno.nuevaLlaveDeOperacion(ALCANCES_DE_OPERACION.filter(sirve))
     : entorno.nuevaLlave(comercio, { alcances: ALCANCES.filter(sirve) })
-
-/** Nobody gets into the database meanwhile: what a restart or a lost network looks like to the service. */
-async function conBaseCerrada(nombre: string, hacer: () => Promise<void>) {
-  await enCadaNodo(async (cliente) => {
-    await cliente.query(`alter database ${nombre} with allow_connections false`)
-    // Until every session has ended, and so has told its pool: a later statement would be the one to learn of it (57P01).
-    await hasta(async () => {
-      const quedan = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1'
-      return (await cliente.query(quedan, [nombre])).rowCount === 0
-    })
-  })
-  try {
-    await hacer()
-  } finally {
-    await enCadaNodo((cliente) => cliente.query(`alter database ${nombre} with allow_connections true`))
-  }
-}
