@@ -2,7 +2,7 @@ import type { OperationId } from '../../api/contract/contract.ts'
 import type { CursorPosition } from '../../api/lists/cursor.ts'
 import { type Pagination, paginate } from '../../api/lists/page.ts'
 import { type Db, dynamicStatement } from '../../data/db.ts'
-import type { ListarAvisosDeWebhookData } from '../../generado/contrato/tipos/index.ts'
+import type { EstadoDeAvisoDeWebhook, ListarAvisosDeWebhookData } from '../../generado/contrato/tipos/index.ts'
 import { iso, readInstant } from '../../platform/time/instant.ts'
 import type { Deps } from '../deps.ts'
 import { readGuideFilter } from '../guias/guia.ts'
@@ -50,6 +50,13 @@ type Filtros = Omit<NonNullable<ListarAvisosDeWebhookData['query']>, 'limite' | 
  */
 const FILTROS_COMUNES = 1
 
+/** SQL condition of each state. The states are literals, so that the planner can use the partial indexes for them. */
+const OF_STATE: Readonly<Record<EstadoDeAvisoDeWebhook, string>> = {
+  pendiente: "e.estado = 'pendiente'",
+  entregado: "e.estado = 'entregado'",
+  fallido: "e.estado = 'fallido'",
+}
+
 function leer(
   db: Db,
   { comercio_id, modo, webhook }: ClaveDeWebhook,
@@ -58,8 +65,7 @@ function leer(
   limite: number,
 ): Promise<FilaDeLista[]> {
   const posibles: [dado: unknown, condicion: string][] = [
-    // The state is a literal, so that the planner can use the partial indexes for it.
-    [estado, `e.estado = '${estado}'`],
+    [estado, estado ? OF_STATE[estado] : ''],
     [tipo, 'e.tipo = :tipo'],
     [
       guia,
