@@ -844,7 +844,7 @@ CREATE TABLE "clave_publica" (
 -- ---- Audit record ----
 
 -- Line of the audit record: a write or read of protected data that is no event of a guide. Append-only, enforced by
--- grants and by a trigger (the second migration).
+-- grants and by a trigger.
 CREATE TABLE "bitacora" (
     "id" UUID NOT NULL,
     "linea" TEXT NOT NULL,
