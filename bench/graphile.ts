@@ -34,8 +34,19 @@ const enviarYAnotar = async (carga: unknown) => {
   await pool.query({
     ...INTENTO,
     values: [
-      ...[comercio_id, modo, webhook, guia_id, secuencia, nuevoId().id, iniciado_en, url],
-      ...[status, primer_byte_ms, total_ms, cabeceras, cuerpo],
+      comercio_id,
+      modo,
+      webhook,
+      guia_id,
+      secuencia,
+      nuevoId().id,
+      iniciado_en,
+      url,
+      status,
+      primer_byte_ms,
+      total_ms,
+      cabeceras,
+      cuerpo,
     ],
   })
 }

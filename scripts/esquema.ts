@@ -17,8 +17,20 @@ const raiz = fileURLToPath(new URL('../', import.meta.url))
  * tree again.
  */
 const DE_OPERACIONES = [
-  ...['comercios', 'etiquetas', 'eventos', 'guias', 'listas', 'llaves', 'mensajeria', 'operaciones'],
-  ...['operadores', 'pruebasEntrega', 'repartidores', 'simulador', 'ubicacion', 'webhooks'],
+  'comercios',
+  'etiquetas',
+  'eventos',
+  'guias',
+  'listas',
+  'llaves',
+  'mensajeria',
+  'operaciones',
+  'operadores',
+  'pruebasEntrega',
+  'repartidores',
+  'simulador',
+  'ubicacion',
+  'webhooks',
 ]
 
 /** Copies the tree of the previous version, and replaces its migrations with the current ones. */

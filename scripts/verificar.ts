@@ -50,9 +50,15 @@ const PASOS: Record<string, string[]> = {
     'prisma/migrations/*/migration.sql',
   ],
   'the contract': [
-    ...['redocly', 'lint', '--max-problems=50', 'comercios', 'operaciones', 'publico'],
+    'redocly',
+    'lint',
+    '--max-problems=50',
+    'comercios',
+    'operaciones',
+    'publico',
     // Published contract with its samples, and the workflow that uses it.
-    ...['server/generado/contrato/comercios.json', 'openapi/comercios/recorrido.arazzo.yaml'],
+    'server/generado/contrato/comercios.json',
+    'openapi/comercios/recorrido.arazzo.yaml',
   ],
   'plain words': ['node', 'scripts/prose.ts'],
   'table of configuration variables': ['node', 'scripts/configuracion.ts', '--comprobar'],

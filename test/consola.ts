@@ -21,5 +21,7 @@ export async function correrAqui(args: readonly string[], env: Record<string, st
 
 /** Returns the environment of a console for a test's service. */
 export const consoleEnvironment = ({ databaseUrl, dataDir }: Pick<Entorno, 'databaseUrl' | 'dataDir'>) => ({
-  ...{ DATABASE_URL: databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: dataDir },
+  DATABASE_URL: databaseUrl,
+  MASTER_KEYS: MASTER_KEY,
+  DATA_DIR: dataDir,
 })

@@ -14,8 +14,12 @@ export const COMPLETO = { tags: ['completo'] }
 export const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
 /** {@link RECOGIDA} as answers show it. */
 export const RECOGIDA_VISTA = {
-  ...{ ...RECOGIDA, maps_url: null },
-  ...{ contacto: null, telefono: null, direccion: null, indicaciones: null },
+  ...RECOGIDA,
+  maps_url: null,
+  contacto: null,
+  telefono: null,
+  direccion: null,
+  indicaciones: null,
 }
 
 /** An operator's report of a state. A delivery in a test that is not about proofs has none, so it is forced. */

@@ -57,7 +57,10 @@ export default async function preparar(proyecto: TestProject) {
   const carpeta = await mkdtemp(join(await carpetaTemporal(), 'guias-test-'))
   await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const flags = [
-    ...['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'],
+    'fsync=off',
+    'synchronous_commit=off',
+    'full_page_writes=off',
+    'max_connections=300',
     // A test that hangs with a transaction open would hold back the feeds of all other tests.
     'idle_in_transaction_session_timeout=60s',
   ].flatMap((flag) => ['-c', flag])

@@ -48,8 +48,14 @@ function interpretar(args: readonly string[]) {
 
 /** Options that `--corto` sets. Options given on the command line override them. */
 const CORTO = [
-  ...['--solo', 'crear32,comercios32,fastify32,lote,detalle,webhooks,latencia,arranque'],
-  ...['--rondas', '3', '--segundos', '1', '--guias', '50000'],
+  '--solo',
+  'crear32,comercios32,fastify32,lote,detalle,webhooks,latencia,arranque',
+  '--rondas',
+  '3',
+  '--segundos',
+  '1',
+  '--guias',
+  '50000',
 ]
 
 /**
@@ -75,7 +81,10 @@ export function leerOpciones(
   const ajena = solo.find((clave) => !claves.includes(clave))
   if (ajena) throw new ErrorDeOpciones(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
   return {
-    ...{ solo, perfil, corto, contra },
+    solo,
+    perfil,
+    corto,
+    contra,
     rondas: entero('rondas', 1),
     segundos: entero('segundos', 1),
     guias: entero('guias', 2_000),

@@ -39,12 +39,26 @@ export async function correrPgbench({
   const { hostname, port, username, password, pathname } = new URL(url)
   const variables = { base: `${corridas * 2 ** 28}`, n: '0', ...textos }
   const args = [
-    ...['--no-vacuum', '-M', 'prepared', '-c', `${clientes}`, '-j', '2', '-T', `${segundos}`, '-f', archivo],
+    '--no-vacuum',
+    '-M',
+    'prepared',
+    '-c',
+    `${clientes}`,
+    '-j',
+    '2',
+    '-T',
+    `${segundos}`,
+    '-f',
+    archivo,
     ...Object.entries(variables).flatMap(([nombre, texto]) => ['-D', `${nombre}=${texto}`]),
   ]
   const { hijo, terminar } = lanzar('pgbench', args, {
     env: {
-      ...{ ...process.env, PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password },
+      ...process.env,
+      PGHOST: hostname,
+      PGPORT: port,
+      PGUSER: username,
+      PGPASSWORD: password,
       PGDATABASE: pathname.slice(1),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -47,7 +47,10 @@ export async function measureCase<S extends Side>(side: S, one: Case<S>, seconds
   const { items = 1, status, connections } = one
   const before = cpuOf(side)
   const { total, porSegundo } = await cargar({
-    ...{ url: side.service.url, conexiones: connections, segundos: seconds, espera: status },
+    url: side.service.url,
+    conexiones: connections,
+    segundos: seconds,
+    espera: status,
     siguiente: (connection) => one.next(side, connection),
   })
   await one.settle?.(side, total)

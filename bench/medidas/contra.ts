@@ -77,11 +77,15 @@ async function openBuild(banco: Banco, root: string): Promise<Build> {
 }
 
 const create = (name: string, connections: number): Case<Build> => ({
-  ...{ name, connections, status: 201 },
+  name,
+  connections,
+  status: 201,
   next: ({ key }) => ({ metodo: 'POST', ruta: '/api/v1/guias', llave: key, cuerpo: nuevaGuia() }),
 })
 const read = (name: string, path: (build: Build) => string, connections = 16): Case<Build> => ({
-  ...{ name, connections, status: 200 },
+  name,
+  connections,
+  status: 200,
   next: (build) => ({ metodo: 'GET', ruta: path(build), llave: build.key }),
 })
 const anyGuide = ({ guides }: Build) => guides[Math.floor(Math.random() * guides.length)]!
@@ -91,7 +95,10 @@ const CASES: Readonly<Record<string, Case<Build>>> = {
   crear32: create('crear, 32 conexiones', 32),
   crear1: create('crear, 1 conexión', 1),
   lote: {
-    ...{ name: `crear en lotes de ${GUIAS}, 8 conexiones`, connections: 8, status: 200, items: GUIAS },
+    name: `crear en lotes de ${GUIAS}, 8 conexiones`,
+    connections: 8,
+    status: 200,
+    items: GUIAS,
     next: ({ key }) => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: key, cuerpo: nuevoLote(GUIAS) }),
   },
   detalle: read('detalle', (build) => `/api/v1/guias/${anyGuide(build)}`, 32),
@@ -137,7 +144,9 @@ const ROUNDS = 5
 const figuresOf = ({ before, now }: Compared) => [
   { figure: 'ritmo', unit: 'por s', better: 'more', of: (one: Figures) => one.rate },
   ...Object.keys({ ...before[0]?.cpu, ...now[0]?.cpu }).map((part) => ({
-    ...{ figure: `CPU: ${part}`, unit: 'µs', better: 'less' },
+    figure: `CPU: ${part}`,
+    unit: 'µs',
+    better: 'less',
     of: (one: Figures) => one.cpu[part] ?? Number.NaN,
   })),
 ]

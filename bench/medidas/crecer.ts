@@ -48,14 +48,18 @@ async function abrir(base: Base): Promise<Omit<Lado, 'rutas'>> {
 }
 
 const lectura = (name: string): Case<Lado> => ({
-  ...{ name, connections: 1, status: 200 },
+  name,
+  connections: 1,
+  status: 200,
   next({ rutas, comercio }) {
     const suyas = rutas[name]!
     return { metodo: 'GET', ruta: suyas[Math.floor(Math.random() * suyas.length)]!, llave: comercio.llave }
   },
 })
 const creacion: Case<Lado> = {
-  ...{ name: `una creación de las de ${CONEXIONES} conexiones`, connections: CONEXIONES, status: 201 },
+  name: `una creación de las de ${CONEXIONES} conexiones`,
+  connections: CONEXIONES,
+  status: 201,
   next: ({ comercio }) => ({ metodo: 'POST', ruta: '/api/v1/guias', llave: comercio.llave, cuerpo: nuevaGuia() }),
 }
 
@@ -96,8 +100,10 @@ const medir = (banco: Banco) =>
       }
       const comienzo = { x: PEQUENA, y: razones([1], [1]) }
       const grafica = {
-        ...{ titulo: `Cuánto más que con ${miles(PEQUENA)} guías, de ${EVENTOS} eventos cada una`, ejeX: 'guías' },
-        ...{ ejeY: 'veces', logaritmica: true },
+        titulo: `Cuánto más que con ${miles(PEQUENA)} guías, de ${EVENTOS} eventos cada una`,
+        ejeX: 'guías',
+        ejeY: 'veces',
+        logaritmica: true,
         lineas: [...curvas].map(([nombre, puntos]) => ({ nombre, puntos: [comienzo, ...puntos] })),
       }
       return { filas, graficas: [{ nombre: 'crecer', grafica }] }

@@ -150,7 +150,10 @@ const contraReferencia =
       const cargaDe = ({ url }: Programa) => {
         let n = 0
         return {
-          ...{ url, conexiones, segundos, espera: 200 },
+          url,
+          conexiones,
+          segundos,
+          espera: 200,
           siguiente: () => ({ metodo: 'GET' as const, ruta: rutas[++n % rutas.length]!, llave: comercio.llave }),
         }
       }

@@ -56,14 +56,19 @@ const medir =
       const [inundador] = await base.crearComercios(1, 'live', { solicitudes: 50, guias: 100 })
       // As in production, the service writes its log and has the default limits.
       const servicio = await base.servicio({
-        ...{ REQUESTS_PER_NETWORK: '50', CONNECTIONS_PER_NETWORK: '500', LOG_LEVEL: 'info' },
+        REQUESTS_PER_NETWORK: '50',
+        CONNECTIONS_PER_NETWORK: '500',
+        LOG_LEVEL: 'info',
       })
       const desnudo = await base.programa('desnudo.ts', ['429'])
       const deVecinos = { ...cargaDeCrear(servicio.url, vecinos, VECINOS, segundos), ritmo: RITMO_DE_VECINOS }
       await calentar(banco, base, { ...deVecinos, ritmo: 100 })
       const inundar = ({ url }: Programa) =>
         cargar({
-          ...{ url, segundos: segundos + 1, conexiones: CONEXIONES, ritmo: porSegundo / CONEXIONES },
+          url,
+          segundos: segundos + 1,
+          conexiones: CONEXIONES,
+          ritmo: porSegundo / CONEXIONES,
           siguiente: () => ({ ...peticion(), llave: inundador!.llave }),
         })
       const enviadas: number[] = []

@@ -73,14 +73,21 @@ async function comparar(
 const deComercio = ({ comercios }: Lado, conexion: number) => comercios[conexion % comercios.length]!.llave
 
 const creaciones = (connections: number): Case<Lado> => ({
-  ...{ name: `una guía, ${connections} conexiones`, connections, status: 201 },
+  name: `una guía, ${connections} conexiones`,
+  connections,
+  status: 201,
   next: (lado, n) => ({ metodo: 'POST', ruta: '/api/v1/guias', llave: deComercio(lado, n), cuerpo: nuevaGuia() }),
 })
 
 const lotes: Case<Lado> = {
-  ...{ name: `una guía de un lote de ${GUIAS}, 8 conexiones`, connections: 8, status: 200, items: GUIAS },
+  name: `una guía de un lote de ${GUIAS}, 8 conexiones`,
+  connections: 8,
+  status: 200,
+  items: GUIAS,
   next: (lado, n) => ({
-    ...{ metodo: 'POST', ruta: '/api/v1/guias/bulk', cuerpo: nuevoLote(GUIAS) },
+    metodo: 'POST',
+    ruta: '/api/v1/guias/bulk',
+    cuerpo: nuevoLote(GUIAS),
     llave: deComercio(lado, n),
   }),
 }
@@ -91,7 +98,9 @@ async function detalles(lados: readonly Lado[]): Promise<Case<Lado>> {
   const suyas = new Map<Lado, readonly { guia: string; comercio_id: string }[]>()
   for (const lado of lados) suyas.set(lado, (await lado.base.db.pool.query(sql)).rows)
   return {
-    ...{ name: 'un detalle, 16 conexiones', connections: 16, status: 200 },
+    name: 'un detalle, 16 conexiones',
+    connections: 16,
+    status: 200,
     next(lado) {
       const guias = suyas.get(lado)!
       const { guia, comercio_id } = guias[Math.floor(Math.random() * guias.length)]!

@@ -184,8 +184,10 @@ const atraso = (banco: Banco) =>
     const puntos: { x: number; programa: number[] }[] = []
     for (const x of [1_000, 10_000, 100_000]) puntos.push({ x, ...(await lados.medir(x)) })
     const grafica = {
-      ...{ titulo: 'Webhooks por segundo según cuántos esperan, 20 endpoints', ejeX: 'en espera al empezar' },
-      ...{ ejeY: 'webhooks/s', logaritmica: true },
+      titulo: 'Webhooks por segundo según cuántos esperan, 20 endpoints',
+      ejeX: 'en espera al empezar',
+      ejeY: 'webhooks/s',
+      logaritmica: true,
       lineas: [{ nombre: 'servicio', puntos: puntos.map(({ x, programa }) => ({ x, y: resumir(programa) })) }],
     }
     return {

@@ -92,13 +92,13 @@ export async function probarRespaldo(env: Entorno, { continuo, respaldar, restau
       const { eslabones, faltas } = await verificarCadenas(deps, { desde: new Date(0), hasta: new Date('9999-01-01') })
       const deArchivos = await archivosQueDifieren(deps)
       return {
-        ...{ ...(await contar(deps)), archivos: deArchivos.archivos, eslabones },
+        ...(await contar(deps)),
+        archivos: deArchivos.archivos,
+        eslabones,
         respaldo: continuo ?? 'uno hecho ahora',
-        ...{
-          atraso_s,
-          perdida_s: segundos(await ultimaEn(deps, ultima), falla),
-          restauracion_s: segundos(falla, listo),
-        },
+        atraso_s,
+        perdida_s: segundos(await ultimaEn(deps, ultima), falla),
+        restauracion_s: segundos(falla, listo),
         faltas: [
           ...(Object.keys(viva) as (keyof Cuentas)[])
             .filter((una) => copiada[una] < viva[una])

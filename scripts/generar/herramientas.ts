@@ -3,10 +3,33 @@ import { type Json, type Objeto, operacionesDe, parametrosDe, seguirRef } from '
 
 /** Members of a schema that assistants read. Other members would only make the list of tools longer. */
 const MIEMBROS = new Set([
-  ...['type', 'enum', 'const', 'format', 'description', 'default', 'examples'],
-  ...['properties', 'required', 'items', 'additionalProperties', 'propertyNames', 'anyOf', 'oneOf', 'allOf', 'not'],
-  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties'],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  'type',
+  'enum',
+  'const',
+  'format',
+  'description',
+  'default',
+  'examples',
+  'properties',
+  'required',
+  'items',
+  'additionalProperties',
+  'propertyNames',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
 ])
 
 /** Returns a description without its links, because a tool cannot follow them, and without the line about its scope. */

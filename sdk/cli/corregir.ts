@@ -8,8 +8,15 @@ import { decir, limpio, pintar } from './terminal.ts'
 const { 'external-ref': _referencia, metadatos: _metadatos, ...DE_CORRECCION } = OPCIONES_DE_GUIA
 /** Options whose members `--borrar` can clear. */
 const BORRABLES = [
-  ...['destinatario', 'direccion', 'indicaciones', 'contenido', 'recogida-nombre', 'recogida-contacto'],
-  ...['recogida-telefono', 'recogida-direccion', 'recogida-indicaciones'],
+  'destinatario',
+  'direccion',
+  'indicaciones',
+  'contenido',
+  'recogida-nombre',
+  'recogida-contacto',
+  'recogida-telefono',
+  'recogida-direccion',
+  'recogida-indicaciones',
 ]
 
 export const corregir: Orden = {

@@ -24,9 +24,22 @@ import { ver } from './ver.ts'
 import { webhooks } from './webhooks.ts'
 
 const ORDENES: Ordenes = {
-  ...{ crear, lote, listar, ver, ubicar, 'reenviar-solicitud': reenviarSolicitud, corregir, reintentar, devolver },
-  ...{ cancelar, etiquetas, prueba },
-  ...{ rastrear, webhooks, escuchar, disparar },
+  crear,
+  lote,
+  listar,
+  ver,
+  ubicar,
+  'reenviar-solicitud': reenviarSolicitud,
+  corregir,
+  reintentar,
+  devolver,
+  cancelar,
+  etiquetas,
+  prueba,
+  rastrear,
+  webhooks,
+  escuchar,
+  disparar,
   completar: crearCompletar(() => ORDENES),
 }
 

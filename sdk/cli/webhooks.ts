@@ -220,7 +220,11 @@ por un tiempo: guias webhooks pausar.`,
 export const webhooks: Grupo = {
   resumen: 'sus webhooks: crearlos, probarlos, ver qué se envió',
   ordenes: {
-    ...{ listar, ver, crear, cambiar, probar },
+    listar,
+    ver,
+    crear,
+    cambiar,
+    probar,
     pausar: poner(
       'pausar',
       'pausado',
@@ -234,6 +238,9 @@ export const webhooks: Grupo = {
       'Vuelve a enviar, también a uno deshabilitado, y envía lo que se guardó en la pausa.',
     ),
     'rotar-secreto': rotarSecreto,
-    ...{ avisos, reenviar, recuperar, eliminar },
+    avisos,
+    reenviar,
+    recuperar,
+    eliminar,
   },
 }

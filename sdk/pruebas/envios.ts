@@ -53,22 +53,19 @@ export class Envios {
     const codigo = `wh_${crypto.randomUUID().replaceAll('-', '').slice(0, 12).toUpperCase()}`
     const secreto = `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
     const webhook = {
-      ...{
-        webhook: codigo,
-        url,
-        tipos,
-        descripcion: descripcion ?? null,
-        estado: 'activo',
-        motivo: null,
-        estado_en: creado_en,
-      },
-      ...{
-        comprobado_en: creado_en,
-        fallas: null,
-        secretos: [{ version: 1, creado_en, vence_en: null }],
-        modo: 'test',
-      },
-      ...{ creado_en, actualizado_en: creado_en },
+      webhook: codigo,
+      url,
+      tipos,
+      descripcion: descripcion ?? null,
+      estado: 'activo',
+      motivo: null,
+      estado_en: creado_en,
+      comprobado_en: creado_en,
+      fallas: null,
+      secretos: [{ version: 1, creado_en, vence_en: null }],
+      modo: 'test',
+      creado_en,
+      actualizado_en: creado_en,
     } as unknown as Webhook
     this.todos.set(codigo, { webhook, secreto })
     return { ...webhook, secreto }

@@ -122,9 +122,26 @@ export const unavailable = (mensaje: string, cause?: unknown) =>
 
 /** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that stand for a temporary fault. */
 const PASAJEROS = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['40001', '40P01', '55P03', '57014', '57P01', '57P02', '57P03'],
-  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  '40001',
+  '40P01',
+  '55P03',
+  '57014',
+  '57P01',
+  '57P02',
+  '57P03',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2034',
+  'P2037',
 ])
 
 /** SQLSTATEs of a full disk, of a read-only database, and of a failing disk. */

@@ -44,7 +44,12 @@ export async function openBackup(
     )
   const { keepContinuousBackup } = await import('../data/embedded/continuous/keep.ts')
   const { stop } = await keepContinuousBackup({
-    ...{ folder: respaldo.carpeta, passphrase, days: respaldo.dias, dataDir, url, log },
+    folder: respaldo.carpeta,
+    passphrase,
+    days: respaldo.dias,
+    dataDir,
+    url,
+    log,
     files: almacenamiento.tipo === 'local' ? join(dataDir, 'archivos') : undefined,
   })
   deshacer.add(stop)

@@ -91,7 +91,13 @@ async function poner(
   const metricas = createMetrics(config.trazas !== undefined)
   servidor.onSaturated = () => metricas.saturada()
   const deps = buildDeps(config, {
-    ...{ ...plataforma, procesos, ...sustitutos, log, vida, metricas, imagenesDeMarca },
+    ...plataforma,
+    procesos,
+    ...sustitutos,
+    log,
+    vida,
+    metricas,
+    imagenesDeMarca,
     urlPublica: url,
   })
   metricas.observarConexiones('servicio', plataforma.db.pool)

@@ -55,7 +55,10 @@ describe('inviting a person who administers', () => {
     const pedido = { token: enlace.split('/').at(-1), codigo }
     expect((await porPagina(entorno, '', ['POST', `${SESION}/invitacion`, pedido])).status).toBe(201)
     expect(await correoPendiente(entorno, 'decision', ana.correo)).toEqual({
-      ...{ nombre: 'Ana Pérez', quien: 'Ana Pérez', razon: null, enlace: expect.stringMatching(/\/cuenta$/) },
+      nombre: 'Ana Pérez',
+      quien: 'Ana Pérez',
+      razon: null,
+      enlace: expect.stringMatching(/\/cuenta$/),
       que: `invitar a Eva Ruiz (${correo}), con estos permisos: administrar`,
     })
     const { rows } = await entorno.db.pool.query(

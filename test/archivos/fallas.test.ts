@@ -181,7 +181,7 @@ describe('the sweeper', () => {
     const { cuerpo } = await subir(entorno, guia)
     const almacen = localStoreIn(entorno.dataDir)
     const { guardar, leer, existe, listar } = almacen
-    const ido: FileStore = { ...{ guardar, leer, existe, listar }, borrar: () => Promise.reject(new Error('storage')) }
+    const ido: FileStore = { guardar, leer, existe, listar, borrar: () => Promise.reject(new Error('storage')) }
     await subir(entorno, guia)
     const antes = await nombres()
     await expect(barrerArchivos(deps(ido, 8))).rejects.toThrow('storage')
@@ -201,7 +201,10 @@ describe('the sweeper', () => {
     const { guardar, leer, existe, listar } = almacen
     // As root restored it, say.
     const conUnaTerca: FileStore = {
-      ...{ guardar, leer, existe, listar },
+      guardar,
+      leer,
+      existe,
+      listar,
       borrar: (clave) => (clave === terca ? Promise.reject(new Error('not permitted')) : almacen.borrar(clave)),
     }
     await expect(barrerArchivos(deps(conUnaTerca, 8))).rejects.toThrow('not permitted')

@@ -6,7 +6,10 @@ import { unaGuia } from '../fabricas.ts'
 export const unaFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido = 0 } = {}) =>
   sharp({
     create: {
-      ...{ width: ancho, height: alto, channels: 3, background: color },
+      width: ancho,
+      height: alto,
+      channels: 3,
+      background: color,
       // What doesn't compress.
       ...(ruido > 0 ? { noise: { type: 'gaussian', mean: 128, sigma: ruido } } : {}),
     },

@@ -43,7 +43,10 @@ const enOrden = async () => {
 
 /** EXIF of a place in Guatemala, with changes. */
 const lugarExif = (cambios: Record<string, string>) => ({
-  ...{ GPSLatitudeRef: 'N', GPSLatitude: '14/1 38/1 5/1', GPSLongitudeRef: 'W', GPSLongitude: '90/1 30/1 25/1' },
+  GPSLatitudeRef: 'N',
+  GPSLatitude: '14/1 38/1 5/1',
+  GPSLongitudeRef: 'W',
+  GPSLongitude: '90/1 30/1 25/1',
   ...cambios,
 })
 
@@ -151,8 +154,10 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
         format: tipo === 'foto' ? 'jpeg' : 'png',
         space: 'srgb',
         depth: 'uchar',
-        ...{ orientation: undefined, pages: undefined },
-        ...{ width: cuerpo.ancho, height: cuerpo.alto },
+        orientation: undefined,
+        pages: undefined,
+        width: cuerpo.ancho,
+        height: cuerpo.alto,
       })
       await enOrden()
     },
@@ -422,8 +427,15 @@ describe('the sweeper', () => {
     }
     const intento = guardarArchivo({ db: entorno.db, almacen: lento, reloj: () => new Date() }, rows[0], {
       contenido: Buffer.from('x'),
-      ...{ tipo: 'foto', mime: 'image/jpeg', ancho: 1, alto: 1, capturado_en: null, lat: null, lng: null },
-      ...{ autor: null, usado_en: null },
+      tipo: 'foto',
+      mime: 'image/jpeg',
+      ancho: 1,
+      alto: 1,
+      capturado_en: null,
+      lat: null,
+      lng: null,
+      autor: null,
+      usado_en: null,
     })
     await expect(intento).rejects.toMatchObject({ codigo: 'no_disponible' })
     await esperar(10)

@@ -87,10 +87,24 @@ async function buscar(base: string, cabeceras: Record<string, string> = {}, cook
   }
 }
 const ABIERTO = {
-  ...{ buzon: 200, telefonos: true, llave: 200, operador: 200, codigo: 201, sesion: 200, webhook: 201, propia: 200 },
+  buzon: 200,
+  telefonos: true,
+  llave: 200,
+  operador: 200,
+  codigo: 201,
+  sesion: 200,
+  webhook: 201,
+  propia: 200,
 }
 const CERRADO = {
-  ...{ buzon: 404, telefonos: false, llave: 401, operador: 401, codigo: 401, sesion: 401, webhook: 422, propia: 200 },
+  buzon: 404,
+  telefonos: false,
+  llave: 401,
+  operador: 401,
+  codigo: 401,
+  sesion: 401,
+  webhook: 422,
+  propia: 200,
 }
 
 beforeAll(async () => {

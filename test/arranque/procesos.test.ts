@@ -25,9 +25,15 @@ describe('two processes on one port', COMPLETO, () => {
     url = `http://127.0.0.1:${PORT}`
     metricas = `http://127.0.0.1:${METRICS_PORT}`
     const variables = {
-      ...{ DATA_DIR: dataDir, PORT, METRICS_PORT, API_PROCESSES: `${CUANTOS}`, LOG_LEVEL: 'info' },
-      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: colector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
-      ...{ OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' },
+      DATA_DIR: dataDir,
+      PORT,
+      METRICS_PORT,
+      API_PROCESSES: `${CUANTOS}`,
+      LOG_LEVEL: 'info',
+      OTEL_EXPORTER_OTLP_ENDPOINT: colector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_LOGS_EXPORTER: 'none',
     }
     principal = procesos.iniciar(variables)
     await hasta(async () => principal.salida.includes(`Guías está listo con ${CUANTOS} procesos`))

@@ -93,7 +93,8 @@ describe('POST /operaciones/v1/asignaciones', () => {
     const ana = await nuevaPersona(entorno, { alcances: ['ver', 'operar'] })
     await ana.pedir('POST', '/operaciones/v1/asignaciones', { guias: [guia], repartidor: otro.repartidor })
     expect(await asignadaA(guia)).toMatchObject({
-      ...{ repartidor: otro.repartidor, autor: { autor: ana.persona, nombre: 'Ana Pérez' } },
+      repartidor: otro.repartidor,
+      autor: { autor: ana.persona, nombre: 'Ana Pérez' },
     })
   })
 

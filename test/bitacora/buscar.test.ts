@@ -17,7 +17,12 @@ describe('GET /operaciones/v1/bitacora', () => {
     await entorno.operar('POST', `/llaves/${id}/rotar`, { solapamiento_horas: 0 })
     await entorno.operar('POST', `/llaves/${id}/revocar`)
     expect(await acciones('')).toEqual([
-      ...['revocarLlave', 'rotarLlave', 'crearLlave', 'abrirSesion', 'crearRepartidor', 'crearWebhook'],
+      'revocarLlave',
+      'rotarLlave',
+      'crearLlave',
+      'abrirSesion',
+      'crearRepartidor',
+      'crearWebhook',
     ])
     expect(await acciones(`?sobre=${id}`)).toEqual(['revocarLlave', 'rotarLlave', 'crearLlave'])
     expect(await acciones(`?quien=${movil.repartidor}`)).toEqual(['abrirSesion'])
@@ -45,7 +50,8 @@ describe('GET /operaciones/v1/bitacora', () => {
     const movil = await nuevoMovil(entorno)
     const guias = await Promise.all([1, 2].map(async () => (await comercio.api.guias.crear(unaGuia())).guia))
     await entorno.operar('POST', `/guias/${guias[0]}/eventos`, {
-      ...{ estado: 'recolectado', repartidor: movil.repartidor },
+      estado: 'recolectado',
+      repartidor: movil.repartidor,
     })
     await movil.pedir('GET', `/guias?guia=${guias[0]}&guia=${guias[1]}`)
     await movil.pedir('GET', `/guias/${guias[0]}`)

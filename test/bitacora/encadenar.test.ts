@@ -126,9 +126,21 @@ describe('the chains', () => {
 
   it('name the audit line in which any digested column was changed', async () => {
     const columnas = {
-      ...{ linea: "'bit_OTRA'", comercio_id: 'gen_random_uuid()', modo: "'live'", accion: "'x'", quien_tipo: "'x'" },
-      ...{ quien: "'x'", llave: "'x'", sobre_tipo: "'x'", sobre: "'x'", campos: "'{x}'", antes: `'{"x": 1}'` },
-      ...{ despues: `'{"x": 1}'`, id_solicitud: "'x'", red: "'x'", creado_en: "creado_en + interval '1 ms'" },
+      linea: "'bit_OTRA'",
+      comercio_id: 'gen_random_uuid()',
+      modo: "'live'",
+      accion: "'x'",
+      quien_tipo: "'x'",
+      quien: "'x'",
+      llave: "'x'",
+      sobre_tipo: "'x'",
+      sobre: "'x'",
+      campos: "'{x}'",
+      antes: `'{"x": 1}'`,
+      despues: `'{"x": 1}'`,
+      id_solicitud: "'x'",
+      red: "'x'",
+      creado_en: "creado_en + interval '1 ms'",
     }
     expect([...(await columnasDe('bitacora'))].sort()).toEqual([...Object.keys(columnas), 'id', 'xid'].sort())
     for (const _ of Object.keys(columnas)) await entorno.operar('POST', '/operadores', { nombre: 'Otro' })
@@ -151,14 +163,15 @@ describe('the chains', () => {
 
   it('name the event in which any digested column was changed', EN_POSTGRES, async () => {
     const columnas = {
-      ...{ comercio_id: 'gen_random_uuid()', modo: "'live'", guia: "'000000000000'", tipo: "'guia.x'" },
-      ...{
-        estado: "'extraviado'",
-        estado_anterior: "'extraviado'",
-        motivo: "'x'",
-        autor: "'op_X'",
-        custodio: "'rep_X'",
-      },
+      comercio_id: 'gen_random_uuid()',
+      modo: "'live'",
+      guia: "'000000000000'",
+      tipo: "'guia.x'",
+      estado: "'extraviado'",
+      estado_anterior: "'extraviado'",
+      motivo: "'x'",
+      autor: "'op_X'",
+      custodio: "'rep_X'",
       ocurrido_en: "ocurrido_en + interval '1 ms'",
       registrado_en: "registrado_en + interval '1 ms'",
     }

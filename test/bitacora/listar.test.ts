@@ -63,22 +63,24 @@ describe('GET /api/v1/bitacora', () => {
     const [linea] = (await comercio.api.cuenta.bitacora()).datos
     expect([linea!.antes, linea!.despues]).toEqual([
       {
-        ...{ evidencia_fotos: 1, evidencia_firma: 'opcional', evidencia_documento: 'opcional' },
-        ...{
-          politica_de_intentos_maximos: 3,
-          politica_de_intentos_dias_entre: 1,
-          politica_de_intentos_dias_para_decidir: 5,
-        },
-        ...{ politica_de_intentos_al_vencer: 'devolver', politica_de_intentos_destinatario_decide: false },
+        evidencia_fotos: 1,
+        evidencia_firma: 'opcional',
+        evidencia_documento: 'opcional',
+        politica_de_intentos_maximos: 3,
+        politica_de_intentos_dias_entre: 1,
+        politica_de_intentos_dias_para_decidir: 5,
+        politica_de_intentos_al_vencer: 'devolver',
+        politica_de_intentos_destinatario_decide: false,
       },
       {
-        ...{ evidencia_fotos: 2, evidencia_firma: 'no', evidencia_documento: 'no' },
-        ...{
-          politica_de_intentos_maximos: 4,
-          politica_de_intentos_dias_entre: 2,
-          politica_de_intentos_dias_para_decidir: 3,
-        },
-        ...{ politica_de_intentos_al_vencer: 'esperar', politica_de_intentos_destinatario_decide: true },
+        evidencia_fotos: 2,
+        evidencia_firma: 'no',
+        evidencia_documento: 'no',
+        politica_de_intentos_maximos: 4,
+        politica_de_intentos_dias_entre: 2,
+        politica_de_intentos_dias_para_decidir: 3,
+        politica_de_intentos_al_vencer: 'esperar',
+        politica_de_intentos_destinatario_decide: true,
       },
     ])
   })

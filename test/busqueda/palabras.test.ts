@@ -66,13 +66,20 @@ describe('the keys of a guide', () => {
 
   it('have the words, the reference, its last part and the day', () => {
     expect(clavesDe({ ...guia, dia })).toEqual([
-      ...['n:oskar', 'n:d', 'n:anjelo', 'n:mixko', 'r:pedido202600005', 'r:00005', 'd:20782'],
+      'n:oskar',
+      'n:d',
+      'n:anjelo',
+      'n:mixko',
+      'r:pedido202600005',
+      'r:00005',
+      'd:20782',
     ])
   })
 
   it('have nothing of an erased person, nor of a reference that is missing', () => {
     expect(clavesDe({ destinatario: null, municipio: 'Mixco', external_ref: null, dia })).toEqual([
-      ...['n:mixko', 'd:20782'],
+      'n:mixko',
+      'd:20782',
     ])
   })
 

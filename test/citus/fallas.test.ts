@@ -105,8 +105,14 @@ const otroProceso = () =>
   startService(
     readConfig(
       {
-        ...{ DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir },
-        ...{ MESSAGING: 'buzon', PORT: '0', WORKERS: '0', WEBHOOKS_LOOPBACK: '1', REQUESTS_PER_NETWORK: '10000' },
+        DATABASE_URL: entorno.databaseUrl,
+        MASTER_KEYS: MASTER_KEY,
+        DATA_DIR: entorno.dataDir,
+        MESSAGING: 'buzon',
+        PORT: '0',
+        WORKERS: '0',
+        WEBHOOKS_LOOPBACK: '1',
+        REQUESTS_PER_NETWORK: '10000',
       },
       process.cwd(),
     ),

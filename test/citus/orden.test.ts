@@ -41,7 +41,7 @@ async function mudar(shardid: string, de: Maquina, a: Maquina): Promise<void> {
   try {
     await cliente.query(
       `select citus_move_shard_placement($1, $2, $3, $4, $5, shard_transfer_mode => $6::text::citus.shard_transfer_mode)`,
-      [...[shardid, de.nodename, de.nodeport, a.nodename, a.nodeport, modo]],
+      [shardid, de.nodename, de.nodeport, a.nodename, a.nodeport, modo],
     )
     // What it left behind must be gone before it may come back, whoever takes it away.
     await hasta(async () => {

@@ -19,10 +19,13 @@ function nuevo() {
   const deps: FeederDeps = {
     log: createLog('silent'),
     reloj: () => new Date(Date.now() + mundo.desfase),
-    ...{ avisarTrabajo: () => {}, despertar: () => {}, hayTrabajo: () => {} },
+    avisarTrabajo: () => {},
+    despertar: () => {},
+    hayTrabajo: () => {},
   }
   const trabajo = {
-    ...{ cola: 'prueba', opciones: {} },
+    cola: 'prueba',
+    opciones: {},
     pendientes: async () => {
       mundo.rondas++
       return mundo.filas.map((id) => ({ id }))

@@ -15,7 +15,8 @@ beforeAll(async () => {
   const { pool } = entorno.db
   boss = new PgBoss({
     db: { executeSql: (text, values) => pool.run(text, values) },
-    ...{ schedule: false, supervise: false },
+    schedule: false,
+    supervise: false,
   })
   await boss.start()
 })

@@ -25,7 +25,8 @@ afterAll(async () => {
 
 const nuevas = (cuantas: number): SignalKey[] =>
   Array.from({ length: cuantas }, (_, i) => ({
-    ...{ comercio_id: crypto.randomUUID(), modo: i % 2 ? 'test' : 'live' },
+    comercio_id: crypto.randomUUID(),
+    modo: i % 2 ? 'test' : 'live',
     webhook: `wh_${i}`,
   }))
 const porWebhook = (una: SignalKey, otra: SignalKey) => (una.webhook < otra.webhook ? -1 : 1)

@@ -82,7 +82,9 @@ describe('configuration', () => {
     ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, retencionDeWebhooks: 30 })
     const respaldo = { BACKUP_DIR: 'respaldos', BACKUP_KEY_FILE: 'clave.txt' }
     expect(readConfig({ ...respaldo, BACKUP_DAYS: '7' }, '/srv').respaldo).toEqual({
-      ...{ carpeta: '/srv/respaldos', archivoDeClave: '/srv/clave.txt', dias: 7 },
+      carpeta: '/srv/respaldos',
+      archivoDeClave: '/srv/clave.txt',
+      dias: 7,
     })
     expect(() => readConfig({ ...base, ...respaldo, BACKUP_DAYS: '31' }, '/')).toThrow(
       /BACKUP_DAYS: debe ser un número de días de 1 a 30.*BACKUP_DIR: respalda la base embebida/s,

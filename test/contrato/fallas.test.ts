@@ -34,7 +34,11 @@ describe('explaining what somebody else chose the number of', () => {
 
   it('tells each rule that a field breaks, and none twice', () => {
     const error = (keyword: string, params: object) => ({
-      ...{ keyword, params, instancePath: '/nombre', schemaPath: `#/properties/nombre/${keyword}`, data: 'x' },
+      keyword,
+      params,
+      instancePath: '/nombre',
+      schemaPath: `#/properties/nombre/${keyword}`,
+      data: 'x',
       parentSchema: keyword === 'pattern' ? { 'x-mensaje': 'solo lleva letras' } : {},
     })
     const [largo, forma] = [error('maxLength', { limit: 3 }), error('pattern', {})]

@@ -15,7 +15,10 @@ describe('nulls of a request', () => {
   it('count as absent where the schema admits none, also inside an object of any names', () => {
     const guide = unaGuia()
     const { value, nulls } = strip({
-      ...{ ...guide, direccion: null, maps_url: null, recogida: { ...guide.recogida, contacto: null } },
+      ...guide,
+      direccion: null,
+      maps_url: null,
+      recogida: { ...guide.recogida, contacto: null },
       metadatos: { canal: 'web', tienda: null },
     })
     expect(value).toEqual({ ...guide, metadatos: { canal: 'web' } })
@@ -38,8 +41,17 @@ describe('nulls of a request', () => {
 
 /** What a client sends that writes null where it has no value. */
 const withNulls = (guide: Partial<GuiaIndividual>) => ({
-  ...{ destinatario: null, direccion: null, indicaciones: null, contenido: null, pais: null, estricto: null },
-  ...{ lat: null, lng: null, maps_url: null, external_ref: null, metadatos: null },
+  destinatario: null,
+  direccion: null,
+  indicaciones: null,
+  contenido: null,
+  pais: null,
+  estricto: null,
+  lat: null,
+  lng: null,
+  maps_url: null,
+  external_ref: null,
+  metadatos: null,
   ...guide,
   recogida: { contacto: null, telefono: null, direccion: null, indicaciones: null, maps_url: null, ...guide.recogida },
 })

@@ -21,9 +21,17 @@ interface Valores {
 function solicitudDe({ ruta, metodo }: Operation, { params, headers, consulta }: Valores): Request {
   const originalUrl = ruta + consulta
   return {
-    ...{ method: metodo.toUpperCase(), path: ruta, originalUrl, baseUrl: '', url: originalUrl },
-    ...{ get: () => undefined, header: () => undefined, app: { enabled: () => false, param: () => {} } },
-    ...{ headers: { ...headers }, params: { ...params }, query: { ...parse(consulta.slice(1)) } },
+    method: metodo.toUpperCase(),
+    path: ruta,
+    originalUrl,
+    baseUrl: '',
+    url: originalUrl,
+    get: () => undefined,
+    header: () => undefined,
+    app: { enabled: () => false, param: () => {} },
+    headers: { ...headers },
+    params: { ...params },
+    query: { ...parse(consulta.slice(1)) },
   } as unknown as Request
 }
 
@@ -67,20 +75,20 @@ const TEXTO = fc.oneof(
 
 /** Values of a query that are right, or would be if they were escaped. */
 const PLAUSIBLES = {
-  ...{ limite: '50', cursor: 'AbC-_1', external_ref: 'PEDIDO/1', telefono: '+50255551234', guia: '7K3M9QX2A1B4' },
-  ...{
-    creado_desde: '2026-11-20T15:04:05Z',
-    creado_hasta: '2026-11-20T15:04:05Z',
-    tipo: 'foto',
-    buscar: "San Juan (Sur)'",
-  },
-  ...{
-    departamento: 'GT-SA',
-    capturado_en: '2026-11-20T15:04:05Z',
-    accion: 'crearWebhook',
-    sobre: 'wh_1,wh_2',
-    comercio: 'com@1',
-  },
+  limite: '50',
+  cursor: 'AbC-_1',
+  external_ref: 'PEDIDO/1',
+  telefono: '+50255551234',
+  guia: '7K3M9QX2A1B4',
+  creado_desde: '2026-11-20T15:04:05Z',
+  creado_hasta: '2026-11-20T15:04:05Z',
+  tipo: 'foto',
+  buscar: "San Juan (Sur)'",
+  departamento: 'GT-SA',
+  capturado_en: '2026-11-20T15:04:05Z',
+  accion: 'crearWebhook',
+  sobre: 'wh_1,wh_2',
+  comercio: 'com@1',
 }
 
 function valoresPara({ parametros: suyos }: Operation): fc.Arbitrary<Valores> {
@@ -152,7 +160,9 @@ describe('the quick judge of parameters', () => {
     })
     expect(decide('obtenerGuia', '')).toEqual({})
     expect(decide('listarAvisosDeWebhook', '?estado=fallido&creado_desde=2026-11-20T15%3A04%3A05Z')).toEqual({
-      ...{ estado: 'fallido', creado_desde: '2026-11-20T15:04:05Z', limite: 25 },
+      estado: 'fallido',
+      creado_desde: '2026-11-20T15:04:05Z',
+      limite: 25,
     })
     for (const consulta of [
       '?limite=101',

@@ -82,7 +82,11 @@ describe('corrections, scans and answers at the same time, in two processes', ()
     const receptor = await nuevoReceptor()
     const { webhook } = await prueba.api.webhooks.crear({ url: receptor.url })
     const { guia } = await prueba.api.guias.crear({
-      ...{ telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco', lat: 14.63, lng: -90.6 },
+      telefono: '+50231481676',
+      departamento: 'Guatemala',
+      municipio: 'Mixco',
+      lat: 14.63,
+      lng: -90.6,
       recogida: { lat: 14.58, lng: -90.54 },
     })
     const corregir = (n: number) =>

@@ -27,7 +27,10 @@ describe('a guide that waits for its place, corrected in something else than its
     canal.adelantar(73 * 3_600_000)
     await hasta(async () => (await leer(comercio, esta)).ubicacion.estado === 'vencida')
     expect(await tipos(comercio, esta)).toEqual([
-      ...['guia.aceptado', 'ubicacion.solicitada', 'guia.corregida', 'ubicacion.vencida'],
+      'guia.aceptado',
+      'ubicacion.solicitada',
+      'guia.corregida',
+      'ubicacion.vencida',
     ])
   })
 })

@@ -34,7 +34,10 @@ describe('a corrected telephone of a guide that waits for its place', () => {
     await quietud()
     expect([aceptados(primera).length, aceptados(segunda).length]).toEqual([1, 1])
     expect(await tipos(comercio, segunda)).toEqual([
-      ...['guia.aceptado', 'ubicacion.solicitada', 'guia.corregida', 'ubicacion.solicitada'],
+      'guia.aceptado',
+      'ubicacion.solicitada',
+      'guia.corregida',
+      'ubicacion.solicitada',
     ])
     const [cerrado, nuevo] = [await fetch(viejo), await fetch(await enlaceDe(segunda, 2))]
     expect([cerrado.status, nuevo.status]).toEqual([404, 200])

@@ -23,7 +23,9 @@ describe('a session of a pooler', () => {
       ]
       expect(leidas.flat()).toEqual(
         ['guias_trabajos', 'guias_operacion', 'guias_trabajos', 'guias_operacion'].map((papel) => ({
-          ...{ zona: 'UTC', plazo: '7s', papel },
+          zona: 'UTC',
+          plazo: '7s',
+          papel,
         })),
       )
     } finally {

@@ -26,7 +26,11 @@ it('a connection keeps few statements, whatever lists are filtered by', async ()
   const cursores = createCursors(createSecrets([Buffer.from(MASTER_KEY, 'base64')]))
   const comunes = { creado_desde: '2026-01-01T00:00:00Z', creado_hasta: '2027-01-01T00:00:00Z' }
   const deGuias = combinar({
-    ...{ ...comunes, comercioId, modo: 'test' as const, external_ref: 'a', telefono: '+50255551234' },
+    ...comunes,
+    comercioId,
+    modo: 'test' as const,
+    external_ref: 'a',
+    telefono: '+50255551234',
     estado: ['aceptado', 'cancelado'] satisfies Filtros['estado'],
   })
   for (const filtros of deGuias) await buscarPagina({ db, cursores }, { operacion: 'x', dueno: 'y' }, filtros, () => 0)

@@ -69,8 +69,17 @@ export function arquear(cuentas: readonly Cuenta[], proveedor: Proveedor, recibi
   const fallas: string[] = []
   const cifras = {
     guias: cuentas.length,
-    ...{ corregidas: 0, rechazadas: 0, ganadas: 0, perdidas: 0, lecturas: 0, aperturas: 0, politica: 0, mensajes: 0 },
-    ...{ aceptados: proveedor.aceptados.length, eventos: 0, webhooks: recibidos.length },
+    corregidas: 0,
+    rechazadas: 0,
+    ganadas: 0,
+    perdidas: 0,
+    lecturas: 0,
+    aperturas: 0,
+    politica: 0,
+    mensajes: 0,
+    aceptados: proveedor.aceptados.length,
+    eventos: 0,
+    webhooks: recibidos.length,
   }
   const entregados = Map.groupBy(recibidos, ({ json }) => json.datos.guia.guia as string)
   const aceptados = Map.groupBy(proveedor.aceptados, ({ nuestroId }) => nuestroId)

@@ -28,9 +28,14 @@ const consultar = async (texto: string, valores: unknown[]) => (await entorno.db
 async function iniciarDos(env: Record<string, string>) {
   const dos = [0, 1].map(() =>
     procesos.iniciar({
-      ...{ DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: procesos.carpetaNueva() },
-      ...{ WEBHOOKS_LOOPBACK: '1', REQUESTS_PER_NETWORK: '10000', REQUESTS_PER_OPERATOR_KEY: '10000' },
-      ...{ CONNECTIONS_PER_NETWORK: '10000', ...env },
+      DATABASE_URL: entorno.databaseUrl,
+      MASTER_KEYS: MASTER_KEY,
+      DATA_DIR: procesos.carpetaNueva(),
+      WEBHOOKS_LOOPBACK: '1',
+      REQUESTS_PER_NETWORK: '10000',
+      REQUESTS_PER_OPERATOR_KEY: '10000',
+      CONNECTIONS_PER_NETWORK: '10000',
+      ...env,
     }),
   )
   return { dos, urls: await Promise.all(dos.map(listo)) }

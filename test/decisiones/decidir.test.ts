@@ -23,14 +23,20 @@ describe('a failed attempt', () => {
     const { decision, eventos, actualizado_en } = await leer()
     const vence_en = new Date(Date.parse(actualizado_en) + 5 * 86_400_000).toISOString()
     const esperada = {
-      ...{ estado: 'pendiente', opciones: ['reintentar', 'devolver'], fecha_desde: addDays(hoy(), 1), vence_en },
+      estado: 'pendiente',
+      opciones: ['reintentar', 'devolver'],
+      fecha_desde: addDays(hoy(), 1),
+      vence_en,
       ...PENDIENTE,
     }
     expect(decision).toEqual(esperada)
     const [fallido, pendiente] = eventos.datos.slice(-2)
     expect([fallido!.tipo, fallido!.decision, fallido!.secuencia]).toEqual(['guia.intento_fallido', null, 4])
     expect(pendiente).toMatchObject({
-      ...{ id: `evt_${guia}_5`, tipo: 'guia.decision_pendiente', estado: 'intento_fallido', decision: esperada },
+      id: `evt_${guia}_5`,
+      tipo: 'guia.decision_pendiente',
+      estado: 'intento_fallido',
+      decision: esperada,
       descripcion: 'Se espera una decisión sobre el paquete',
       ocurrido_en: fallido!.ocurrido_en,
     })
@@ -61,7 +67,9 @@ describe('a failed attempt', () => {
     await escanear('en_ruta', 'intento_fallido')
     expect((await leer()).decision).toMatchObject({ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
-      ...{ codigo: 'decision_no_admitida', opciones: ['devolver'], estado: 'intento_fallido' },
+      codigo: 'decision_no_admitida',
+      opciones: ['devolver'],
+      estado: 'intento_fallido',
       message: expect.stringContaining('Ya se hicieron 2 intentos'),
     })
   })

@@ -35,7 +35,9 @@ describe('a recipient who decides', () => {
     })
     const [tomada] = await ultimos(guia, 1)
     expect(tomada).toMatchObject({
-      ...{ tipo: 'guia.decision_tomada', descripcion: 'El destinatario pidió otro día', decision: POR_EL },
+      tipo: 'guia.decision_tomada',
+      descripcion: 'El destinatario pidió otro día',
+      decision: POR_EL,
     })
     const despues = await ver(guia.enlace)
     for (const dicho of ['Gracias, ya quedó', 'Se lo llevamos otro día', `El ${dayInWords(fecha)}`, 'Usted'])
@@ -78,7 +80,8 @@ describe('a recipient who decides', () => {
     const palabras = { eleccion: 'otro_lugar', referencia: 'Aldea El Carmen, casa azul tras la escuela' }
     expect((await enviar(descrita.enlace, palabras)).status).toBe(303)
     expect(await descrita.leer()).toMatchObject({
-      ...{ decision: POR_EL, ubicacion: { lat: null, referencia: palabras.referencia } },
+      decision: POR_EL,
+      ubicacion: { lat: null, referencia: palabras.referencia },
     })
     expect((await ver(descrita.enlace)).html).toContain('Lo llevamos al lugar que nos dio')
   })
@@ -104,7 +107,8 @@ describe('a recipient who decides', () => {
     const campos = Object.fromEntries(ocultos.map(([, nombre, valor]) => [nombre!, valor!]))
     expect((await enviar(guia.enlace, { ...campos, seguro: '1' })).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
-      ...{ decision: { ...POR_EL, fecha }, ubicacion: { lat: 16.93, lng: -89.89, referencia: 'portón negro' } },
+      decision: { ...POR_EL, fecha },
+      ubicacion: { lat: 16.93, lng: -89.89, referencia: 'portón negro' },
     })
   })
 
@@ -158,11 +162,14 @@ describe('a recipient who decides', () => {
     expect((await guia.leer()).estado).toBe('intento_fallido')
     expect((await enviar(guia.enlace, NEGARSE)).status).toBe(303)
     expect(await guia.leer()).toMatchObject({
-      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' } },
+      estado: 'en_devolucion',
+      decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' },
     })
     const [tomada, vuelve] = await ultimos(guia, 2)
     expect([tomada!.descripcion, vuelve!.tipo, vuelve!.motivo]).toEqual([
-      ...['El destinatario no lo quiere', 'guia.en_devolucion', 'destinatario_rechaza'],
+      'El destinatario no lo quiere',
+      'guia.en_devolucion',
+      'destinatario_rechaza',
     ])
     expect((await ver(guia.enlace)).html).toContain('El paquete vuelve a la tienda')
   })
@@ -189,8 +196,15 @@ describe('the page', () => {
     const { status, html } = await ver(enlace)
     expect(status).toBe(200)
     for (const dicho of [
-      ...['<strong>Tienda La Ceiba</strong>', 'Hola, Ana.', 'otro día', 'otro lugar', 'un vecino', 'No lo quiero'],
-      ...['(hora de Guatemala)', 'Después, vuelve a la tienda.', `${guia.slice(0, 4)}-${guia.slice(4, 8)}`],
+      '<strong>Tienda La Ceiba</strong>',
+      'Hola, Ana.',
+      'otro día',
+      'otro lugar',
+      'un vecino',
+      'No lo quiero',
+      '(hora de Guatemala)',
+      'Después, vuelve a la tienda.',
+      `${guia.slice(0, 4)}-${guia.slice(4, 8)}`,
       dayInWords(dayIn(new Date((await leer()).decision!.vence_en!), 'America/Guatemala')).split(' ')[0]!,
     ])
       expect(html).toContain(dicho)
@@ -278,7 +292,8 @@ describe('a link', () => {
     const { enlace, api, guia } = await preguntada()
     await enviar(enlace, OTRO_DIA)
     expect(await fallaDeApi(api.guias.devolver(guia, { razon: 'Ya no' }))).toMatchObject({
-      ...{ codigo: 'decision_tomada', decision: { por: 'destinatario' } },
+      codigo: 'decision_tomada',
+      decision: { por: 'destinatario' },
       message: expect.stringContaining('El destinatario ya decidió: reintentar'),
     })
   })

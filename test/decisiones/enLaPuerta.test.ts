@@ -13,7 +13,9 @@ const { nueva } = usarIntentos(entorno)
 beforeAll(() => entorno.detenerReloj())
 const hoy = () => new Date(entorno.reloj().getTime() - 6 * HORA).toISOString().slice(0, 10)
 const pidio = (fecha: string, mas: object = {}) => ({
-  ...{ estado: 'intento_fallido', motivo: 'reprogramado', fecha },
+  estado: 'intento_fallido',
+  motivo: 'reprogramado',
+  fecha,
   ...mas,
 })
 const mensajesDe = async (guia: string) =>
@@ -33,7 +35,11 @@ describe('a day that the recipient tells the courier', () => {
     expect(status).toBe(201)
     const { decision, eventos, intentos } = await comercio.api.guias.obtener(guia)
     expect(decision).toMatchObject({
-      ...{ estado: 'tomada', accion: 'reintentar', por: 'destinatario', fecha, franja: null },
+      estado: 'tomada',
+      accion: 'reintentar',
+      por: 'destinatario',
+      fecha,
+      franja: null,
       opciones: ['reintentar', 'devolver'],
     })
     expect(intentos).toBe(1)

@@ -95,7 +95,8 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
   ) {
     const deFormulario = llave === null
     const { statusCode, body } = await procesos[proceso]!.request({
-      ...{ path, method },
+      path,
+      method,
       headers: {
         'content-type': deFormulario ? 'application/x-www-form-urlencoded' : 'application/json',
         ...(deFormulario ? {} : { authorization: `Bearer ${llave}` }),
@@ -148,7 +149,10 @@ export function prepararRafaga({ entorno, urls, llaves, semilla }: Opciones) {
     const hecho: Hecho = {
       ...acto,
       condicionada: 'desfase' in acto && acto.desfase !== undefined,
-      ...{ status, codigo: json.codigo ?? null, secuencia: json.secuencia ?? 0, estado: json.estado ?? '' },
+      status,
+      codigo: json.codigo ?? null,
+      secuencia: json.secuencia ?? 0,
+      estado: json.estado ?? '',
       evento: json.id ?? '',
     }
     caso.hechos.push(hecho)
@@ -261,7 +265,9 @@ function planear({ destino, conLugar }: Caso, indice: number, azar: () => number
   const desfase = () => (azar() < 0.4 ? entero(3) : undefined)
   const corregir = (): Acto => ({ clase: 'correccion', campos: campos(), desfase: desfase(), proceso: proceso() })
   const reintentar = (): Acto => ({
-    ...{ clase: 'reintento', desfase: desfase(), proceso: proceso() },
+    clase: 'reintento',
+    desfase: desfase(),
+    proceso: proceso(),
     campos: azar() < 0.3 ? campos() : {},
   })
   const devolver = (): Acto => ({ clase: 'devolucion', razon: `Razón ${++serie} de ${indice}`, proceso: proceso() })
@@ -272,7 +278,8 @@ function planear({ destino, conLugar }: Caso, indice: number, azar: () => number
     return [0, 1].map((proceso) => ({ clase: 'lectura', estado, clave, proceso }))
   }
   const contestar = (): Acto => ({
-    ...{ clase: 'destinatario', proceso: proceso() },
+    clase: 'destinatario',
+    proceso: proceso(),
     respuesta: [OTRO_DIA, NEGARSE, CON_ROSA][entero(3)]!,
   })
   const deTodos = destino === 'todos'
@@ -285,12 +292,15 @@ function planear({ destino, conLugar }: Caso, indice: number, azar: () => number
   const suerte = azar()
   return {
     aceptada: barajar([
-      ...[corregir(), corregir(), ...leerDosVeces('recolectado')],
+      corregir(),
+      corregir(),
+      ...leerDosVeces('recolectado'),
       ...(conLugar ? [] : quiza(0.5, () => ({ clase: 'lugar', proceso: proceso() }))),
     ]),
     recolectada: barajar([...quiza(0.7, corregir), ...quiza(0.6, () => leer('en_bodega'))]),
     en_ruta: barajar([
-      ...[corregir(), ...leerDosVeces('intento_fallido')],
+      corregir(),
+      ...leerDosVeces('intento_fallido'),
       ...(deTodos ? [...quiza(0.1, devolver), ...quiza(0.3, reintentar)] : []),
     ]),
     plazo: destino === 'nadie' ? 'nunca' : suerte < 0.4 ? 'antes' : suerte < 0.6 || !deTodos ? 'durante' : 'nunca',
@@ -298,8 +308,13 @@ function planear({ destino, conLugar }: Caso, indice: number, azar: () => number
       corregir(),
       ...(deTodos
         ? [
-            ...[reintentar(), ...quiza(0.6, reintentar), ...quiza(0.5, devolver), ...quiza(0.4, contestar)],
-            ...[...quiza(0.2, contestar), ...quiza(0.3, () => leer('en_bodega')), ...quiza(0.1, () => leer('en_ruta'))],
+            reintentar(),
+            ...quiza(0.6, reintentar),
+            ...quiza(0.5, devolver),
+            ...quiza(0.4, contestar),
+            ...quiza(0.2, contestar),
+            ...quiza(0.3, () => leer('en_bodega')),
+            ...quiza(0.1, () => leer('en_ruta')),
           ]
         : []),
     ]),

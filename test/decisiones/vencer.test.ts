@@ -26,11 +26,14 @@ describe('the policy of a merchant', () => {
     entorno.adelantar(60_000)
     await entorno.quietud()
     expect(await leer()).toMatchObject({
-      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' } },
+      estado: 'en_devolucion',
+      decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' },
     })
     const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
     expect([tomada!.descripcion, vuelve!.motivo, vuelve!.tipo]).toEqual([
-      ...['Nadie decidió a tiempo qué hacer con el paquete', 'sin_decision', 'guia.en_devolucion'],
+      'Nadie decidió a tiempo qué hacer con el paquete',
+      'sin_decision',
+      'guia.en_devolucion',
     ])
     entorno.adelantar(30 * DIA)
     await entorno.quietud()

@@ -93,8 +93,11 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
       env: {
         ...Object.fromEntries(suyo.map(([variable, valor]) => [variable, aqui(conValores(valor, valores))])),
         // Several on one machine.
-        ...{ HOST: '127.0.0.1', METRICS_PORT, DATA_DIR: datos },
-        ...{ LOG_LEVEL: 'warn', NODE_EXTRA_CA_CERTS: autoridad },
+        HOST: '127.0.0.1',
+        METRICS_PORT,
+        DATA_DIR: datos,
+        LOG_LEVEL: 'warn',
+        NODE_EXTRA_CA_CERTS: autoridad,
         ...CLOCK_ENVIRONMENT,
         ...cambios,
       },
@@ -106,7 +109,10 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
   const consola = (cwd: string) => ({
     cwd,
     env: {
-      ...{ PATH: process.env.PATH, DATABASE_URL: postgres.url, MASTER_KEYS: valores.MASTER_KEYS, DATA_DIR: datos },
+      PATH: process.env.PATH,
+      DATABASE_URL: postgres.url,
+      MASTER_KEYS: valores.MASTER_KEYS,
+      DATA_DIR: datos,
       ...CLOCK_ENVIRONMENT,
     },
   })

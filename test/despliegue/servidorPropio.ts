@@ -57,13 +57,16 @@ export class ServidorPropio {
     this.#quien = process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {}
     const rutas = { REPO1_PATH: 'repositorio', LOG_PATH: 'log', LOCK_PATH: 'cerrojos', SPOOL_PATH: 'cola' }
     this.#env = {
-      ...{ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', PGBACKREST_PG1_PATH: this.#datos },
+      PATH: process.env.PATH,
+      LC_ALL: 'C',
+      TZ: 'UTC',
+      PGBACKREST_PG1_PATH: this.#datos,
       ...CLOCK_ENVIRONMENT,
-      ...{ PGBACKREST_PG1_PORT: `${puerto}`, PGBACKREST_PG1_SOCKET_PATH: carpeta, PGBACKREST_PG1_USER: 'postgres' },
-      ...{
-        PGBACKREST_CONFIG: join(carpeta, 'pgbackrest.conf'),
-        PGBACKREST_CONFIG_INCLUDE_PATH: join(carpeta, 'conf.d'),
-      },
+      PGBACKREST_PG1_PORT: `${puerto}`,
+      PGBACKREST_PG1_SOCKET_PATH: carpeta,
+      PGBACKREST_PG1_USER: 'postgres',
+      PGBACKREST_CONFIG: join(carpeta, 'pgbackrest.conf'),
+      PGBACKREST_CONFIG_INCLUDE_PATH: join(carpeta, 'conf.d'),
       ...Object.fromEntries(Object.entries(rutas).map(([de, ruta]) => [`PGBACKREST_${de}`, join(carpeta, ruta)])),
     }
     for (const nueva of ['', 'conf.d', ...Object.values(rutas)]) this.#suya(join(carpeta, nueva), mkdirSync)

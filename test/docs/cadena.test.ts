@@ -56,8 +56,17 @@ function alcanzadosPorElServicio(): Set<string> {
 
 /** Licences under which the service may be passed on; LGPL is libvips, which sharp links dynamically. */
 const LICENCIAS = [
-  ...['MIT', 'ISC', '0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'Python-2.0'],
-  ...['LGPL-3.0-or-later', 'CC0-1.0', 'MIT-0'],
+  'MIT',
+  'ISC',
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'Python-2.0',
+  'LGPL-3.0-or-later',
+  'CC0-1.0',
+  'MIT-0',
 ]
 /** Their package.json says it in a form that npm doesn't read; their LICENSE is MIT. */
 const SIN_DECLARAR = ['busboy', 'png-js', 'streamsearch']

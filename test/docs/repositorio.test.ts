@@ -18,7 +18,9 @@ const anclas = (texto: string) =>
 
 const DE_OPERACION = globSync('docs/operacion/**/*.md', { cwd: raiz }).sort()
 const DE_DESARROLLO = [
-  ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'],
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'AGENTS.md',
   ...globSync('docs/{como,decisiones}/*.md', { cwd: raiz }).sort(),
 ]
 

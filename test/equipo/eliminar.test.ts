@@ -12,7 +12,9 @@ describe('an erased person', () => {
     const ana = await nuevaPersona(entorno)
     const { codigo, entrada } = await pedirCodigo(entorno, ana.correo)
     await entorno.operar('POST', '/invitaciones', {
-      ...{ correo: ana.correo, nombre: 'Ana', alcances: ['lectura'] },
+      correo: ana.correo,
+      nombre: 'Ana',
+      alcances: ['lectura'],
       comercio: (await entorno.nuevoComercio()).comercio,
     })
     expect((await entorno.operar('DELETE', `/personas/${ana.persona}`)).status).toBe(204)

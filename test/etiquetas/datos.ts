@@ -13,8 +13,12 @@ export const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta =
   creado_en: '2026-11-12T15:12:00.000Z',
   url_rastreo: 'https://guias.example.gt/rastreo/7K3M9QX2A1B4',
   recogida: {
-    ...{ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
-    ...{ direccion: '12 avenida 3-40, bodega 7', contacto: 'Luis Batz', telefono: '+50255551234' },
+    nombre: 'Bodega Zona 12',
+    lat: 14.583611,
+    lng: -90.548611,
+    direccion: '12 avenida 3-40, bodega 7',
+    contacto: 'Luis Batz',
+    telefono: '+50255551234',
     indicaciones: 'Portón azul,\ntocar el timbre',
   },
   destinatario: {

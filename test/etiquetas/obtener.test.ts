@@ -39,9 +39,18 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
     expect(paginas).toBe(1)
     expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
     for (const dicho of [
-      ...['Envíos del Altiplano', 'Tienda La Ceiba', 'PEDIDO-ÑANDÚ-7', RECOGIDA.nombre, 'María José Ajú'],
-      ...['Tel. 3148 1676', 'San Juan Sacatepéquez', 'Guatemala', '5a avenida norte 12, casa 3'],
-      ...['Indicaciones: Portón verde, frente a la tienda', '2 pares de zapatos', 'PRUEBA'],
+      'Envíos del Altiplano',
+      'Tienda La Ceiba',
+      'PEDIDO-ÑANDÚ-7',
+      RECOGIDA.nombre,
+      'María José Ajú',
+      'Tel. 3148 1676',
+      'San Juan Sacatepéquez',
+      'Guatemala',
+      '5a avenida norte 12, casa 3',
+      'Indicaciones: Portón verde, frente a la tienda',
+      '2 pares de zapatos',
+      'PRUEBA',
       codigo.replace(/(.{4})(?=.)/g, '$1-'),
     ])
       expect(texto).toContain(dicho)

@@ -233,8 +233,12 @@ test('the same with five hundred data', COMPLETO, () => dentro(500))
 
 test('a text that is cut keeps within its width, with its ellipsis', () => {
   const { doc } = createDocument({
-    ...{ titulo: '', autor: '', asunto: '', creado_en: '2026-11-12T15:12:00.000Z' },
-    ...{ tamano: [283, 425], etiquetado: false },
+    titulo: '',
+    autor: '',
+    asunto: '',
+    creado_en: '2026-11-12T15:12:00.000Z',
+    tamano: [283, 425],
+    etiquetado: false,
   })
   const { partir, medir } = createTypography(doc)
   const estilo = { cuerpo: 10 }

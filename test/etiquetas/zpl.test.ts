@@ -82,10 +82,22 @@ describe.each(RESOLUTIONS)('a label for a printer of %i dpi', (ppp) => {
 it('has the texts of the label on paper, with their accents', async () => {
   const textos = textsOf(await renderZpl(MARCA, [datos()], 203)).join('\n')
   for (const dicho of [
-    ...['Envíos del Altiplano', 'Zapatería El Caminante, S. A.', '7K3M-9QX2-A1B4', 'PEDIDO-2026-00005'],
-    ...['Bodega Zona 12', '12 avenida 3-40, bodega 7', 'Tel. 5555 1234 · Luis Batz', 'Portón azul, tocar el timbre'],
-    ...['María José Ajú', 'Tel. 3148 1676', 'Antigua Guatemala', 'Sacatepéquez', '5a avenida norte 12, casa 3'],
-    ...['Indicaciones: Portón verde, frente a la tienda', '2 pares de zapatos', 'Siga su envío con el código QR'],
+    'Envíos del Altiplano',
+    'Zapatería El Caminante, S. A.',
+    '7K3M-9QX2-A1B4',
+    'PEDIDO-2026-00005',
+    'Bodega Zona 12',
+    '12 avenida 3-40, bodega 7',
+    'Tel. 5555 1234 · Luis Batz',
+    'Portón azul, tocar el timbre',
+    'María José Ajú',
+    'Tel. 3148 1676',
+    'Antigua Guatemala',
+    'Sacatepéquez',
+    '5a avenida norte 12, casa 3',
+    'Indicaciones: Portón verde, frente a la tienda',
+    '2 pares de zapatos',
+    'Siga su envío con el código QR',
   ])
     expect(textos).toContain(dicho)
   expect(textos).not.toContain('PRUEBA')
@@ -120,7 +132,11 @@ describe('texts that look like commands', () => {
       recogida: { ...recogida, nombre: hostil, contacto: hostil, direccion: hostil, indicaciones: hostil },
       destinatario: {
         ...destinatario,
-        ...{ nombre: hostil, municipio: hostil, departamento: hostil, direccion: hostil, indicaciones: hostil },
+        nombre: hostil,
+        municipio: hostil,
+        departamento: hostil,
+        direccion: hostil,
+        indicaciones: hostil,
       },
     })
     const zpl = await renderZpl({ ...MARCA, nombre: hostil }, [etiqueta], 203)

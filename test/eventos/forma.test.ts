@@ -104,7 +104,10 @@ describe('members of webhook bodies', () => {
 describe('texts of webhook bodies', () => {
   it('never change', () => {
     const guia = {
-      ...{ departamento: 'Guatemala', municipio: 'Mixco', ubicacion_lat: 0, ubicacion_lng: 0 },
+      departamento: 'Guatemala',
+      municipio: 'Mixco',
+      ubicacion_lat: 0,
+      ubicacion_lng: 0,
       ubicacion_extra: { distancia_km: 12.5 },
       advertencias: schemas
         .CodigoDeAdvertencia!.enum!.filter((codigo) => !NOT_IN_BODIES.includes(codigo))

@@ -135,7 +135,8 @@ describe('GET /api/v1/eventos', () => {
     const { cursor_siguiente } = await api.eventos.listar()
     for (const filtros of [{}, { cursor: cursor_siguiente }])
       await expect(api.eventos.listar({ guia: external_ref!, ...filtros })).rejects.toMatchObject({
-        ...{ status: 400, codigo: 'parametro_invalido' },
+        status: 400,
+        codigo: 'parametro_invalido',
         errores: [{ campo: 'guia', mensaje: expect.stringMatching(`filtro external_ref, «${external_ref}»`) }],
       })
   })

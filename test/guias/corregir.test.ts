@@ -24,13 +24,21 @@ describe('PATCH /api/v1/guias/{guia}', () => {
   it('changes the fields that are present and no others, and null clears one', async () => {
     const { api, creada, guia, eventos } = await nueva()
     const corregida = await api.guias.corregir(guia, {
-      ...{ telefono: '5987-1234', destinatario: 'Luis Ajú', indicaciones: null, direccion: 'Calle 2' },
+      telefono: '5987-1234',
+      destinatario: 'Luis Ajú',
+      indicaciones: null,
+      direccion: 'Calle 2',
     })
     const { advertencias, actualizado_en, ...resto } = corregida
     expect(resto).toEqual({
       ...creada,
-      ...{ telefono: '+50259871234', destinatario: 'Luis Ajú', indicaciones: null, direccion: 'Calle 2', secuencia: 2 },
-      ...{ advertencias: undefined, actualizado_en: undefined },
+      telefono: '+50259871234',
+      destinatario: 'Luis Ajú',
+      indicaciones: null,
+      direccion: 'Calle 2',
+      secuencia: 2,
+      advertencias: undefined,
+      actualizado_en: undefined,
     })
     expect([advertencias.map(({ codigo }) => codigo), actualizado_en > creada.actualizado_en]).toEqual([
       ['lugar_por_revisar'],
@@ -74,7 +82,9 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     })
     const enlazada = await api.guias.corregir(guia, { maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042' })
     expect(enlazada).toMatchObject({
-      ...{ lat: null, lng: null, maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042' },
+      lat: null,
+      lng: null,
+      maps_url: 'https://www.google.com/maps?q=14.70811,-90.50042',
       ubicacion: { estado: 'confirmada', lat: 14.70811, lng: -90.50042 },
     })
     expect((await eventos()).filter(({ tipo, lat }) => tipo === 'guia.corregida' && lat !== null)).toEqual([])
@@ -135,7 +145,8 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     // The service may remember the account as it was for a moment.
     await expect.poll(async () => (await api.cuenta.obtener()).estricto).toBe(true)
     expect(await fallaDeApi(api.guias.corregir(guia, lugar))).toMatchObject({
-      ...{ codigo: 'validacion', errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }] },
+      codigo: 'validacion',
+      errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }],
     })
     expect((await api.guias.corregir(guia, { ...lugar, estricto: false })).ubicacion.lng).toBe(90.6)
   })
@@ -146,7 +157,11 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     const corregida = await api.guias.corregir(guia, { recogida })
     expect(corregida.recogida).toEqual({
       ...RECOGIDA_VISTA,
-      ...{ lat: null, lng: null, maps_url: recogida.maps_url, contacto: 'Ana Tzul', telefono: '+50255559876' },
+      lat: null,
+      lng: null,
+      maps_url: recogida.maps_url,
+      contacto: 'Ana Tzul',
+      telefono: '+50255559876',
     })
     expect((await eventos()).at(-1)!.campos).toEqual(
       ['lat', 'lng', 'maps_url', 'contacto', 'telefono'].map((miembro) => `/recogida/${miembro}`),
@@ -188,7 +203,10 @@ describe('PATCH /api/v1/guias/{guia}', () => {
     await escanear('extraviado')
     vistas.push(await puede(11))
     expect(vistas).toEqual([
-      ...['sí', 'sí', 'sí', 'sí'],
+      'sí',
+      'sí',
+      'sí',
+      'sí',
       'no_corregible: La guía está en en_ruta. Esa corrección se admite otra vez tras un intento fallido.',
       'sí',
       'no_corregible: La guía está en en_devolucion y ya no se corrige. Si hace falta, hable con el servicio de mensajería.',

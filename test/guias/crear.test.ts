@@ -71,7 +71,11 @@ describe('POST /api/v1/guias', () => {
     const cuerpo = sinDestino()
     const guia = await api.guias.crear(cuerpo)
     expect(guia.ubicacion).toMatchObject({
-      ...{ estado: 'solicitada', origen: null, lat: null, lng: null, confirmado_en: null },
+      estado: 'solicitada',
+      origen: null,
+      lat: null,
+      lng: null,
+      confirmado_en: null,
       solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviado_en: null },
     })
     await api.guias.crear(cuerpo)

@@ -15,15 +15,15 @@ describe('POST …/guias/{guia}/devolver', () => {
       estado === 'en_bodega' ? await nueva(undefined, 'recolectado', estado) : await conIntento()
     const devuelta = await api.guias.devolver(guia, RAZON)
     expect(devuelta).toMatchObject({
-      ...{
-        estado: 'en_devolucion',
-        decision: { estado: 'aplicada', accion: 'devolver', por: 'comercio', fecha: null },
-      },
+      estado: 'en_devolucion',
+      decision: { estado: 'aplicada', accion: 'devolver', por: 'comercio', fecha: null },
     })
     expect((await tipos()).slice(-2)).toEqual(['decision_tomada', 'en_devolucion'])
     const [tomada, vuelve] = (await leer()).eventos.datos.slice(-2)
     expect([tomada!.descripcion, tomada!.decision!.estado, vuelve!.motivo]).toEqual([
-      ...[RAZON.razon, 'tomada', 'a_pedido_del_comercio'],
+      RAZON.razon,
+      'tomada',
+      'a_pedido_del_comercio',
     ])
     // Again: nothing to do.
     expect(await api.guias.devolver(guia, RAZON)).toEqual(devuelta)
@@ -40,7 +40,8 @@ describe('POST …/guias/{guia}/devolver', () => {
     const antes = estado === 'recolectado' ? [] : ['recolectado']
     const { api, guia, tipos, leer, registrar } = await nueva(undefined, ...antes, estado)
     expect(await api.guias.devolver(guia, RAZON)).toMatchObject({
-      ...{ estado, decision: { estado: 'tomada', accion: 'devolver', opciones: ['devolver'], vence_en: null } },
+      estado,
+      decision: { estado: 'tomada', accion: 'devolver', opciones: ['devolver'], vence_en: null },
     })
     await registrar({ tipo: 'guia.nota', descripcion: 'Llamó' })
     expect((await leer()).decision).toMatchObject({ estado: 'tomada' })
@@ -76,12 +77,15 @@ describe('POST …/guias/{guia}/devolver', () => {
   it('names the cancellation before anybody has the parcel, and refuses a final state', async () => {
     const { api, guia } = await nueva()
     expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
-      ...{ codigo: 'transicion_invalida', estado: 'aceptado', transiciones: [] },
+      codigo: 'transicion_invalida',
+      estado: 'aceptado',
+      transiciones: [],
       message: expect.stringContaining('con cancelar'),
     })
     await api.guias.cancelar(guia)
     expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({
-      ...{ codigo: 'transicion_invalida', estado: 'cancelado' },
+      codigo: 'transicion_invalida',
+      estado: 'cancelado',
       message: expect.stringContaining('estado final'),
     })
   })
@@ -89,7 +93,8 @@ describe('POST …/guias/{guia}/devolver', () => {
   it('needs a reason', async () => {
     const { api, guia } = await conIntento()
     expect(await fallaDeApi(api.guias.devolver(guia, {} as never))).toMatchObject({
-      ...{ codigo: 'validacion', errores: [{ campo: '/razon', codigo: 'requerido' }] },
+      codigo: 'validacion',
+      errores: [{ campo: '/razon', codigo: 'requerido' }],
     })
   })
 })

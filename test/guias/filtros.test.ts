@@ -243,12 +243,15 @@ describe('filters of the list', () => {
       const segunda = await api.guias.listar({ ...filtros, cursor: primera.cursor_siguiente! })
       expect(segunda).toEqual({
         datos: [expect.objectContaining({ guia: vieja.guia })],
-        ...{ cursor_siguiente: null, parcial: false },
+        cursor_siguiente: null,
+        parcial: false,
       })
     }
     // A list with one filter that has an index reads no guide that does not match.
     expect(await api.guias.listar({ ubicacion: ['fallida', 'vencida'] })).toEqual({
-      ...{ datos: [], cursor_siguiente: null, parcial: false },
+      datos: [],
+      cursor_siguiente: null,
+      parcial: false,
     })
     // A full page has read no more than it shows, so its cursor is where it ends.
     const llenas: number[] = []

@@ -5,13 +5,24 @@ import { createSecrets } from '../../server/platform/secrets.ts'
 
 const secretos = createSecrets([Buffer.alloc(32, 7)])
 const UNA = {
-  ...{ telefono: '+50231481676', destinatario: 'María José', departamento: 'Guatemala', municipio: 'Mixco' },
-  ...{ direccion: null, indicaciones: null, contenido: 'Zapatos', lat: 14.63, lng: -90.6, maps_url: null },
+  telefono: '+50231481676',
+  destinatario: 'María José',
+  departamento: 'Guatemala',
+  municipio: 'Mixco',
+  direccion: null,
+  indicaciones: null,
+  contenido: 'Zapatos',
+  lat: 14.63,
+  lng: -90.6,
+  maps_url: null,
   recogida: { nombre: 'Bodega Zona 12', lat: 14.58, lng: null, maps_url: null },
 }
 const OTRA = {
   ...UNA,
-  ...{ destinatario: null, contenido: null, lat: null, lng: null },
+  destinatario: null,
+  contenido: null,
+  lat: null,
+  lng: null,
   recogida: { nombre: null, lat: 14.58, lng: -90.5, maps_url: null },
 }
 const DE_UNA = huellasDe(UNA, secretos)

@@ -19,10 +19,17 @@ describe('POST …/guias/{guia}/reintentar', () => {
     const fecha = addDays(hoy(), 3)
     const franja = { desde: '14:00', hasta: '18:00' }
     const hecha = await api.guias.reintentar(guia, {
-      ...{ fecha, franja, telefono: '5987 1234', destinatario: 'Luis Ajú', indicaciones: 'Portón azul' },
+      fecha,
+      franja,
+      telefono: '5987 1234',
+      destinatario: 'Luis Ajú',
+      indicaciones: 'Portón azul',
     })
     expect(hecha).toMatchObject({
-      ...{ estado: 'intento_fallido', telefono: '+50259871234', destinatario: 'Luis Ajú', indicaciones: 'Portón azul' },
+      estado: 'intento_fallido',
+      telefono: '+50259871234',
+      destinatario: 'Luis Ajú',
+      indicaciones: 'Portón azul',
       decision: { estado: 'tomada', accion: 'reintentar', fecha, franja, por: 'comercio' },
       secuencia: 7,
     })
@@ -39,7 +46,8 @@ describe('POST …/guias/{guia}/reintentar', () => {
     await escanear('en_ruta')
     expect((await leer()).decision).toMatchObject({ estado: 'aplicada', accion: 'reintentar', por: 'comercio' })
     expect(await fallaDeApi(api.guias.reintentar(guia))).toMatchObject({
-      ...{ codigo: 'decision_no_admitida', opciones: ['devolver'] },
+      codigo: 'decision_no_admitida',
+      opciones: ['devolver'],
     })
     await escanear('intento_fallido')
     expect((await leer()).decision).toMatchObject({ estado: 'pendiente', ...PENDIENTE })
@@ -86,7 +94,8 @@ describe('POST …/guias/{guia}/reintentar', () => {
     const { api, guia } = await conIntento(comercio)
     const lugar = { lat: 14.63, lng: 90.6 }
     expect(await fallaDeApi(api.guias.reintentar(guia, lugar))).toMatchObject({
-      ...{ codigo: 'validacion', errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }] },
+      codigo: 'validacion',
+      errores: [{ campo: '/lng', codigo: 'lugar_inverosimil' }],
     })
     const { decision, ubicacion } = await api.guias.reintentar(guia, { ...lugar, estricto: false })
     expect([decision!.estado, ubicacion.lng]).toEqual(['tomada', 90.6])

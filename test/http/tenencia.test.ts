@@ -150,27 +150,67 @@ describe('another merchant’s things', () => {
 
 /** Tables whose rows belong to merchants. */
 const DE_COMERCIOS = [
-  ...['guia', 'evento', 'mensaje', 'enlace_corto', 'telefono_anterior'],
-  ...['archivo', 'prueba_entrega', 'prueba_intento', 'prueba_borrada'],
-  ...['webhook', 'webhook_secreto', 'webhook_aviso', 'webhook_intento', 'recuperacion', 'clave_idempotencia'],
-  ...['busqueda', 'nota', 'asignacion'],
+  'guia',
+  'evento',
+  'mensaje',
+  'enlace_corto',
+  'telefono_anterior',
+  'archivo',
+  'prueba_entrega',
+  'prueba_intento',
+  'prueba_borrada',
+  'webhook',
+  'webhook_secreto',
+  'webhook_aviso',
+  'webhook_intento',
+  'recuperacion',
+  'clave_idempotencia',
+  'busqueda',
+  'nota',
+  'asignacion',
 ]
 
 describe('the schema', () => {
   it('keys every table of a merchant by the merchant first', async () => {
     const excepciones = [
-      ...['comercio', 'operador', 'llave', 'repartidor', 'sesion_repartidor', '_prisma_migrations'],
+      'comercio',
+      'operador',
+      'llave',
+      'repartidor',
+      'sesion_repartidor',
+      '_prisma_migrations',
       // Look-ups for those who know no merchant, and what came in before anybody knew whose it is.
-      ...['guia_indice', 'archivo_indice', 'enlace_ubicacion', 'entrante'],
+      'guia_indice',
+      'archivo_indice',
+      'enlace_ubicacion',
+      'entrante',
       // Persons belong to several merchants or to none; so do their mails.
-      ...['persona', 'membresia', 'invitacion', 'codigo_de_entrada', 'sesion_persona', 'correo', 'aprobacion'],
-      ...['passkey', 'reto_de_passkey', 'segundo_factor', 'codigo_de_recuperacion', 'entrada_a_medias'],
+      'persona',
+      'membresia',
+      'invitacion',
+      'codigo_de_entrada',
+      'sesion_persona',
+      'correo',
+      'aprobacion',
+      'passkey',
+      'reto_de_passkey',
+      'segundo_factor',
+      'codigo_de_recuperacion',
+      'entrada_a_medias',
       // Where rows lie in parts: the same, the parts, and lines of the audit record that wait to be collected.
-      ...['dueno', 'parte', 'bitacora_de_parte'],
+      'dueno',
+      'parte',
+      'bitacora_de_parte',
       // The service's own: its keys, its processes that send webhooks, with the jobs that they hold, and how far the search has come.
-      ...['clave_publica', 'webhook_bomba', 'webhook_arriendo', 'busqueda_avance', 'olvido'],
+      'clave_publica',
+      'webhook_bomba',
+      'webhook_arriendo',
+      'busqueda_avance',
+      'olvido',
       // Of operators, too; a merchant's lines are found by comercio_id.
-      ...['bitacora', 'eslabon', 'sello'],
+      'bitacora',
+      'eslabon',
+      'sello',
     ]
     const { rows } = await entorno.db.pool.query<{ tabla: string; tipo: string; columnas: string[] }>(`
       select c.conrelid::regclass::text tabla, c.contype::text tipo,

@@ -126,12 +126,10 @@ describe('a creation with Idempotency-Key', () => {
       port: `${(red.address() as AddressInfo).port}`,
     })
     const proceso = procesos.iniciar({
-      ...{
-        DATABASE_URL: porLaRed.href,
-        MASTER_KEYS: MASTER_KEY,
-        DATA_DIR: procesos.carpetaNueva(),
-        MESSAGING: 'buzon',
-      },
+      DATABASE_URL: porLaRed.href,
+      MASTER_KEYS: MASTER_KEY,
+      DATA_DIR: procesos.carpetaNueva(),
+      MESSAGING: 'buzon',
     })
     const url = await listo(proceso)
     const perdida = pedirAparte(`${url}/api/v1/guias`, {

@@ -25,7 +25,7 @@ const { components } = (await leerBundle('comercios')) as unknown as {
   components: { schemas: Record<string, Esquema> }
 }
 const resolver = (dado: Esquema): Esquema =>
-  dado.$ref ? { ...resolver(components.schemas[dado.$ref.split('/').at(-1)!]!), ...{ ...dado, $ref: undefined } } : dado
+  dado.$ref ? { ...resolver(components.schemas[dado.$ref.split('/').at(-1)!]!), ...dado, $ref: undefined } : dado
 const miembrosDe = (dado: Esquema): Record<string, Esquema> => {
   const { allOf = [], properties = {} } = resolver(dado)
   return Object.assign({}, ...allOf.map(miembrosDe), properties)

@@ -180,7 +180,12 @@ describe('@guias/mcp', () => {
     const { stdout } = await promisify(execFile)('npm', args, { cwd: RAIZ })
     const [{ files }] = JSON.parse(stdout)
     expect(files.map(({ path }: { path: string }) => path).sort()).toEqual([
-      ...['LICENSE', 'README.md', 'bin/guias-mcp.js', 'dist/principal.js', 'dist/principal.js.map', 'package.json'],
+      'LICENSE',
+      'README.md',
+      'bin/guias-mcp.js',
+      'dist/principal.js',
+      'dist/principal.js.map',
+      'package.json',
     ])
   })
 })

@@ -121,7 +121,15 @@ describe('garbage', () => {
     const dentro = (valor: unknown) => aviso(valor as never)
     const uno = mensaje('text', { body: 'x' })
     const formas: unknown[] = [
-      ...[null, 1, 'x', true, [], {}, [[]], { object: 1 }, { object: 'page', entry: [] }],
+      null,
+      1,
+      'x',
+      true,
+      [],
+      {},
+      [[]],
+      { object: 1 },
+      { object: 'page', entry: [] },
       ...[null, 1, 'x', {}, [null], [1], [{ changes: null }], [{ changes: 'x' }], [{ changes: [null, 1, {}] }]].map(
         (entry) => ({ object: 'whatsapp_business_account', entry }),
       ),

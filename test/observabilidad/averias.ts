@@ -145,8 +145,10 @@ export const AVERIAS: Readonly<Record<string, Averia>> = {
     const [respaldo, clave] = [join(procesos.base, 'respaldo'), join(procesos.base, 'clave.txt')]
     await writeFile(clave, 'una clave larga de prueba')
     const servicio = procesos.iniciar({
-      ...{ DATA_DIR: procesos.carpetaNueva(), METRICS_PORT: `${puerto}` },
-      ...{ BACKUP_DIR: respaldo, BACKUP_KEY_FILE: clave },
+      DATA_DIR: procesos.carpetaNueva(),
+      METRICS_PORT: `${puerto}`,
+      BACKUP_DIR: respaldo,
+      BACKUP_KEY_FILE: clave,
     })
     await listo(servicio)
     const estado = join(respaldo, 'estado.json')

@@ -74,7 +74,10 @@ describe('the level of a line', () => {
       () => 'x',
     )
     const res = Object.assign(new EventEmitter(), {
-      ...{ statusCode: status, writableFinished, setHeader() {}, getHeader: () => undefined },
+      statusCode: status,
+      writableFinished,
+      setHeader() {},
+      getHeader: () => undefined,
     })
     identify({ method: 'GET', url: '/', headers: {}, ip: '127.0.0.1' } as never, res as never, () => {})
     res.emit('close')

@@ -20,7 +20,9 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
     const { eventos } = await api.guias.obtener(guia)
     expect(eventos.datos).toHaveLength(2)
     expect(eventos.datos[1]).toMatchObject({
-      ...{ tipo: 'guia.cancelado', estado_anterior: 'aceptado', motivo: 'por_operador' },
+      tipo: 'guia.cancelado',
+      estado_anterior: 'aceptado',
+      motivo: 'por_operador',
       descripcion: 'El comercio llamó y ya no la enviará',
     })
   })
@@ -52,7 +54,10 @@ describe('POST /operaciones/v1/guias/{guia}/cancelar', () => {
     await mover(guia, 'recolectado')
     const { status, cuerpo } = await cancelar(guia)
     expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
-      ...[409, 'transicion_invalida', 'recolectado', []],
+      409,
+      'transicion_invalida',
+      'recolectado',
+      [],
     ])
     expect((await api.guias.obtener(guia)).estado).toBe('recolectado')
   })

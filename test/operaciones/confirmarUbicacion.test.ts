@@ -38,7 +38,9 @@ describe('POST /operaciones/v1/guias/{guia}/ubicacion', () => {
     const { cuerpo: primera } = await confirmar(guia, { ...LUGAR, razon: RAZON })
     const { status, cuerpo } = await confirmar(guia, { ...LUGAR, razon: 'Otra razón' })
     expect([status, cuerpo.secuencia, cuerpo.ubicacion.confirmado_en]).toEqual([
-      ...[200, primera.secuencia, primera.ubicacion.confirmado_en],
+      200,
+      primera.secuencia,
+      primera.ubicacion.confirmado_en,
     ])
   })
 

@@ -10,7 +10,11 @@ describe('PATCH /operaciones/v1/guias/{guia}', () => {
     const { api, comercio } = await entorno.nuevoComercio('live')
     const { guia } = await api.guias.crear(unaGuia())
     const { status, cuerpo } = await entorno.operar('PATCH', `/guias/${guia}`, {
-      ...{ telefono: '+52 55 1234 5678', lat: 14.72, lng: -90.64, razon: RAZON, secuencia: 1 },
+      telefono: '+52 55 1234 5678',
+      lat: 14.72,
+      lng: -90.64,
+      razon: RAZON,
+      secuencia: 1,
     })
     expect([status, cuerpo]).toEqual([
       200,

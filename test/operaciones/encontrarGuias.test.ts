@@ -145,7 +145,10 @@ describe('GET /operaciones/v1/busqueda', EN_POSTGRES, () => {
     await escritor.query('begin')
     await escritor.query(`select pg_advisory_xact_lock(${CERROJO})`)
     await escritor.query('insert into busqueda (comercio_id, modo, id, claves) values ($1, $2, $3, $4)', [
-      ...[comercio_id, modo, id, claves],
+      comercio_id,
+      modo,
+      id,
+      claves,
     ])
     const olvido = olvidarPersonas({ ...depsDeMensajes(entorno), reloj })
     await hasta(async () => {

@@ -14,7 +14,10 @@ describe('GET /operaciones/v1/detenidas', () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
     const nueva = async ({ api }: typeof uno) => (await api.guias.crear(unaGuia())).guia
     const [sinRecolectar, enBodega, fallida, enRuta] = [
-      ...[await nueva(uno), await nueva(uno), await nueva(otro), await nueva(otro)],
+      await nueva(uno),
+      await nueva(uno),
+      await nueva(otro),
+      await nueva(otro),
     ]
     await mover(enBodega!, 'recolectado', 'en_bodega')
     await mover(fallida!, 'recolectado', 'en_ruta', 'intento_fallido')

@@ -32,7 +32,10 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     expect([status, cuerpo.estado, cuerpo.secuencia]).toEqual([200, 'en_ruta', 5])
     const { eventos } = await comercio.api.guias.obtener(guia)
     expect(eventos.datos.at(-1)).toMatchObject({
-      ...{ tipo: 'guia.rectificada', estado: 'en_ruta', estado_anterior: 'entregado', descripcion: RAZON },
+      tipo: 'guia.rectificada',
+      estado: 'en_ruta',
+      estado_anterior: 'entregado',
+      descripcion: RAZON,
     })
     const { datos } = await comercio.api.webhooks.avisos(webhook)
     expect(datos.map(({ tipo }) => tipo)).toEqual(['guia.rectificada'])
@@ -67,8 +70,12 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     await rectificar(guia)
     await entregar(entorno, guia, { lat: 14.73 })
     const primera = {
-      ...{ recibido_por: { nombre: 'María López', relacion: 'familiar' }, fotos: [foto], firma },
-      ...{ lat: 14.7189, lng: -90.6442, precision_m: 8.5 },
+      recibido_por: { nombre: 'María López', relacion: 'familiar' },
+      fotos: [foto],
+      firma,
+      lat: 14.7189,
+      lng: -90.6442,
+      precision_m: 8.5,
     }
     const repetida = await entorno.operar('POST', `/guias/${guia}/entrega`, primera, 'primera')
     expect([repetida.status, repetida.cuerpo]).toEqual([200, evento])
@@ -221,7 +228,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
       ])
     await mover(a.guia, 24.01)
     expect(await negada(rectificar(a.guia))).toEqual([
-      ...[409, 'transicion_invalida'],
+      409,
+      'transicion_invalida',
       expect.stringMatching(/^La entrega se registró el \S+Z, y solo se deshace durante 24 h\. /),
     ])
     await mover(b.guia, 23.99)
@@ -232,7 +240,9 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     const { guia } = await entregada(entorno, await entorno.nuevoComercio())
     await entorno.db.pool.query('update guia set datos_borrados_en = now() where guia = $1', [guia])
     expect(await negada(rectificar(guia))).toEqual([
-      ...[409, 'transicion_invalida', 'La guía está en entregado: los datos de la persona ya se borraron.'],
+      409,
+      'transicion_invalida',
+      'La guía está en entregado: los datos de la persona ya se borraron.',
     ])
   })
 
@@ -253,7 +263,9 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
     expect((await rectificar(guia, { secuencia }, 'rectificar-1')).status).toBe(200)
     const repetida = await rectificar(guia, { secuencia }, 'rectificar-1')
     expect([repetida.status, repetida.cabeceras.get('Idempotent-Replayed'), repetida.cuerpo.estado]).toEqual([
-      ...[200, 'true', 'en_ruta'],
+      200,
+      'true',
+      'en_ruta',
     ])
   })
 
@@ -265,7 +277,8 @@ describe('POST /operaciones/v1/guias/{guia}/rectificar', () => {
 
   it('returns 404 for an unknown guide', async () => {
     const { status, cuerpo } = await entorno.operar('POST', `/guias/${newGuideCode()}/rectificar`, {
-      ...{ razon: RAZON, secuencia: 1 },
+      razon: RAZON,
+      secuencia: 1,
     })
     expect([status, cuerpo.codigo]).toEqual([404, 'guia_desconocida'])
   })

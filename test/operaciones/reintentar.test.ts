@@ -19,7 +19,10 @@ describe('POST /operaciones/v1/guias/{guia}/reintentar', () => {
       telefono: '+50259871234',
     })
     expect([status, cuerpo.decision.por, cuerpo.telefono, cuerpo.comercio]).toEqual([
-      ...[200, 'operador', '+50259871234', expect.stringMatching(/^com_/)],
+      200,
+      'operador',
+      '+50259871234',
+      expect.stringMatching(/^com_/),
     ])
     expect((await leer()).eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.decision_tomada', descripcion: razon })
     expect(await fallaDeApi(api.guias.devolver(guia, RAZON))).toMatchObject({

@@ -30,8 +30,12 @@ async function preguntada(): Promise<string> {
 }
 const llamada = { razon: 'Llamó la clienta' }
 const direcciones = {
-  ...{ telefono: '+50255551234', destinatario: 'Rosa Tum', departamento: 'Guatemala', municipio: 'Mixco' },
-  ...{ direccion: '3a calle 1', indicaciones: '' },
+  telefono: '+50255551234',
+  destinatario: 'Rosa Tum',
+  departamento: 'Guatemala',
+  municipio: 'Mixco',
+  direccion: '3a calle 1',
+  indicaciones: '',
 }
 
 /** For each action: a guide that offers it, what is filled in, and what the guide is afterwards. */

@@ -53,7 +53,9 @@ const razon = { razon: 'Llamó el comercio' }
 describe('several guides at once, without a program', () => {
   it('asks once, names their number, and tells the verdict of each', async () => {
     const [una, otra, recolectada] = [
-      ...[(await nueva()).guia, (await nueva()).guia, (await nueva(undefined, 'recolectado')).guia],
+      (await nueva()).guia,
+      (await nueva()).guia,
+      (await nueva(undefined, 'recolectado')).guia,
     ]
     const { ver, enviar } = await hacer('cancelar', [una!, otra!, recolectada!], razon)
     expect(ver.texto).toContain('Cancelar la guía: 3 guías')

@@ -51,7 +51,10 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
   let pagina: Page
   const abrir = async (enlace: string, javaScriptEnabled = false) => {
     const contexto = await abrirContexto({
-      ...{ viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
+      viewport: { width: 360, height: 740 },
+      deviceScaleFactor: 2,
+      hasTouch: true,
+      isMobile: true,
       javaScriptEnabled,
     })
     pagina = await contexto.newPage()
@@ -106,11 +109,9 @@ describe.skipIf(!hayNavegador)('in a browser without JavaScript', () => {
     await titulo('Gracias, ya quedó')
     const decididas = await Promise.all([otroDia, otroLugar, rechazo].map(({ leer }) => leer()))
     expect(decididas.map(({ decision }) => [decision!.accion, decision!.por])).toEqual([
-      ...[
-        ['reintentar', 'destinatario'],
-        ['reintentar', 'destinatario'],
-        ['devolver', 'destinatario'],
-      ],
+      ['reintentar', 'destinatario'],
+      ['reintentar', 'destinatario'],
+      ['devolver', 'destinatario'],
     ])
   })
 

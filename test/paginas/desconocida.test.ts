@@ -21,8 +21,14 @@ const RAROS = ['/nada', '/no/hay/nada', '/docs/x/y', '/R/7K3M9QX2A1B4', '/index.
 
 /** Addresses whose path or query cannot be decoded. */
 const ILEGIBLES = [
-  ...['/%E0%A4%A', '/r/%ff', '/u/%00', '/no/%C3%28/hay', '/r?guia=%E0%A4%A', '//nada'],
-  ...['/archivos/%', '/verificar/%/comprobar'],
+  '/%E0%A4%A',
+  '/r/%ff',
+  '/u/%00',
+  '/no/%C3%28/hay',
+  '/r?guia=%E0%A4%A',
+  '//nada',
+  '/archivos/%',
+  '/verificar/%/comprobar',
 ]
 
 describe('an address where nothing is', () => {

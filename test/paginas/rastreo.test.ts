@@ -246,8 +246,12 @@ describe('the page of a guide', () => {
   })
 
   const DECIDIDA = {
-    ...{ estado: 'tomada', opciones: ['reintentar', 'devolver'], vence_en: '2026-11-28T15:04:05.000Z' },
-    ...{ accion: 'reintentar', fecha: '2026-11-25', franja: { desde: '14:00', hasta: '18:00' } },
+    estado: 'tomada',
+    opciones: ['reintentar', 'devolver'],
+    vence_en: '2026-11-28T15:04:05.000Z',
+    accion: 'reintentar',
+    fecha: '2026-11-25',
+    franja: { desde: '14:00', hasta: '18:00' },
   } as const satisfies EnvioMostrado['decision']
   const PENDIENTE = { ...DECIDIDA, estado: 'pendiente', accion: null, fecha: null, franja: null } as const
   const dePagina = async (cambios: Partial<EnvioMostrado>) => {

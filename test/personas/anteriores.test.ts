@@ -159,7 +159,14 @@ describe('a person whose telephone was corrected', () => {
     const { api, guia, cuerpos, receptor } = await deTres()
     const antes = await cuerpos()
     expect(antes.map(({ telefono }) => telefono.slice(-4))).toEqual([
-      ...['1111', '1111', '1111', '2222', '2222', '2222', '3333', '3333'],
+      '1111',
+      '1111',
+      '1111',
+      '2222',
+      '2222',
+      '2222',
+      '3333',
+      '3333',
     ])
     expect(await tablasCon(entorno.db, SUYO.luis)).not.toEqual([])
     const olvidada = await persona('olvidar', DE_LUIS.telefono, '--si')
@@ -171,7 +178,14 @@ describe('a person whose telephone was corrected', () => {
     expect(correcciones).toMatch(SUYO.eva)
     const despues = await cuerpos()
     expect(despues.map(({ telefono }) => telefono?.slice(-4) ?? null)).toEqual([
-      ...['1111', '1111', '1111', null, null, null, '3333', '3333'],
+      '1111',
+      '1111',
+      '1111',
+      null,
+      null,
+      null,
+      '3333',
+      '3333',
     ])
     // The bodies of the others' events are what they were.
     for (const i of [0, 6, 7]) expect(despues[i]).toEqual(antes[i])

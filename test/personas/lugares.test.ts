@@ -28,7 +28,10 @@ interface Marcada {
   lng: number
 }
 const marcada = (nombre: string, n: number): Marcada => ({
-  ...{ nombre, telefono: `+5025555630${n}`, lat: 14.7 + n / 1000 + 0.000357, lng: -90.6 - n / 1000 - 0.000468 },
+  nombre,
+  telefono: `+5025555630${n}`,
+  lat: 14.7 + n / 1000 + 0.000357,
+  lng: -90.6 - n / 1000 - 0.000468,
 })
 /** Finds her in a text. Search keys have her name by its sound. */
 const patronDe = ({ nombre, telefono, lat, lng }: Marcada) =>
@@ -89,7 +92,9 @@ async function nadaDe(persona: Marcada, archivos: readonly string[] = []) {
 async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
   const { pool } = entorno.db
   await pool.query('update mensaje set motivo = $2, proveedor_id = $3 where guia = $1', [
-    ...[guia, `${nombre}1`, `wamid.${telefono}`],
+    guia,
+    `${nombre}1`,
+    `wamid.${telefono}`,
   ])
   await pool.query(
     `update webhook_aviso set exito = (exito::jsonb || jsonb_build_object('cuerpo', $2::text))::json
@@ -119,7 +124,9 @@ async function deFuera(guia: string, { nombre, telefono, lat, lng }: Marcada) {
 
 const recibido = ({ nombre, telefono }: Marcada) =>
   entorno.db.pool.query('insert into entrante values ($1, $2, $3, now(), now())', [
-    ...[randomUUID(), Buffer.from(telefono), `{"from":"${telefono.slice(1)}","name":"${nombre}7"}`],
+    randomUUID(),
+    Buffer.from(telefono),
+    `{"from":"${telefono.slice(1)}","name":"${nombre}7"}`,
   ])
 
 async function conWebhook(): Promise<Comercio> {
@@ -134,8 +141,12 @@ const evento = async (guia: string, cuerpo: object, clave?: string) => {
 }
 
 const recogidaDe = ({ nombre, telefono }: Marcada, n: number) => ({
-  ...{ ...RECOGIDA, nombre: `Casa de ${nombre}${n}`, contacto: `${nombre}${n + 1}`, telefono },
-  ...{ direccion: `Calle ${nombre}${n + 2}`, indicaciones: `Tocar donde ${nombre}${n + 3}` },
+  ...RECOGIDA,
+  nombre: `Casa de ${nombre}${n}`,
+  contacto: `${nombre}${n + 1}`,
+  telefono,
+  direccion: `Calle ${nombre}${n + 2}`,
+  indicaciones: `Tocar donde ${nombre}${n + 3}`,
 })
 
 /** Attempts a delivery. A photo was taken at the door. */
@@ -151,8 +162,12 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   const comercio = await conWebhook()
   const { api } = comercio
   const { external_ref: _, ...pedida } = sinDestino({
-    ...{ telefono, destinatario: `${nombre} Paz`, direccion: `Calle ${nombre}8`, contenido: `Caja de ${nombre}9` },
-    ...{ indicaciones: `Casa de ${nombre}10`, metadatos: { comprador: `${nombre}11` } },
+    telefono,
+    destinatario: `${nombre} Paz`,
+    direccion: `Calle ${nombre}8`,
+    contenido: `Caja de ${nombre}9`,
+    indicaciones: `Casa de ${nombre}10`,
+    metadatos: { comprador: `${nombre}11` },
     recogida: recogidaDe(persona, 12),
   })
   const ajena = unaGuia()
@@ -167,7 +182,9 @@ async function deDestinataria(persona: Marcada): Promise<string> {
   await intentar(guia, `No abrió ${nombre}19`)
   await entorno.operar('POST', `/guias/${guia}/notas`, { texto: `Habló ${nombre}20` }, `${nombre}21`)
   const correccion = {
-    ...{ indicaciones: `Dejar con un vecino: ${nombre}22`, lat, lng },
+    indicaciones: `Dejar con un vecino: ${nombre}22`,
+    lat,
+    lng,
     maps_url: `https://www.google.com/maps?q=${lat},${lng}&de=${nombre}24`,
   }
   await api.guias.corregir(guia, correccion, { claveDeIdempotencia: `${nombre}23` })

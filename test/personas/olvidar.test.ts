@@ -63,7 +63,9 @@ describe('personal data', () => {
     )
     expect(JSON.stringify(rows)).not.toMatch(/\bAna\b|Pérez|5a avenida|Portón|\+502|(?<!\d:)14\.71|90\.64/)
     expect(await api.guias.crear(pedida)).toMatchObject({
-      ...{ guia, telefono: null, metadatos: {} },
+      guia,
+      telefono: null,
+      metadatos: {},
       advertencias: [{ codigo: 'ya_cancelada' }],
     })
     expect(await api.guias.obtener(viva.guia)).toMatchObject({ ...PERSONALES, datos_borrados_en: null })

@@ -117,7 +117,14 @@ describe('a person', () => {
     await entrante('{"messages":[{"from":"150255557788","text":"otro"}]}', true)
     expect(await verificar()).toMatchObject({ codigo: 0 })
     const todas = [
-      ...['entrante', 'evento', 'guia', 'mensaje', 'nota', 'prueba_entrega', 'webhook_aviso', 'webhook_intento'],
+      'entrante',
+      'evento',
+      'guia',
+      'mensaje',
+      'nota',
+      'prueba_entrega',
+      'webhook_aviso',
+      'webhook_intento',
     ]
     expect(await tablasCon(SUYO)).toEqual(todas.map((tabla) => `public.${tabla}`))
 
@@ -161,8 +168,14 @@ describe('a person', () => {
     expect([primera.codigo, json(primera.salida)]).toEqual([
       1,
       {
-        ...{ guias: 2, anteriores: 0, sin_metadatos: [], recogidas: 0, entrantes: 1, entrantes_pendientes: 0 },
-        ...{ en_curso: [enCurso.guia], repartidores: [] },
+        guias: 2,
+        anteriores: 0,
+        sin_metadatos: [],
+        recogidas: 0,
+        entrantes: 1,
+        entrantes_pendientes: 0,
+        en_curso: [enCurso.guia],
+        repartidores: [],
       },
     ])
     expect(await tablasCon(SUYO)).toEqual(['public.entrante', 'public.guia'])

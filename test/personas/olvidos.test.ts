@@ -128,8 +128,11 @@ describe('an erasure on request', EN_POSTGRES, () => {
     await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
     const { port } = servidor.address() as AddressInfo
     await entorno.reiniciar({
-      ...{ STORAGE: 's3', S3_BUCKET: 'guias', S3_ENDPOINT: `http://127.0.0.1:${port}` },
-      ...{ S3_ACCESS_KEY_ID: 'una', S3_SECRET_ACCESS_KEY: 'otra' },
+      STORAGE: 's3',
+      S3_BUCKET: 'guias',
+      S3_ENDPOINT: `http://127.0.0.1:${port}`,
+      S3_ACCESS_KEY_ID: 'una',
+      S3_SECRET_ACCESS_KEY: 'otra',
     })
     expect(pedidas.length).toBeGreaterThan(0)
     expect(pedidas.filter((pedida) => !pedida.includes('list-type=2'))).toEqual([])

@@ -30,7 +30,12 @@ afterAll(async () => {
 
 const empezar = (): Promise<Keeping> =>
   keepContinuousBackup({
-    ...{ folder, passphrase, days: 7, dataDir, url: postgres.urlDeSuperusuario, files: undefined },
+    folder,
+    passphrase,
+    days: 7,
+    dataDir,
+    url: postgres.urlDeSuperusuario,
+    files: undefined,
     log: createLog('silent'),
   })
 const copies = () => expect.poll(() => listBases(folder).length, { interval: 50 })

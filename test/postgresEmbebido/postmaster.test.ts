@@ -15,8 +15,10 @@ afterAll(() => fs.rmSync(base, { recursive: true, force: true }))
 
 const tomar = (exclusivo = true) =>
   acquirePostgres({
-    ...{ dataDir: join(base, 'datos'), carpetaExterna: join(base, 'externa') },
-    ...{ exclusivo, flags: ['-c', 'fsync=off'] },
+    dataDir: join(base, 'datos'),
+    carpetaExterna: join(base, 'externa'),
+    exclusivo,
+    flags: ['-c', 'fsync=off'],
   })
 const lockOf = ({ pgdata }: EmbeddedPostgres) => join(pgdata, 'postmaster.pid')
 

@@ -227,7 +227,8 @@ describe('an operator’s delivery', () => {
     const guia = await enRuta(entorno, comercio)
     const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
     const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
-      ...{ recibido_por: QUIEN, fotos },
+      recibido_por: QUIEN,
+      fotos,
       evidencia: OPCIONAL,
     })
     expect([status, cuerpo.errores]).toMatchObject([422, [{ campo: '/evidencia' }]])

@@ -107,8 +107,10 @@ describe('a failed attempt with photos', () => {
     const guia = await enRuta(entorno, comercio)
     const otra = await enRuta(entorno, comercio)
     const [foto, firma, ajena, usada] = [
-      ...[await unaImagen(guia), await unaImagen(guia, 'firma')],
-      ...[await unaImagen(otra), await unaImagen(guia)],
+      await unaImagen(guia),
+      await unaImagen(guia, 'firma'),
+      await unaImagen(otra),
+      await unaImagen(guia),
     ]
     await fallar(guia, { fotos: [usada] })
     await registrar(guia, { estado: 'en_ruta' })

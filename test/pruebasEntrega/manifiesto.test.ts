@@ -135,8 +135,11 @@ describe('a delivery gets its document', () => {
       ),
       sin_firma: null,
       evidencia: {
-        ...{ fotos_minimas: 1, firma: 'opcional', documento: 'opcional' },
-        ...{ faltas: [], pagina_anterior: false },
+        fotos_minimas: 1,
+        firma: 'opcional',
+        documento: 'opcional',
+        faltas: [],
+        pagina_anterior: false,
       },
       archivos: [...prueba.fotos, prueba.firma!, pdf].map(({ archivo, tipo, mime, bytes, sha256 }) => ({
         archivo,

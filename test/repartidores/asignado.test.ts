@@ -58,8 +58,19 @@ describe('COURIER_REACH=asignado', () => {
     // Every member is named here: a new one must be decided.
     expect(dichos(cuerpo).sort()).toEqual(
       [
-        ...['guia', 'municipio', 'estado', 'modo', 'custodia', 'secuencia', 'zona_horaria', 'etiqueta_desactualizada'],
-        ...['ubicacion.estado', 'siguientes', 'evidencia.fotos_minimas', 'evidencia.firma', 'evidencia.documento'],
+        'guia',
+        'municipio',
+        'estado',
+        'modo',
+        'custodia',
+        'secuencia',
+        'zona_horaria',
+        'etiqueta_desactualizada',
+        'ubicacion.estado',
+        'siguientes',
+        'evidencia.fotos_minimas',
+        'evidencia.firma',
+        'evidencia.documento',
       ].sort(),
     )
     expect(cuerpo).toMatchObject({ guia, municipio: 'Mixco', custodia: 'ninguna', estado: 'aceptado' })

@@ -161,7 +161,10 @@ describe('custody', () => {
         const vistas = await Promise.all(varios.map((uno) => reportar(uno, guia, toma)))
         const ganador = vistas.findIndex(({ status }) => status === 201)
         expect(vistas.map(({ cuerpo }) => cuerpo.codigo ?? 'tomada').sort()).toEqual([
-          ...['sin_custodia', 'sin_custodia', 'sin_custodia', 'tomada'],
+          'sin_custodia',
+          'sin_custodia',
+          'sin_custodia',
+          'tomada',
         ])
         expect(await custodioDe(guia)).toBe(varios[ganador]!.repartidor)
         expect(await eventos(guia)).toHaveLength(2)
@@ -178,7 +181,8 @@ describe('custody', () => {
     expect(await custodioDe(guia)).toBe(movil.repartidor)
     await operar(guia, { estado: 'en_bodega' })
     const dada = await operar(guia, {
-      ...{ estado: 'en_ruta', repartidor: otro.repartidor },
+      estado: 'en_ruta',
+      repartidor: otro.repartidor,
       forzar: { razon: 'El cliente llamó' },
     })
     expect([dada.status, await custodioDe(guia)]).toEqual([201, otro.repartidor])

@@ -27,7 +27,9 @@ describe('POST /repartidor/v1/eventos', () => {
     expect(resultados).toHaveLength(50)
     for (const [indice, guia] of guias.entries())
       expect(resultados[indice]).toMatchObject({
-        ...{ indice, ok: true, repetido: false },
+        indice,
+        ok: true,
+        repetido: false,
         evento: { guia, tipo: 'guia.recolectado', secuencia: 2, aplicado: true },
       })
     for (const guia of guias.slice(0, 2)) {

@@ -263,6 +263,10 @@ export const saturada: Escenario['correr'] = ({ veces, tamano = 10 }) =>
     return {
       escenario: 'el doble de lo que puede',
       probado: `${veces} veces ${tamano} s`,
-      ...{ perdido: 0, duplicado: 0, recuperado: 0, fallas, notas },
+      perdido: 0,
+      duplicado: 0,
+      recuperado: 0,
+      fallas,
+      notas,
     }
   })

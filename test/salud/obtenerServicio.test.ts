@@ -25,7 +25,10 @@ describe('GET /operaciones/v1/servicio', () => {
   it('says what is wrong, and where the steps to take are', async () => {
     const reparar = await FALLAS.guias_decisiones_vencidas!(entorno)
     expect(await medida('guias_decisiones_vencidas')).toMatchObject({
-      ...{ valor: 1, limite: 0, bien: false, pagina: 'docs/operacion/alertas/decisiones-vencidas.md' },
+      valor: 1,
+      limite: 0,
+      bien: false,
+      pagina: 'docs/operacion/alertas/decisiones-vencidas.md',
     })
     expect(await leer()).toMatchObject({ bien: false, listo: true })
     await reparar()
@@ -35,7 +38,10 @@ describe('GET /operaciones/v1/servicio', () => {
   it('tells the queues whose jobs wait', async () => {
     const reparar = await FALLAS.guias_cola_atraso_segundos!(entorno)
     expect((await leer()).colas).toContainEqual({
-      ...{ cola: 'recuperaciones', trabajos: 1, bien: false, espera_segundos: expect.any(Number) },
+      cola: 'recuperaciones',
+      trabajos: 1,
+      bien: false,
+      espera_segundos: expect.any(Number),
     })
     await reparar()
   })
@@ -49,7 +55,8 @@ describe('GET /operaciones/v1/servicio', () => {
     await entorno.db.pool.query('alter schema pgboss rename to aparte')
     try {
       expect(await entorno.operar('GET', '/servicio')).toMatchObject({
-        ...{ status: 503, cuerpo: { codigo: 'no_disponible', mensaje: expect.stringMatching(/npm run worker/) } },
+        status: 503,
+        cuerpo: { codigo: 'no_disponible', mensaje: expect.stringMatching(/npm run worker/) },
       })
       const { codigo, errores } = await admin('estado')
       expect({ codigo, errores }).toEqual({ codigo: 1, errores: expect.stringMatching(/npm run worker/) })

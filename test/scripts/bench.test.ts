@@ -4,8 +4,12 @@ import { desplomes, juzgar } from '../../bench/arnes/juicio.ts'
 import { type Compared, losses } from '../../bench/medidas/contra.ts'
 
 const row = (medida: string, [min, mediana, max]: readonly [number, number, number], marca: Marca): FilaDeInforme => ({
-  ...{ medida, unidad: '×', programa: { min: 0, mediana: 0, max: 0 }, marca },
-  ...{ referencia: { nombre: 'pgbench', serie: { min: 0, mediana: 0, max: 0 } }, razon: { min, mediana, max } },
+  medida,
+  unidad: '×',
+  programa: { min: 0, mediana: 0, max: 0 },
+  marca,
+  referencia: { nombre: 'pgbench', serie: { min: 0, mediana: 0, max: 0 } },
+  razon: { min, mediana, max },
 })
 
 describe('verdicts of the bench', () => {
@@ -41,7 +45,9 @@ describe('losses against another commit', () => {
   const rounds = (rates: readonly number[], cpus: readonly number[]) =>
     rates.map((rate, i) => ({ rate, cpu: { servicio: cpus[i]!, PostgreSQL: 50 } }))
   const compared = (rates: readonly number[], cpus: readonly number[]): Compared => ({
-    ...{ name: 'crear', before: rounds([100, 104, 108], [10, 11, 12]), now: rounds(rates, cpus) },
+    name: 'crear',
+    before: rounds([100, 104, 108], [10, 11, 12]),
+    now: rounds(rates, cpus),
   })
 
   it('lists a case whose rounds are all worse, with the CPU of both sides', () => {

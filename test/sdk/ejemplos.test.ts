@@ -100,7 +100,10 @@ describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
       const hijo = spawn(programa!, args(puerto), {
         cwd: carpeta,
         env: {
-          ...{ PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, GUIAS_AVISOS: avisos },
+          PATH: process.env.PATH,
+          PORT: String(puerto),
+          GUIAS_SECRETO: secreto,
+          GUIAS_AVISOS: avisos,
           ...CLOCK_ENVIRONMENT,
         },
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -97,7 +97,10 @@ describe('errors of the API', () => {
     ] as const) {
       const error = await fallaCon(ErrorConflicto, json(409, problema(409, codigo, dicho)))
       expect(error).toMatchObject({
-        ...{ transiciones: [], admitidaEn: [], opciones: [], decision: null },
+        transiciones: [],
+        admitidaEn: [],
+        opciones: [],
+        decision: null,
         ...leido,
       })
     }

@@ -125,13 +125,11 @@ describe('an event', () => {
         ...['aceptado', 'recolectado', 'nota', 'en_ruta', 'intento_fallido', 'extraviado', 'escaneo_tardio'].map(
           (uno) => `guia.${uno}`,
         ),
-        ...[
-          'guia.decision_pendiente',
-          'guia.en_devolucion',
-          'guia.devuelto',
-          'ubicacion.solicitada',
-          'ubicacion.confirmada',
-        ],
+        'guia.decision_pendiente',
+        'guia.en_devolucion',
+        'guia.devuelto',
+        'ubicacion.solicitada',
+        'ubicacion.confirmada',
       ]),
     )
   })

@@ -128,8 +128,16 @@ async function escenario({ api, quieto, pasar, url, recibidos, contesta }: Lado)
 
 /** What the double does not know: words of the service, and what a catalogue of places says. */
 const SIN_COMPARAR = [
-  ...['mensaje', 'titulo', 'documentacion', 'id_solicitud', 'url_rastreo', 'url', 'secreto'],
-  ...['distancia_km', 'zona_horaria', 'cursor_siguiente'],
+  'mensaje',
+  'titulo',
+  'documentacion',
+  'id_solicitud',
+  'url_rastreo',
+  'url',
+  'secreto',
+  'distancia_km',
+  'zona_horaria',
+  'cursor_siguiente',
 ]
 
 /** Replaces codes by their order, and instants by one text. */

@@ -161,7 +161,10 @@ describe('avanzar', () => {
       expect(falla).toMatchObject({ status: 422, errores: [{ campo: '/sin_firma', codigo: 'incompatible' }] })
       await comercio.api.simulador.avanzar(guia, { estado: 'entregado', sin_firma })
       expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
-        ...{ firma: null, sin_firma, fotos: [{ tipo: 'foto' }], evidencia: { firma: 'obligatoria', faltas: [] } },
+        firma: null,
+        sin_firma,
+        fotos: [{ tipo: 'foto' }],
+        evidencia: { firma: 'obligatoria', faltas: [] },
       })
     },
   )

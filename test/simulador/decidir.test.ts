@@ -45,7 +45,9 @@ describe('decidir', () => {
     })
     const [tomada] = await ultimos(1)
     expect(tomada).toMatchObject({
-      ...{ tipo: 'guia.decision_tomada', descripcion: 'El destinatario pidió otro día', decision: POR_EL },
+      tipo: 'guia.decision_tomada',
+      descripcion: 'El destinatario pidió otro día',
+      decision: POR_EL,
     })
     expect(await mensajes(guia)).toEqual([])
   })
@@ -59,7 +61,11 @@ describe('decidir', () => {
     const [una, otra] = [await simulada.leer(), await deVerdad.leer()]
     const dicho = ({ datos }: typeof una.eventos) =>
       datos.map(({ tipo, descripcion, motivo, campos, decision }) => [
-        ...[tipo, descripcion, motivo, campos, decision && { ...decision, vence_en: null }],
+        tipo,
+        descripcion,
+        motivo,
+        campos,
+        decision && { ...decision, vence_en: null },
       ])
     expect(dicho(una.eventos)).toEqual(dicho(otra.eventos))
     expect([una.indicaciones, una.secuencia]).toEqual([otra.indicaciones, otra.secuencia])
@@ -84,7 +90,8 @@ describe('decidir', () => {
     const { api, guia, ultimos } = await fallida()
     const movida = await api.simulador.decidir(guia, { eleccion: 'otro_lugar', lugar })
     expect(movida).toMatchObject({
-      ...{ decision: POR_EL, ubicacion: { estado: 'confirmada', origen: 'destinatario', ...ubicacion } },
+      decision: POR_EL,
+      ubicacion: { estado: 'confirmada', origen: 'destinatario', ...ubicacion },
     })
     expect((await ultimos(2)).map(({ tipo }) => tipo)).toEqual(['ubicacion.confirmada', 'guia.decision_tomada'])
   })
@@ -95,7 +102,8 @@ describe('decidir', () => {
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.decision_tomada', 'guia.en_devolucion'] })
     const { api, guia } = await fallida(comercio)
     expect(await api.simulador.decidir(guia, { eleccion: 'rechazo' })).toMatchObject({
-      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' } },
+      estado: 'en_devolucion',
+      decision: { estado: 'aplicada', accion: 'devolver', por: 'destinatario' },
     })
     const avisos = await hasta(async () => receptor.recibidos.length >= 2 && receptor.recibidos)
     const eventos = avisos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
@@ -133,7 +141,10 @@ describe('decidir', () => {
       const { secuencia } = await comercio.api.guias.obtener(guia)
       for (const eleccion of ['otro_dia', 'rechazo', 'ninguna'] as const)
         expect(await problemaDe(comercio.api.simulador.decidir(guia, { eleccion }))).toMatchObject({
-          ...{ status: 409, codigo: 'decision_no_admitida', estado, opciones: [] },
+          status: 409,
+          codigo: 'decision_no_admitida',
+          estado,
+          opciones: [],
         })
       expect((await comercio.api.guias.obtener(guia)).secuencia).toBe(secuencia)
     },
@@ -198,12 +209,15 @@ describe('decidir, if nobody does', () => {
     const { api, guia, leer, ultimos } = await fallida(comercio)
     const vuelve = await api.simulador.decidir(guia, { eleccion: 'ninguna' })
     expect(vuelve).toMatchObject({
-      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' } },
+      estado: 'en_devolucion',
+      decision: { estado: 'aplicada', accion: 'devolver', por: 'politica' },
     })
     expect(Date.parse(vuelve.decision!.vence_en!)).toBeLessThanOrEqual(entorno.reloj().getTime())
     const [tomada, regreso] = await ultimos(2)
     expect([tomada!.descripcion, regreso!.tipo, regreso!.motivo]).toEqual([
-      ...['Nadie decidió a tiempo qué hacer con el paquete', 'guia.en_devolucion', 'sin_decision'],
+      'Nadie decidió a tiempo qué hacer con el paquete',
+      'guia.en_devolucion',
+      'sin_decision',
     ])
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toEqual(vuelve)
     await entorno.quietud(comercio)
@@ -232,10 +246,12 @@ describe('decidir, if nobody does', () => {
     const { api, guia } = await fallida()
     await api.simulador.avanzar(guia, { estado: 'extraviado', motivo: 'perdida' })
     expect(await api.simulador.decidir(guia, { eleccion: 'ninguna' })).toMatchObject({
-      ...{ estado: 'extraviado', decision: { estado: 'tomada', por: 'politica' } },
+      estado: 'extraviado',
+      decision: { estado: 'tomada', por: 'politica' },
     })
     expect(await api.simulador.avanzar(guia, { estado: 'en_bodega' })).toMatchObject({
-      ...{ estado: 'en_devolucion', decision: { estado: 'aplicada' } },
+      estado: 'en_devolucion',
+      decision: { estado: 'aplicada' },
     })
   })
 })

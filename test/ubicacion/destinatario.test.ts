@@ -81,7 +81,11 @@ describe('a place in words', () => {
     const descrita = await leer(comercio, guia)
     revisarHistorial(descrita)
     expect(descrita.ubicacion).toMatchObject({
-      ...{ estado: 'confirmada', origen: 'destinatario', lat: null, lng: null, maps_url: null },
+      estado: 'confirmada',
+      origen: 'destinatario',
+      lat: null,
+      lng: null,
+      maps_url: null,
       referencia,
     })
     expect(descrita.advertencias).toMatchObject([{ codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }])

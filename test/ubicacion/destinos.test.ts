@@ -68,7 +68,9 @@ describe('the catalogue', () => {
     const mensaje = expect.stringContaining(` ${alReves.ubicacion.distancia_km} km `)
     expect(alReves.advertencias).toEqual([
       {
-        ...{ codigo: 'coordenadas_invertidas', campo: '/ubicacion', mensaje },
+        codigo: 'coordenadas_invertidas',
+        campo: '/ubicacion',
+        mensaje,
         sugerencia: { lat: 13.6929, lng: -89.2182 },
       },
     ])

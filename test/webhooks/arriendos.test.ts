@@ -27,7 +27,8 @@ async function proceso() {
   const { pool } = entorno.db
   const boss = new PgBoss({
     db: { executeSql: (text, values) => pool.run(text, values) },
-    ...{ schedule: false, supervise: false },
+    schedule: false,
+    supervise: false,
   })
   abiertos.push(boss)
   await boss.start()

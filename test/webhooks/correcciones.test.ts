@@ -25,7 +25,9 @@ async function corregida() {
   await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
   await terminada(api, webhook, entregaDe(webhook, guia, 3))
   await corregir(entorno.db, guia, {
-    ...{ telefono: '+50255550003', municipio: 'Mixco', indicaciones: null },
+    telefono: '+50255550003',
+    municipio: 'Mixco',
+    indicaciones: null,
     recogida: { ...RECOGIDA, nombre: 'Bodega Norte', maps_url: null },
   })
   const enviados = receptor.recibidos.map(({ cuerpo }) => cuerpo)

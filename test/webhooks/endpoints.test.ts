@@ -27,7 +27,9 @@ beforeEach(() => {
       consultar: async (sentencia: { name: string }, { trabajos }: { trabajos?: string[] }) =>
         sentencia.name === 'bombas.latir' ? [{ viva, perdidos: null }] : trabajos!.map((trabajo) => ({ trabajo })),
     },
-    ...{ timers: processTimers, hayTrabajo: () => {}, senalar: () => {} },
+    timers: processTimers,
+    hayTrabajo: () => {},
+    senalar: () => {},
   }
   const alFallar = (error: unknown) => {
     throw error

@@ -186,17 +186,20 @@ async function vivir(comercio: Comercio, diario: Diario) {
 }
 
 const TIPOS = [
-  ...[
-    'aceptado',
-    'recolectado',
-    'en_bodega',
-    'en_transito',
-    'en_ruta',
-    'intento_fallido',
-    'entregado',
-    'en_devolucion',
-  ],
-  ...['devuelto', 'extraviado', 'cancelado', 'nota', 'escaneo_tardio', 'decision_pendiente'],
+  'aceptado',
+  'recolectado',
+  'en_bodega',
+  'en_transito',
+  'en_ruta',
+  'intento_fallido',
+  'entregado',
+  'en_devolucion',
+  'devuelto',
+  'extraviado',
+  'cancelado',
+  'nota',
+  'escaneo_tardio',
+  'decision_pendiente',
 ].map((nombre) => `guia.${nombre}`)
 
 describe('every event', () => {

@@ -21,8 +21,13 @@ async function guardada(url: string, respuesta: ExchangeResult) {
     enviador: { enviar: async () => respuesta },
   } as unknown as Parameters<typeof exchange>[0]
   const receptor = {
-    ...{ webhook: 'wh_X', modo: 'test', url, direccion: new URL(url) },
-    ...{ versiones: [1], vencen_en: [null], claves: [createSecretKey(Buffer.alloc(32))] },
+    webhook: 'wh_X',
+    modo: 'test',
+    url,
+    direccion: new URL(url),
+    versiones: [1],
+    vencen_en: [null],
+    claves: [createSecretKey(Buffer.alloc(32))],
   } as unknown as Receptor
   const entrega = { evento: 'evt_1', tipo: 'webhook.prueba', creado_en: new Date(), datos: {} }
   const { respuesta: visible } = await exchange(deps, receptor, { entrega } as unknown as Parameters<

@@ -49,7 +49,8 @@ describe('GET /api/v1/webhooks/{webhook}/avisos', () => {
     expect(await de({ guia: `${a.slice(0, 4)}-${a.slice(4).toLowerCase()}` })).toEqual([cancelada, deA])
     expect(await de({ guia: '000000000000' })).toEqual([])
     await expect(de({ guia: 'PEDIDO-1' })).rejects.toMatchObject({
-      ...{ status: 400, codigo: 'parametro_invalido' },
+      status: 400,
+      codigo: 'parametro_invalido',
       errores: [{ campo: 'guia', mensaje: expect.stringContaining('filtro external_ref, «PEDIDO-1»') }],
     })
     expect(await de({ guia: a, estado: 'entregado', tipo: 'guia.cancelado' })).toEqual([cancelada])

@@ -34,15 +34,17 @@ describe('GET /operaciones/v1/webhooks', () => {
     expect(hay_mas).toBe(false)
     expect(datos).toEqual([
       {
-        ...{
-          comercio: comercio.comercio,
-          nombre_comercio: 'Tienda La Ceiba',
-          webhook,
-          host: '127.0.0.1:9',
-          modo: 'test',
-        },
-        ...{ estado: 'fallando', motivo: null, desde: primera_falla_en, intentos },
-        ...{ ultima_falla: { error: 'conexion', estado_http: null }, pendientes: 1 },
+        comercio: comercio.comercio,
+        nombre_comercio: 'Tienda La Ceiba',
+        webhook,
+        host: '127.0.0.1:9',
+        modo: 'test',
+        estado: 'fallando',
+        motivo: null,
+        desde: primera_falla_en,
+        intentos,
+        ultima_falla: { error: 'conexion', estado_http: null },
+        pendientes: 1,
       },
     ])
     expect(nombres(await listar(''))).toEqual([])

@@ -22,7 +22,8 @@ describe('GET /operaciones/v1/comercios/{comercio}/webhooks/{webhook}/avisos/{av
     const lineas = async () =>
       (await entorno.pedir('GET', '/api/v1/bitacora', { llave })).cuerpo.datos.map(
         ({ accion, sobre }: { accion: string; sobre: { identificador: string } | null }) => [
-          ...[accion, sobre?.identificador],
+          accion,
+          sobre?.identificador,
         ],
       )
     await expect.poll(lineas).toContainEqual(['obtenerAvisoDeComercio', aviso])

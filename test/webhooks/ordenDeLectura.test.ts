@@ -52,8 +52,13 @@ it('is that of the events if a decision corrects fields first', async () => {
   const quien = { por: 'comercio', origen: 'comercio', ambito: 'todos', autor: null, pais: null } as const
   await reintentarGuiaDe(deps(reloj), quien, guia, { campos: { contenido: 'Dos cajas' } }, async () => {})
   expect(await leerUnaPorUna(comercio, webhook)).toEqual([
-    ...['guia.aceptado', 'guia.recolectado', 'guia.en_ruta', 'guia.intento_fallido', 'guia.decision_pendiente'],
-    ...['guia.corregida', 'guia.decision_tomada'],
+    'guia.aceptado',
+    'guia.recolectado',
+    'guia.en_ruta',
+    'guia.intento_fallido',
+    'guia.decision_pendiente',
+    'guia.corregida',
+    'guia.decision_tomada',
   ])
 })
 

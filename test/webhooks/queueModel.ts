@@ -214,8 +214,16 @@ class QueueModel {
     const silent = () => {}
     const log = { info: silent, warn: silent, debug: silent, error: this.#fail }
     const deps = {
-      ...{ db, dbSinEspera: db, log, reloj: this.#clock, timers: this.#time.timers, nuevoId: this.#ids },
-      ...{ azar: this.#random, secretos: this.#secrets, despertar: silent, hayTrabajo: silent },
+      db,
+      dbSinEspera: db,
+      log,
+      reloj: this.#clock,
+      timers: this.#time.timers,
+      nuevoId: this.#ids,
+      azar: this.#random,
+      secretos: this.#secrets,
+      despertar: silent,
+      hayTrabajo: silent,
       destinos: { loopback: { live: true, test: true }, resolver: undefined },
       metricas: { intento: silent, aviso: silent },
       enviador: { enviar: (request: SendRequest) => this.#exchange(request), cerrar: async () => {} },
@@ -287,7 +295,9 @@ class QueueModel {
       release: () => {},
     }
     const connections = {
-      ...{ afterMigration: (act: () => unknown) => act(), connect: async () => client, begin: () => 'begin' },
+      afterMigration: (act: () => unknown) => act(),
+      connect: async () => client,
+      begin: () => 'begin',
       call: (_scope: unknown, config: unknown) => config,
     }
     const pool = { atPlace: (_place: unknown, act: (there: unknown) => unknown) => act(connections) }
@@ -368,16 +378,16 @@ class QueueModel {
     const { state, failures, pausedUntil } = this.#endpoints.get(webhook)!
     const cifrado = encryptSecret(this.#secrets, { webhook, version: 1 }, Buffer.alloc(24, 1))
     return {
-      ...{
-        ...KEY,
-        webhook,
-        url: 'http://127.0.0.1:9/',
-        estado: state,
-        comprobado_en: new Date(START),
-        fallas: failures,
-      },
+      ...KEY,
+      webhook,
+      url: 'http://127.0.0.1:9/',
+      estado: state,
+      comprobado_en: new Date(START),
+      fallas: failures,
       freno_vence_en: pausedUntil === null ? null : new Date(START + pausedUntil),
-      ...{ versiones: [1], cifrados: [cifrado], vencen_en: [null] },
+      versiones: [1],
+      cifrados: [cifrado],
+      vencen_en: [null],
     }
   }
 
@@ -431,8 +441,18 @@ class QueueModel {
     this.#tried.set(keyOf(delivery), isRefused ? 'refused' : 'delivered')
     const status = isRefused ? 500 : 204
     return {
-      ...{ status, error: isRefused ? 'http' : null, detalle: null, cabeceras: {}, cuerpo: '', cuerpo_truncado: false },
-      ...{ retry_after: null, ip: null, dns_ms: null, conexion_ms: null, tls_ms: null, primer_byte_ms: null },
+      status,
+      error: isRefused ? 'http' : null,
+      detalle: null,
+      cabeceras: {},
+      cuerpo: '',
+      cuerpo_truncado: false,
+      retry_after: null,
+      ip: null,
+      dns_ms: null,
+      conexion_ms: null,
+      tls_ms: null,
+      primer_byte_ms: null,
       total_ms: this.#time.now - begun,
     }
   }
@@ -508,15 +528,15 @@ function rowOf({ guide, sequence, cause, turn, attempts, due, written }: Deliver
   const event = `evt_${guide}_${sequence}`
   const counts = { x_turno: turn, x_intento: attempts, x_intentos: attempts }
   return {
-    ...{
-      x_guia_id: guide,
-      x_secuencia: sequence,
-      x_evento: event,
-      x_tipo: 'guia.corregida',
-      x_causa: cause,
-      ...counts,
-    },
-    ...{ x_proximo_en: new Date(START + due), x_datos: { webhook: {} }, x_creado_en: new Date(START + written) },
+    x_guia_id: guide,
+    x_secuencia: sequence,
+    x_evento: event,
+    x_tipo: 'guia.corregida',
+    x_causa: cause,
+    ...counts,
+    x_proximo_en: new Date(START + due),
+    x_datos: { webhook: {} },
+    x_creado_en: new Date(START + written),
   }
 }
 

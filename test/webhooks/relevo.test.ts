@@ -35,7 +35,8 @@ describe('a service beside another process that holds an endpoint', COMPLETO, ()
     const { pool } = entorno.db
     const boss = new PgBoss({
       db: { executeSql: (text, values) => pool.run(text, values) },
-      ...{ schedule: false, supervise: false },
+      schedule: false,
+      supervise: false,
     })
     await boss.start()
     const otro = new Leases(boss, entorno.db, processTimers, { alTomar() {}, alPerder() {}, alNoTomar() {} })
@@ -53,7 +54,8 @@ describe('a service beside another process that holds an endpoint', COMPLETO, ()
     const desde = new Date()
     await hasta(async () => {
       const { rows } = await pool.query(`select from webhook_bomba where id = $1 and latido_en > $2`, [
-        ...['00000000-0000-0000-0000-000000000000', desde],
+        '00000000-0000-0000-0000-000000000000',
+        desde,
       ])
       return rows.length === 1
     })

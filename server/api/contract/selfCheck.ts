@@ -38,7 +38,11 @@ function solicitudMala({ ruta, metodo }: Operation): Request {
   const path = ruta.replace(/\{\w+\}/g, 'x')
   const url = `${path}?__autocomprobacion=1`
   return {
-    ...{ method: metodo.toUpperCase(), path, originalUrl: url, baseUrl: '', url },
+    method: metodo.toUpperCase(),
+    path,
+    originalUrl: url,
+    baseUrl: '',
+    url,
     headers: {},
     get: () => undefined,
     header: () => undefined,

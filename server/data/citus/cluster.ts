@@ -388,7 +388,12 @@ async function numberAnew(
     nadie = (await client.query<{ id: string }>(NOBODY, [desde, hasta])).rows[0]?.id
   }
   await client.query('insert into parte (numero, desde, hasta, era, nodo, nadie) values ($1, $2, $3, $4, $5, $6)', [
-    ...[numero, desde, hasta, era, nodo, nadie],
+    numero,
+    desde,
+    hasta,
+    era,
+    nodo,
+    nadie,
   ])
   const letter = ALPHABET[numero - 1]
   if (letter) await client.query(TAKE_CODES, [desde, hasta, nadie, letter])

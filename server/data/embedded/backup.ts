@@ -13,7 +13,14 @@ import { claimForPostgres, EmbeddedPostgresError } from './installation.ts'
 const PGDATA = 'pgdata/'
 /** Folders that are copied empty: they must exist, but their contents must not be restored. */
 const VACIAS = new Set([
-  ...['pg_wal', 'pg_dynshmem', 'pg_notify', 'pg_replslot', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans'],
+  'pg_wal',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_replslot',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
 ])
 const AJENOS = /^(?:postmaster\.(?:pid|opts)|backup_label(?:\.old)?|tablespace_map|pg_internal\.init.*|pgsql_tmp.*)$/
 

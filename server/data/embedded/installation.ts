@@ -333,7 +333,12 @@ function abrirCarpeta(ruta: string): void {
  */
 export function processOptions(usuario: Usuario | undefined, cwd: string) {
   const heredadas = [
-    ...['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'],
+    'PATH',
+    'LD_LIBRARY_PATH',
+    'TMPDIR',
+    'TEMP',
+    'TMP',
+    'SystemRoot',
     ...(process.env.FAKETIME === undefined ? [] : ['LD_PRELOAD', 'FAKETIME', 'FAKETIME_DONT_FAKE_MONOTONIC']),
   ]
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }

@@ -244,8 +244,14 @@ export async function readChainRows(db: Db, cadena: Chain, numero: number): Prom
   if (!este) return []
   const { xid, id, secuencia } = antes ?? COMIENZO
   return partOfChain(db, cadena).consultar(LEER[tramoDe(cadena)], {
-    ...{ comercio_id, modo, xid, id, secuencia },
-    ...{ fin_xid: este.xid, fin_id: este.id, fin_secuencia: este.secuencia },
+    comercio_id,
+    modo,
+    xid,
+    id,
+    secuencia,
+    fin_xid: este.xid,
+    fin_id: este.id,
+    fin_secuencia: este.secuencia,
   })
 }
 

@@ -15,14 +15,17 @@ const CREAR = statement<comercio, comercio>(
 
 /** Settings of a new merchant if the request omits them. The database schema has the same defaults. */
 const SIN_AJUSTES = {
-  ...{ pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null },
-  ...{ evidencia_fotos: 1, evidencia_firma: 'obligatoria', evidencia_documento: 'opcional' },
-  ...{
-    politica_de_intentos_maximos: 3,
-    politica_de_intentos_dias_entre: 1,
-    politica_de_intentos_dias_para_decidir: 5,
-    politica_de_intentos_al_vencer: 'devolver',
-  },
+  pais: null,
+  estricto: false,
+  ritmo_solicitudes: null,
+  ritmo_guias: null,
+  evidencia_fotos: 1,
+  evidencia_firma: 'obligatoria',
+  evidencia_documento: 'opcional',
+  politica_de_intentos_maximos: 3,
+  politica_de_intentos_dias_entre: 1,
+  politica_de_intentos_dias_para_decidir: 5,
+  politica_de_intentos_al_vencer: 'devolver',
   politica_de_intentos_destinatario_decide: false,
 }
 

@@ -153,7 +153,11 @@ function punterosDe(columna: Corregible, leida: FilaGuia, valores: Corregida['va
 
 /** Codes of warnings about how place and reference were given. A correction does not change those. */
 const DE_COMO_SE_DIO: readonly string[] = [
-  ...['enlace_sin_coordenadas', 'lugar_descrito', 'lugar_por_revisar', 'referencia_nula', 'lugar_nulo'],
+  'enlace_sin_coordenadas',
+  'lugar_descrito',
+  'lugar_por_revisar',
+  'referencia_nula',
+  'lugar_nulo',
 ]
 
 /** Columns whose correction may mean that the confirmed location is no longer the right one. */

@@ -62,8 +62,14 @@ export function abrir(
 
 /** Decision for a return that is requested while no decision is open. */
 const SIN_PREGUNTA: Decision = {
-  ...{ estado: 'pendiente', opciones: ['devolver'], fecha_desde: null, vence_en: null },
-  ...{ accion: null, fecha: null, franja: null, por: null },
+  estado: 'pendiente',
+  opciones: ['devolver'],
+  fecha_desde: null,
+  vence_en: null,
+  accion: null,
+  fecha: null,
+  franja: null,
+  por: null,
 }
 
 /** Decision that was taken: the action, and who decided. */

@@ -67,8 +67,10 @@ export async function borrarPersona(
   await olvidarCorreos(consultar, secretos, correo)
   const sobre = ['persona', persona] as const
   const lineas = deComercios.map(({ comercio_id, alcances }) => ({
-    ...{ sobre, de: { comercio_id, modo: null } },
-    ...{ antes: { alcances }, despues: {} },
+    sobre,
+    de: { comercio_id, modo: null },
+    antes: { alcances },
+    despues: {},
   }))
   return [{ sobre, campos: BORRADOS }, ...lineas]
 }

@@ -152,20 +152,28 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
 export function eventoDeCreacion(guia: FilaGuia, traza: string | null): FilaEvento {
   const { creado_en } = guia
   return {
-    ...{ ...deGuia(guia), secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
-    ...{
-      external_ref: guia.external_ref,
-      estado_anterior: null,
-      descripcion: null,
-      motivo: null,
-      lat: null,
-      lng: null,
-      datos: null,
-      autor: null,
-      custodio: null,
-    },
-    ...{ idempotencia: null, huella: null, foto: fotoDe(guia), forma: FORMA_GUARDADA, cambios: null },
-    ...{ ocurrido_en: creado_en, registrado_en: creado_en, traza },
+    ...deGuia(guia),
+    secuencia: 1,
+    guia: guia.guia,
+    tipo: 'guia.aceptado',
+    estado: 'aceptado',
+    external_ref: guia.external_ref,
+    estado_anterior: null,
+    descripcion: null,
+    motivo: null,
+    lat: null,
+    lng: null,
+    datos: null,
+    autor: null,
+    custodio: null,
+    idempotencia: null,
+    huella: null,
+    foto: fotoDe(guia),
+    forma: FORMA_GUARDADA,
+    cambios: null,
+    ocurrido_en: creado_en,
+    registrado_en: creado_en,
+    traza,
   }
 }
 

@@ -139,8 +139,11 @@ export class Recordadas<Fila> {
 
   #renovar(texto: string, leida: Leida<Fila>, ahora: number): void {
     const nueva: Leida<Fila> = {
-      ...{ desde: ahora, cierta: ahora, fila: undefined! },
-      ...{ enUsoHasta: leida.enUsoHasta, pedida: false },
+      desde: ahora,
+      cierta: ahora,
+      fila: undefined!,
+      enUsoHasta: leida.enUsoHasta,
+      pedida: false,
     }
     const fila = this.#buscar(texto)!(leida.pedida).catch((error: unknown) => this.#seguir(leida, nueva, error))
     nueva.fila = fila

@@ -153,7 +153,12 @@ export async function olvidarGuia(deps: DepsDeOlvido, quien: Quien, { guia }: De
   if (borradas.length === 0) await deps.bitacora.anotar(deps.db.consultar, quien, lineaDeUna(guia, 0))
   return {
     guias: borradas.length,
-    ...{ anteriores: 0, sin_metadatos: [], recogidas: 0, entrantes: 0, entrantes_pendientes: 0, repartidores: [] },
+    anteriores: 0,
+    sin_metadatos: [],
+    recogidas: 0,
+    entrantes: 0,
+    entrantes_pendientes: 0,
+    repartidores: [],
     en_curso: fila && borradas.length === 0 ? [guia] : [],
   }
 }

@@ -98,7 +98,9 @@ function aContenido(
   fila: Leida,
 ): ContenidoDeEntrega | undefined {
   const entrega: FilaAvisoDeWebhook = {
-    ...{ comercio_id, modo, webhook },
+    comercio_id,
+    modo,
+    webhook,
     guia_id: fila.x_guia_id,
     secuencia: fila.x_secuencia,
     evento: fila.x_evento,

@@ -77,7 +77,12 @@ function leer(
   ]
   const condiciones = posibles.flatMap(([dado, condicion]) => (dado === undefined ? [] : [`and ${condicion}`]))
   const valores = {
-    ...{ comercio_id, modo, webhook, tipo, guia: guia === undefined ? null : readGuideFilter(guia), limite },
+    comercio_id,
+    modo,
+    webhook,
+    tipo,
+    guia: guia === undefined ? null : readGuideFilter(guia),
+    limite,
     desde: creado_desde && readInstant(creado_desde),
     hasta: creado_hasta && readInstant(creado_hasta),
     creado_en: despues && new Date(despues[0]!),

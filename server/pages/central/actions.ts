@@ -167,7 +167,9 @@ export const ACTIONS: Actions<GuideThing, Field> = {
     operation: 'registrarEvento',
     path,
     body: ({ descripcion, razon }) => ({
-      ...{ estado: 'entregado', descripcion: `Recibió ${descripcion}`, forzar: { razon } },
+      estado: 'entregado',
+      descripcion: `Recibió ${descripcion}`,
+      forzar: { razon },
     }),
   },
   notar: {
@@ -237,5 +239,10 @@ export const ACTIONS: Actions<GuideThing, Field> = {
 
 /** Names of form fields, by the name that the operation uses for the same value. */
 export const FIELD_OF: Readonly<Record<string, string>> = {
-  ...{ lat: 'lugar', lng: 'lugar', maps_url: 'lugar', estado: 'paso', motivo: 'paso', texto: 'descripcion' },
+  lat: 'lugar',
+  lng: 'lugar',
+  maps_url: 'lugar',
+  estado: 'paso',
+  motivo: 'paso',
+  texto: 'descripcion',
 }

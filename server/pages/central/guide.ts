@@ -51,7 +51,12 @@ export function guidePage(options: GuideOptions): PageContent {
   const { raiz, scopes } = office
   const reloj = createClock(guia.zona_horaria)
   const forms = {
-    ...{ thing: { ...guia, couriers }, scopes, key, secuencia: guia.secuencia, refused, raiz },
+    thing: { ...guia, couriers },
+    scopes,
+    key,
+    secuencia: guia.secuencia,
+    refused,
+    raiz,
     here: `central/guias/${guia.guia.toLowerCase()}`,
   }
   const hecho = done !== undefined && Object.hasOwn(ACTIONS, done) && ACTIONS[done]!.done

@@ -139,7 +139,12 @@ export function guideTable<G extends GuiaDeOperacion>(
   ])
   const columns = [
     ...(choosing && operates ? ['Elegir'] : []),
-    ...['Código', 'Para', 'Comercio', 'Estado', 'Lo lleva', column],
+    'Código',
+    'Para',
+    'Comercio',
+    'Estado',
+    'Lo lleva',
+    column,
     ...(action && operates ? ['Hacer'] : []),
   ]
   return table(label, columns, rows)

@@ -112,7 +112,12 @@ export function merchantPage(options: MerchantOptions): PageContent {
   const here = `central/comercios/${comercio.comercio}`
   const forms = (which: readonly string[]) =>
     actionForms(Object.fromEntries(which.map((name) => [name, MERCHANT_ACTIONS[name]!])), {
-      ...{ thing: { ...comercio, clock }, scopes, key, refused, raiz, here },
+      thing: { ...comercio, clock },
+      scopes,
+      key,
+      refused,
+      raiz,
+      here,
     })
   return officePage(office, {
     titulo: 'Comercio',

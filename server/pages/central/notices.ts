@@ -25,7 +25,9 @@ interface NoticesOptions {
  */
 export function noticesPage({ office, webhooks, more, unreached, names }: NoticesOptions): PageContent {
   const rows = guideTable('Mensajes que no llegaron', unreached, {
-    ...{ office, names, choosing: true },
+    office,
+    names,
+    choosing: true,
     action: { accion: 'reenviar', text: 'Reenviar', volver: 'avisos' },
     detail: ({ ubicacion: { solicitud } }) => solicitud?.motivo,
   })

@@ -180,7 +180,9 @@ async function showNotices(call: CallOperation, { req }: PageRequest, office: Of
 async function showList(call: CallOperation, { req, raiz }: PageRequest, office: Office): Promise<Sheet> {
   const { q, estado, comercio, cuantas, cursor } = req.query
   const filters: Filters = {
-    ...{ q: textOf(q), estado: textOf(estado), comercio: textOf(comercio) },
+    q: textOf(q),
+    estado: textOf(estado),
+    comercio: textOf(comercio),
     cuantas: cuantas === MAX_PAGE_SIZE ? MAX_PAGE_SIZE : '',
   }
   const codigo = normalizeGuideCode(filters.q)

@@ -146,7 +146,11 @@ export function systemPage(options: SystemOptions): PageContent {
     cuerpo: html`<p class="suave"><a href="${raiz}central/equipo">Equipo</a> / <a href="${raiz}central/equipo/sistemas">Sistemas</a></p>
 <div class="cabeza"><h1 tabindex="-1">${system.nombre}</h1><span class="codigo suave">${system.operador}</span></div>
 ${told(raiz, options)}<section class="tarjeta" aria-labelledby="llaves"><h2 id="llaves">Llaves</h2>${keyList({
-      ...{ office, keys, key, refused, here },
+      office,
+      keys,
+      key,
+      refused,
+      here,
       detail: ({ alcances }) => html`${alcances.map((one) => PERMISOS[one].nombre).join(', ')}`,
     })}${actionForms(SYSTEM_ACTIONS, { thing: { ...system, clock }, scopes, key, refused, raiz, here })}</section>`,
   })

@@ -198,7 +198,9 @@ async function showSystem(request: TeamRequest, operador: string): Promise<Sheet
       }),
     page: async (outcome) =>
       systemPage({
-        ...{ office, system, ...outcome },
+        office,
+        system,
+        ...outcome,
         keys: { rows: keys.body.datos, more: keys.body.cursor_siguiente !== null },
       }),
   })

@@ -26,8 +26,14 @@ import type { DatosDelMapa } from './mosaicos.ts'
 import { paginaDelFormulario } from './view.ts'
 
 const VACIO: FormValues = {
-  ...{ lat: '', lng: '', precision_m: '', metodo: '', enlace: '', referencia: '' },
-  ...{ aproximado: '', cambiar: '' },
+  lat: '',
+  lng: '',
+  precision_m: '',
+  metodo: '',
+  enlace: '',
+  referencia: '',
+  aproximado: '',
+  cambiar: '',
 }
 
 /** Part of the form in which the recipient corrects each kind of refusal. */

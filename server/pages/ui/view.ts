@@ -30,20 +30,27 @@ import {
 import { STATE_LOOKS } from './states.ts'
 
 const COLORS = [
-  ...[
-    'marca',
-    'marca-tinta',
-    'marca-tenue',
-    'fondo',
-    'superficie',
-    'hundido',
-    'elevado',
-    'texto',
-    'suave',
-    'borde',
-    'borde-campo',
-  ],
-  ...['enlace', 'foco', 'inverso', 'espera', 'viaje', 'bien', 'aviso', 'aviso-lleno', 'mal', 'vuelta'],
+  'marca',
+  'marca-tinta',
+  'marca-tenue',
+  'fondo',
+  'superficie',
+  'hundido',
+  'elevado',
+  'texto',
+  'suave',
+  'borde',
+  'borde-campo',
+  'enlace',
+  'foco',
+  'inverso',
+  'espera',
+  'viaje',
+  'bien',
+  'aviso',
+  'aviso-lleno',
+  'mal',
+  'vuelta',
 ]
 
 const part = (id: string, title: string, body: Html): Html =>

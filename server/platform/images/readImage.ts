@@ -114,8 +114,14 @@ async function leerInicio(ruta: string): Promise<string> {
 }
 
 const ETIQUETAS = [
-  ...['DateTimeOriginal', 'OffsetTimeOriginal', 'GPSDateStamp', 'GPSTimeStamp'],
-  ...['GPSLatitude', 'GPSLatitudeRef', 'GPSLongitude', 'GPSLongitudeRef'],
+  'DateTimeOriginal',
+  'OffsetTimeOriginal',
+  'GPSDateStamp',
+  'GPSTimeStamp',
+  'GPSLatitude',
+  'GPSLatitudeRef',
+  'GPSLongitude',
+  'GPSLongitudeRef',
 ]
 
 /** Reads the time and place of capture from EXIF data, each only if the data is unambiguous. */

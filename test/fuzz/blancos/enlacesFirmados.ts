@@ -6,7 +6,10 @@ const secretos = createSecrets([Buffer.alloc(32, 1), Buffer.alloc(32, 2)])
 const AHORA = new Date('2026-11-22T12:00:00Z')
 const deCarpeta = (carpeta: 'archivos' | 'etiquetas', hace = 0) =>
   createSignedLinks({
-    ...{ secretos, carpeta, minutos: 15, urlPublica: '' },
+    secretos,
+    carpeta,
+    minutos: 15,
+    urlPublica: '',
     reloj: () => new Date(AHORA.getTime() - hace * 60_000),
   })
 const CARPETAS = (['archivos', 'etiquetas'] as const).map((carpeta) => ({
@@ -23,21 +26,27 @@ const CARPETAS = (['archivos', 'etiquetas'] as const).map((carpeta) => ({
 export const blanco: Blanco = {
   semillas: CARPETAS.flatMap(({ buenos, vencido }) => [...buenos, vencido] as string[]),
   palabras: [
-    ...[
-      'v=1',
-      'v=2',
-      'exp=9999999999',
-      'exp=0',
-      'kid=',
-      'disp=inline',
-      'disp=attachment',
-      'formato=carta',
-      'firma=',
-      '&',
-      '?',
-      '%0a',
-    ],
-    ...['\n', '-', '/', '..', '1795348800', '=', 'A', '%00', '+'],
+    'v=1',
+    'v=2',
+    'exp=9999999999',
+    'exp=0',
+    'kid=',
+    'disp=inline',
+    'disp=attachment',
+    'formato=carta',
+    'firma=',
+    '&',
+    '?',
+    '%0a',
+    '\n',
+    '-',
+    '/',
+    '..',
+    '1795348800',
+    '=',
+    'A',
+    '%00',
+    '+',
   ],
   probar(entrada) {
     const texto = entrada.toString('utf8')

@@ -6,9 +6,17 @@ import { type Blanco, exigir } from '../blanco.ts'
 
 const TIPO = 'prueba-entrega+jws'
 const MANIFIESTO = {
-  ...{ version: 1, emisor: 'https://guias.example', guia: '7K3M9QX2A1B4', modo: 'test', external_ref: null },
-  ...{ entregado_en: '2026-11-20T15:04:05.000Z', registrado_en: '2026-11-20T15:04:06.000Z' },
-  ...{ hecho_en: '2026-11-20T15:04:07.000Z', posicion: null, recibido_por_sha256: '0'.repeat(64), archivos: [] },
+  version: 1,
+  emisor: 'https://guias.example',
+  guia: '7K3M9QX2A1B4',
+  modo: 'test',
+  external_ref: null,
+  entregado_en: '2026-11-20T15:04:05.000Z',
+  registrado_en: '2026-11-20T15:04:06.000Z',
+  hecho_en: '2026-11-20T15:04:07.000Z',
+  posicion: null,
+  recibido_por_sha256: '0'.repeat(64),
+  archivos: [],
 }
 const nuestros = createSecrets([Buffer.alloc(32, 1)])
 const bueno = await signJws(nuestros, TIPO, MANIFIESTO)
@@ -31,21 +39,24 @@ const deLineas = (texto: string) => {
 export const blanco: Blanco = {
   semillas: [bueno, deOtroTipo, ajeno].flatMap(({ jws }) => [jws, enLineas(jws)]),
   palabras: [
-    ...['"alg":"none"', '"alg":"HS256"', '"alg":"Ed25519"', '"alg":"EdDSA"', '"crit":["b64"],"b64":false', `"${TIPO}"`],
-    ...[
-      '"kid":',
-      '"typ":',
-      '"jwk":',
-      '"zip":"DEF"',
-      bueno.publica.kid,
-      bueno.publica.x,
-      '.',
-      '..',
-      '\n',
-      '=',
-      '{',
-      '}',
-    ],
+    '"alg":"none"',
+    '"alg":"HS256"',
+    '"alg":"Ed25519"',
+    '"alg":"EdDSA"',
+    '"crit":["b64"],"b64":false',
+    `"${TIPO}"`,
+    '"kid":',
+    '"typ":',
+    '"jwk":',
+    '"zip":"DEF"',
+    bueno.publica.kid,
+    bueno.publica.x,
+    '.',
+    '..',
+    '\n',
+    '=',
+    '{',
+    '}',
   ],
   async probar(entrada) {
     const texto = entrada.toString('utf8')

@@ -153,7 +153,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByLabel('Cargar varias').check()
     const mostrar = async (guia: string) =>
       pagina.locator('input[type=file]').setInputFiles({
-        ...{ name: 'etiqueta.png', mimeType: 'image/png' },
+        name: 'etiqueta.png',
+        mimeType: 'image/png',
         buffer: await png(dibujo({ barras: guia })),
       })
     for (const guia of [una, otra, suya]) {

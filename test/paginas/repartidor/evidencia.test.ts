@@ -39,7 +39,9 @@ import {
 } from './telefono.ts'
 
 const politica = (cambios: Partial<PoliticaDeEvidencia> = {}): PoliticaDeEvidencia => ({
-  ...{ fotos_minimas: 1, firma: 'opcional', documento: 'opcional' },
+  fotos_minimas: 1,
+  firma: 'opcional',
+  documento: 'opcional',
   ...cambios,
 })
 
@@ -50,11 +52,15 @@ describe('the evidence of one delivery of several parcels', () => {
     expect(
       evidenciaPara([de({ fotos_minimas: 2, firma: 'no' }), de({ firma: 'obligatoria', documento: 'no' })]),
     ).toEqual({
-      ...{ fotos_minimas: 2, firma: 'obligatoria', documento: 'opcional' },
+      fotos_minimas: 2,
+      firma: 'obligatoria',
+      documento: 'opcional',
     })
     const otroRecibe = de({ fotos_minimas: 4, firma: 'obligatoria', documento: 'obligatoria' }, false)
     expect(evidenciaPara([de({ firma: 'no', documento: 'no' }), otroRecibe])).toEqual({
-      ...{ fotos_minimas: 4, firma: 'no', documento: 'no' },
+      fotos_minimas: 4,
+      firma: 'no',
+      documento: 'no',
     })
     expect(evidenciaPara([{ politica: undefined, elMismo: true }])).toEqual(politica())
   })
@@ -131,7 +137,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await titulo('Entregada').waitFor()
     const prueba = await conPdf(guia)
     expect(prueba).toMatchObject({
-      ...{ firma: null, sin_firma: 'se_nego' },
+      firma: null,
+      sin_firma: 'se_nego',
       evidencia: { firma: 'obligatoria', faltas: [], pagina_anterior: false },
     })
     const pdf = await bytesDe(prueba.pdf!.url)
@@ -209,7 +216,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await inicio()
     const prueba = await conPdf(guia)
     expect(prueba).toMatchObject({
-      ...{ firma: null, sin_firma: null },
+      firma: null,
+      sin_firma: null,
       evidencia: { firma: 'obligatoria', faltas: ['firma'], pagina_anterior: true },
     })
     expect(leerPdf(await bytesDe(prueba.pdf!.url)).texto).toContain('falta: la firma')

@@ -30,7 +30,10 @@ usarTelefono()
 describe('the order of the stops', () => {
   const HOY = '2026-11-25'
   const en = (nombre: string, lat: number | null, lng: number | null, mas: object = {}) => ({
-    ...{ nombre, final: false, datos: { decision: null }, rumbo: { lugar: { lat, lng, maps_url: null } } },
+    nombre,
+    final: false,
+    datos: { decision: null },
+    rumbo: { lugar: { lat, lng, maps_url: null } },
     ...mas,
   })
   const paraEl = (fecha: string | null) => ({ datos: { decision: { fecha } } })
@@ -81,17 +84,15 @@ describe('the order of the stops', () => {
       'terminada',
     ])
     expect(await ordenar(filas, null)).toEqual([
-      ...[
-        'otra vez hoy',
-        'sin lugar',
-        'sin datos',
-        'hoy',
-        'de ayer',
-        'intentada',
-        'ya no se entrega',
-        'mañana',
-        'terminada',
-      ],
+      'otra vez hoy',
+      'sin lugar',
+      'sin datos',
+      'hoy',
+      'de ayer',
+      'intentada',
+      'ya no se entrega',
+      'mañana',
+      'terminada',
     ])
   })
 

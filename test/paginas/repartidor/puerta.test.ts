@@ -66,11 +66,16 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const vecina = await enRutaCon(repartidor, { ...deLuis, ...alNorte(20), direccion: 'ALDEA  Loma Alta.' })
     const delMismoTelefono = await enRutaCon(repartidor, { ...MARIA, ...alNorte(45), direccion: 'Junto a la escuela' })
     const otraAldea = await enRutaCon(repartidor, {
-      ...{ ...ROSA, destinatario: 'Ana Tzoc', telefono: '+50231480004' },
+      ...ROSA,
+      destinatario: 'Ana Tzoc',
+      telefono: '+50231480004',
       ...alNorte(3_300),
     })
     const deAlLado = await enRutaCon(repartidor, {
-      ...{ ...alNorte(10), destinatario: 'Juan Xol', telefono: '+50231480005', direccion: 'Casa azul' },
+      ...alNorte(10),
+      destinatario: 'Juan Xol',
+      telefono: '+50231480005',
+      direccion: 'Casa azul',
     })
     const sinLugar = await enRutaSinLugar(repartidor, ROSA)
     await abrirTelefono()
@@ -253,7 +258,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await entrarEnLaPagina(codigo)
     await llenarEntrega(guia)
     const con = async (IFD2: Record<string, string>) => ({
-      ...{ name: 'camara.jpg', mimeType: 'image/jpeg' },
+      name: 'camara.jpg',
+      mimeType: 'image/jpeg',
       buffer: await sharp(await unaFoto())
         .withExif({ IFD2 })
         .jpeg()

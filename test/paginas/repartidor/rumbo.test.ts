@@ -41,7 +41,8 @@ describe('the directions to a recipient', () => {
       return rumboDe(datos as GuiaDeReparto, 'en_ruta')!.senas
     }
     expect(senas('Portón verde', 'Dejar con un vecino: Rosa Caal')).toEqual([
-      ...['Portón verde', 'Dejar con un vecino: Rosa Caal'],
+      'Portón verde',
+      'Dejar con un vecino: Rosa Caal',
     ])
     expect(senas('Portón verde', 'Portón verde')).toEqual(['Portón verde'])
     expect(senas(null, 'Portón verde')).toEqual(['Portón verde'])
@@ -95,7 +96,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const recogida = {
       ...RECOGIDA,
-      ...{ contacto: 'Luis Batz', telefono: '5555 1234', direccion: '12 avenida 3-40', indicaciones: 'Portón azul' },
+      contacto: 'Luis Batz',
+      telefono: '5555 1234',
+      direccion: '12 avenida 3-40',
+      indicaciones: 'Portón azul',
     }
     const guia = await guiaEn(repartidor, [], { ...PERSONA, recogida })
     await abrirTelefono()

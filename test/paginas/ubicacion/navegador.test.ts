@@ -260,9 +260,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('shows that a link is being read, and by itself what became of it', async () => {
-    const confirmado = { ...{ lat: null, lng: null, precision_m: null, referencia: null }, enlace: ENLACE }
+    const confirmado = { lat: null, lng: null, precision_m: null, referencia: null, enlace: ENLACE }
     const token = falso.nueva({
-      ...{ estado: 'confirmada', corregible: true },
+      estado: 'confirmada',
+      corregible: true,
       confirmado: { ...confirmado, lectura: 'leyendo' },
     })
     await abrir(token)

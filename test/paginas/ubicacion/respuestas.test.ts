@@ -150,7 +150,12 @@ describe('a posted form', () => {
     expect([respuesta.status, respuesta.headers.get('location')]).toEqual([303, token])
     expect(falso.confirmaciones).toEqual([
       {
-        ...{ seguro: false, cambiar: false, metodo: 'gps', lat: 14.6349, lng: -90.5069, precision_m: 12 },
+        seguro: false,
+        cambiar: false,
+        metodo: 'gps',
+        lat: 14.6349,
+        lng: -90.5069,
+        precision_m: 12,
         referencia: 'portón verde',
       },
     ])

@@ -10,22 +10,23 @@ describe('guias corregir', () => {
   it('changes what the options say, and tells what to review', async () => {
     const guia = await nueva()
     const { codigo, salida, errores } = await guias([
-      ...[
-        'corregir',
-        guia.toLowerCase(),
-        '--telefono',
-        '5987 1234',
-        '--direccion',
-        'Calle 2',
-        '--borrar',
-        'indicaciones',
-      ],
-      ...['--recogida-contacto', 'Ana Tzul'],
+      'corregir',
+      guia.toLowerCase(),
+      '--telefono',
+      '5987 1234',
+      '--direccion',
+      'Calle 2',
+      '--borrar',
+      'indicaciones',
+      '--recogida-contacto',
+      'Ana Tzul',
     ])
     expect([codigo, salida]).toEqual([0, `${guia}  aceptado, secuencia 2\n`])
     expect(errores).toMatch(/^Revise .*conserva el lugar/)
     expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
-      ...{ telefono: '+50259871234', direccion: 'Calle 2', indicaciones: null },
+      telefono: '+50259871234',
+      direccion: 'Calle 2',
+      indicaciones: null,
       recogida: { contacto: 'Ana Tzul' },
     })
   })
@@ -40,7 +41,8 @@ describe('guias corregir', () => {
       codigo: 0,
     })
     expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
-      ...{ direccion: null, contenido: null },
+      direccion: null,
+      contenido: null,
       recogida: { nombre: 'Bodega', contacto: null, indicaciones: 'Portón rojo' },
     })
   })
@@ -49,7 +51,8 @@ describe('guias corregir', () => {
     const guia = await nueva()
     for (const nada of [[], ['--pais', 'SV'], ['--secuencia', '1']])
       expect(await guias(['corregir', guia, ...nada])).toMatchObject({
-        ...{ codigo: 2, errores: expect.stringContaining('Falta qué') },
+        codigo: 2,
+        errores: expect.stringContaining('Falta qué'),
       })
     const { codigo, errores } = await guias(['corregir', guia, '--destinatario', 'Luis', '--secuencia', '7'])
     expect([codigo, errores]).toEqual([1, expect.stringContaining('va por la secuencia 1')])

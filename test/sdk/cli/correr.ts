@@ -26,7 +26,9 @@ export const SIN_PAUSAS: [string, ...string[]] = [
 /** A terminal of so many columns, in which the order runs. */
 export const enTerminal = (args: string[], columnas = 80): [string, ...string[]] => [
   '/usr/bin/script',
-  ...['-qec', `stty cols ${columnas}; '${process.execPath}' '${CLI}' ${args.join(' ')}`, '/dev/null'],
+  '-qec',
+  `stty cols ${columnas}; '${process.execPath}' '${CLI}' ${args.join(' ')}`,
+  '/dev/null',
 ]
 export const hayTerminal = existsSync('/usr/bin/script')
 if (!hayTerminal) console.warn('\n*** There is no script(1): what the CLI does on a terminal is NOT tested here. ***\n')

@@ -28,7 +28,10 @@ describe('guias crear', () => {
     ]
     const { salida } = await guias(['crear', ...DESTINO, ...ARGS_DE_RECOGIDA, ...contacto, '--json'])
     expect(JSON.parse(salida).recogida).toMatchObject({
-      ...{ contacto: 'Luis', telefono: '+50255551234', direccion: 'Zona 12', indicaciones: null },
+      contacto: 'Luis',
+      telefono: '+50255551234',
+      direccion: 'Zona 12',
+      indicaciones: null,
     })
   })
 

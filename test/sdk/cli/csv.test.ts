@@ -19,8 +19,21 @@ const cellsOf = (row: string) =>
     .map((cell) => (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell))
 
 const FORMULAS = [
-  ...['=HYPERLINK("http://a.example","x")', '@SUM(A1)', '+cmd|A0', '-A1', '=1+1', ' =1+1', '\t=1', '\r=1', '\n=1'],
-  ...['＝1', "'=1", "''@x", '- Portón verde', '-', '+'],
+  '=HYPERLINK("http://a.example","x")',
+  '@SUM(A1)',
+  '+cmd|A0',
+  '-A1',
+  '=1+1',
+  ' =1+1',
+  '\t=1',
+  '\r=1',
+  '\n=1',
+  '＝1',
+  "'=1",
+  "''@x",
+  '- Portón verde',
+  '-',
+  '+',
 ]
 const NUMBERS = ['+50231481676', '+502 3148-1676', '-90.5', '-90,5', '-1', '14.6', '+1 (212) 555.0100']
 

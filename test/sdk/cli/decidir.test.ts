@@ -16,25 +16,35 @@ describe('guias reintentar', () => {
   it('decides the window, corrects what the options say, and shows the decision', async () => {
     const guia = await fallida()
     const { codigo, salida, errores } = await guias([
-      ...['reintentar', guia.toLowerCase(), '--franja', '14:00-18:00', '--telefono', '5987 1234'],
+      'reintentar',
+      guia.toLowerCase(),
+      '--franja',
+      '14:00-18:00',
+      '--telefono',
+      '5987 1234',
     ])
     expect([codigo, errores, salida]).toEqual([
-      ...[0, '', expect.stringMatching(new RegExp(`^${guia}  intento_fallido, reintentar \\d{4}-\\d{2}-\\d{2}\n$`))],
+      0,
+      '',
+      expect.stringMatching(new RegExp(`^${guia}  intento_fallido, reintentar \\d{4}-\\d{2}-\\d{2}\n$`)),
     ])
     expect(await cli.comercio.api.guias.obtener(guia)).toMatchObject({
-      ...{ telefono: '+50259871234', decision: { estado: 'tomada', franja: { desde: '14:00', hasta: '18:00' } } },
+      telefono: '+50259871234',
+      decision: { estado: 'tomada', franja: { desde: '14:00', hasta: '18:00' } },
     })
     expect((await guias(['ver', guia])).salida).toMatch(
       /Decisión +tomada por comercio, reintentar, [\d-]+, de 14:00 a 18:00/,
     )
     expect(await guias(['reintentar', guia])).toMatchObject({
-      ...{ codigo: 1, errores: expect.stringContaining('ya decidió') },
+      codigo: 1,
+      errores: expect.stringContaining('ya decidió'),
     })
   })
 
   it('explains a window that it cannot read', async () => {
     expect(await guias(['reintentar', '7K3M9QX2A1B4', '--franja', 'tarde'])).toMatchObject({
-      ...{ codigo: 2, errores: expect.stringContaining('--franja va como 14:00-18:00') },
+      codigo: 2,
+      errores: expect.stringContaining('--franja va como 14:00-18:00'),
     })
   })
 })

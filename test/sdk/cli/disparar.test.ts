@@ -39,7 +39,8 @@ describe('guias disparar', () => {
     const opciones = ['--guia', guia, '--vecino', 'Rosa Caal', '--fecha', fecha_desde!]
     expect((await guias(['disparar', 'decision.vecino', ...opciones])).errores).toBe('')
     expect(await api.guias.obtener(guia)).toMatchObject({
-      ...{ indicaciones: 'Dejar con un vecino: Rosa Caal', decision: { fecha: fecha_desde, por: 'destinatario' } },
+      indicaciones: 'Dejar con un vecino: Rosa Caal',
+      decision: { fecha: fecha_desde, por: 'destinatario' },
     })
     const otra = await guias(['disparar', 'decision.rechazo', '--guia', guia])
     expect([otra.codigo, otra.errores]).toEqual([1, expect.stringContaining('ya decidió')])
@@ -49,7 +50,8 @@ describe('guias disparar', () => {
   it('delivers without a signature', async () => {
     const { salida } = await guias(['disparar', 'entregado', '--sin-firma', 'se_nego', '--json'])
     expect(await cli.comercio.api.guias.pruebaEntrega(JSON.parse(salida).guia)).toMatchObject({
-      ...{ firma: null, sin_firma: 'se_nego' },
+      firma: null,
+      sin_firma: 'se_nego',
     })
   })
 

@@ -128,8 +128,14 @@ describe('guias escuchar', () => {
     const desde = new Date(Date.now() + 3_600_000).toISOString()
     const nada = await escuchar(suyo, ['--reenviar', `${destino}/nada`, '--desde', desde])
     const algunos = await escuchar(suyo, [
-      ...['--reenviar', `${destino}/algunos`, '--desde', '2026-01-01', '--tipos', 'ubicacion.*, guia.recolectado'],
-      ...['--cursor', join(cli.carpeta, 'aparte', 'cursor')],
+      '--reenviar',
+      `${destino}/algunos`,
+      '--desde',
+      '2026-01-01',
+      '--tipos',
+      'ubicacion.*, guia.recolectado',
+      '--cursor',
+      join(cli.carpeta, 'aparte', 'cursor'),
     ])
     await hasta(async () => avisos('/algunos').length === 1)
     expect(avisos('/algunos').map(({ tipo }) => tipo)).toEqual(['guia.recolectado'])

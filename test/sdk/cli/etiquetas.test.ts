@@ -92,7 +92,8 @@ describe('guias etiquetas', () => {
   it('makes a file of each hundred', async () => {
     const filas = Array.from({ length: 101 }, (_, i) => `31481676,Guatemala,Mixco,C-${i}`)
     await guias([
-      ...['lote', await escribir('cien.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)],
+      'lote',
+      await escribir('cien.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`),
       ...ARGS_DE_RECOGIDA,
     ])
     const { codigo, salida } = await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', 'cien.PDF'])

@@ -15,9 +15,23 @@ describe('guias', () => {
     const ordenesEn = (ayuda: string) => [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, orden]) => orden!)
     const ordenes = ordenesEn(todo.salida)
     expect(ordenes).toEqual([
-      ...['crear', 'lote', 'listar', 'ver', 'ubicar', 'reenviar-solicitud', 'corregir', 'reintentar', 'devolver'],
-      ...['cancelar', 'etiquetas', 'prueba'],
-      ...['rastrear', 'webhooks', 'escuchar', 'disparar', 'completar'],
+      'crear',
+      'lote',
+      'listar',
+      'ver',
+      'ubicar',
+      'reenviar-solicitud',
+      'corregir',
+      'reintentar',
+      'devolver',
+      'cancelar',
+      'etiquetas',
+      'prueba',
+      'rastrear',
+      'webhooks',
+      'escuchar',
+      'disparar',
+      'completar',
     ])
     const deWebhooks = await guias(['webhooks', '--help'])
     const suyas = ordenesEn(deWebhooks.salida).map((orden) => `webhooks ${orden}`)
@@ -87,7 +101,10 @@ describe('guias', () => {
     const { codigo, errores } = await guias(['rastrear', 'NADA', '--json'])
     expect(codigo).toBe(1)
     expect(JSON.parse(errores)).toMatchObject({
-      ...{ error: 'ErrorNoEncontrado', codigo: 'guia_desconocida', status: 404, pasajero: false },
+      error: 'ErrorNoEncontrado',
+      codigo: 'guia_desconocida',
+      status: 404,
+      pasajero: false,
     })
     expect(JSON.parse((await guias(['listar', '--json', '--limite', 'x'])).errores)).toMatchObject({
       error: 'ErrorDeUso',

@@ -21,8 +21,13 @@ async function leer(origen: Parameters<typeof leerHoja>[0], opciones?: Parameter
 
 const TIENDA = `sep=;\r\nPedido;Nombre;Celular;Departamento;Ciudad;Latitud;Longitud\r\n;;;;;;\r\n\r\nA-1;"Ana; María";3148 1676;Guatemala;Mixco;14,63;-90,6\r\n`
 const GUIA = {
-  ...{ external_ref: 'A-1', destinatario: 'Ana; María', telefono: '3148 1676', departamento: 'Guatemala' },
-  ...{ municipio: 'Mixco', lat: 14.63, lng: -90.6 },
+  external_ref: 'A-1',
+  destinatario: 'Ana; María',
+  telefono: '3148 1676',
+  departamento: 'Guatemala',
+  municipio: 'Mixco',
+  lat: 14.63,
+  lng: -90.6,
 }
 
 describe('@guias/sdk/hoja', () => {
@@ -42,7 +47,9 @@ describe('@guias/sdk/hoja', () => {
     expect([separador, columnas[0], columnas.length]).toEqual([';', 'Pedido', 7])
     expect(filas).toEqual([
       {
-        ...{ ok: true, fila: 4, guia: GUIA },
+        ok: true,
+        fila: 4,
+        guia: GUIA,
         valores: ['A-1', 'Ana; María', '3148 1676', 'Guatemala', 'Mixco', '14,63', '-90,6'],
       },
     ])
@@ -195,7 +202,8 @@ describe('what a spreadsheet damages', () => {
       [4, [{ campo: 'external_ref', mensaje: expect.stringMatching(/^es la de la fila 2: si es otro envío/) }]],
       5,
       [6, [{ campo: 'external_ref', mensaje: expect.stringContaining('fila 5') }]],
-      ...[7, 8],
+      7,
+      8,
     ])
   })
 

@@ -246,12 +246,23 @@ describe('guias lote', () => {
     const { codigo, errores } = await guias(['lote', csv, ...ARGS_DE_RECOGIDA])
     expect([codigo, errores]).toEqual([1, expect.stringMatching(dicho)])
     expect((await leerResultados('conflicto.resultados.csv'))[0]).toEqual([
-      ...['2', external_ref, 'no', '', '', '', 'external_ref_en_conflicto', expect.stringMatching(dicho), ''],
+      '2',
+      external_ref,
+      'no',
+      '',
+      '',
+      '',
+      'external_ref_en_conflicto',
+      expect.stringMatching(dicho),
+      '',
     ])
     const json = await escribir('conflicto.json', JSON.stringify([fila]))
     const { salida } = await guias(['lote', json, '--json', ...ARGS_DE_RECOGIDA])
     expect(JSON.parse(salida.split('\n')[0]!)).toEqual({
-      ...{ fila: 1, external_ref, ok: false, error: 'external_ref_en_conflicto' },
+      fila: 1,
+      external_ref,
+      ok: false,
+      error: 'external_ref_en_conflicto',
       detalle: expect.stringMatching(dicho),
       guia_existente: guia,
       campos: ['telefono', 'direccion'],
@@ -391,8 +402,13 @@ describe('guias lote', () => {
       if (solicitudes++ % 2 === 0) return void res.writeHead(503, { 'Retry-After': '3600' }).end('<html>')
       const { guias: pedidas } = JSON.parse(Buffer.concat(trozos).toString()) as { guias: { external_ref: string }[] }
       const resultados = pedidas.map(({ external_ref }, indice) => ({
-        ...{ indice, ok: true, guia: `G${external_ref}`, estado: 'aceptado', external_ref },
-        ...{ repetida: false, advertencias: [] },
+        indice,
+        ok: true,
+        guia: `G${external_ref}`,
+        estado: 'aceptado',
+        external_ref,
+        repetida: false,
+        advertencias: [],
       }))
       const cuenta = { ok: true, creadas: resultados.length, repetidas: 0, fallidas: 0, advertencias: [] }
       res.end(JSON.stringify({ ...cuenta, resultados }))

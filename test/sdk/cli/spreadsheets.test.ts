@@ -23,20 +23,37 @@ interface Writer {
 
 const WRITERS: Record<string, Writer> = {
   'Excel, as CSV': {
-    ...{ separator: ';', lineEnd: '\r\n', decimal: ',', before: 'sep=;\r\n', emptyColumns: 3 },
+    separator: ';',
+    lineEnd: '\r\n',
+    decimal: ',',
+    before: 'sep=;\r\n',
+    emptyColumns: 3,
     encode: (text) => Buffer.from(text, 'latin1'),
     args: ['--codificacion', 'windows-1252'],
   },
   'Excel, as Unicode text': {
-    ...{ separator: '\t', lineEnd: '\r\n', decimal: ',', before: '', emptyColumns: 0 },
+    separator: '\t',
+    lineEnd: '\r\n',
+    decimal: ',',
+    before: '',
+    emptyColumns: 0,
     encode: (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
   },
   'LibreOffice, with quotes around all texts': {
-    ...{ separator: ',', lineEnd: '\n', decimal: '.', before: ',,,,,,,,\n', emptyColumns: 0, quotesAll: true },
+    separator: ',',
+    lineEnd: '\n',
+    decimal: '.',
+    before: ',,,,,,,,\n',
+    emptyColumns: 0,
+    quotesAll: true,
     encode: (text) => Buffer.from(text),
   },
   'Google Sheets': {
-    ...{ separator: ',', lineEnd: '\r\n', decimal: '.', before: '', emptyColumns: 1 },
+    separator: ',',
+    lineEnd: '\r\n',
+    decimal: '.',
+    before: '',
+    emptyColumns: 1,
     encode: (text) => Buffer.from(text),
   },
 }
@@ -283,7 +300,11 @@ describe('what the command line writes for spreadsheets', () => {
       guias: [place],
     } = lote100()
     const lista = NAMES.map((destinatario, i) => ({
-      ...{ ...place!, lat: 14.6349, lng: -90.5069, destinatario, external_ref: `F-${i}` },
+      ...place!,
+      lat: 14.6349,
+      lng: -90.5069,
+      destinatario,
+      external_ref: `F-${i}`,
       metadatos: { '=a': '1' },
     }))
     const env = { GUIAS_LLAVE: llave }

@@ -118,7 +118,11 @@ describe('guias webhooks', () => {
 
   it('waits for the answer to what it sends again, and does not show the answer of before', async () => {
     const intento = (numero: number, status: number) => ({
-      ...{ numero, iniciado_en: `2026-11-21T14:0${numero}:00Z`, estado_http: status, error: null, detalle: null },
+      numero,
+      iniciado_en: `2026-11-21T14:0${numero}:00Z`,
+      estado_http: status,
+      error: null,
+      detalle: null,
       latencia: { total_ms: 7 },
     })
     const aviso = { webhook: 'wh_1', aviso: 'avi_1', evento: 'evt_1' }

@@ -75,7 +75,9 @@ export async function receiveWal(url: string, slot: string, from: Lsn, sink: Wal
     const timer = setInterval(report, REPORT)
     void ended.then(() => clearInterval(timer))
     return {
-      ...{ timeline, history, ended },
+      timeline,
+      history,
+      ended,
       confirm(lsn) {
         state.confirmed = lsn
         report()
